@@ -286,6 +286,9 @@ Type type_scalar(DType);
 Type type_of_tensor(Graph *, const Tensor *);
 bool type_equal(const Type *, const Type *);
 const Dim *type_count(Graph *, const Type *);  // product of the dimensions
+// Storage of a value, row-major: a unit is an element or, of rows in blocks, a block. Each row begins a block of its own.
+const Dim *storage_units(Graph *, const Type *);
+int64_t storage_units_of(DType, int rank, const int64_t *dim);  // -1: more than 64 bits hold
 void type_print(Text *, const Type *);         // f32[T, 192]
 const char *type_text(const Type *);           // a static buffer, for messages (four rotate)
 const char *dim_text(const Dim *);             // likewise
@@ -293,7 +296,7 @@ const char *dim_text(const Dim *);             // likewise
 const Dim *dim_broadcast(Graph *, const Dim *, const Dim *);
 bool type_broadcast(Graph *, const Type *, const Type *, Type *result);
 int64_t tensor_count(const Tensor *);
-uint64_t dtype_bytes(DType, int64_t count);  // of `count` elements, narrow ones packed from the low bits on
+uint64_t dtype_bytes(DType, int64_t count);  // of `count` units of storage, narrow elements packed from the low bits on
 
 // ---------------------------------------------------------------- ir/graph.c: graphs; attr.c: attributes; expr.c: formulas
 Graph *graph_new(const char *name);

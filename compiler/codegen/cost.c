@@ -87,8 +87,10 @@ static double operations_of(const Measure *m, const Kernel *k) {
 
 // -------------------------------------------------------------------------------------------------------------------- bytes
 static double bytes_of(const Measure *m, const Type *t) {
-    double n = count_of(m, t);
-    return dtype_is_rows(t->dtype) ? n * 34 / 32 : n * dtype_bits(t->dtype) / 8;
+    double rows = 1, bits = dtype_bits(t->dtype);
+    for (int i = 0; i + 1 < t->rank; i++) rows *= (double)dim_eval(t->dim[i], value_of, (void *)m);
+    int64_t last = (int64_t)last_of(m, t), units = storage_units_of(t->dtype, 1, &last);
+    return rows * (double)units * (bits > 0 && bits < 8 ? bits / 8 : (double)dtype_bytes(t->dtype, 1));
 }
 
 // A table that is looked up gives as many rows as the kernel has results.

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "codegen/emit.h"
-#include "kernels/quantize.h"
 
 // Buffer j is before buffer i, and no other lies between them.
 static bool directly_before(const Buffer *const *list, int n, const Buffer *before, const Buffer *b) {
@@ -27,13 +26,13 @@ static bool directly_before(const Buffer *const *list, int n, const Buffer *befo
 }
 
 static void write_bytes(Text *t, const Program *p, const Buffer *b) {
-    text_add(t, dtype_is_rows(b->dtype) ? "((size_t)" : "(size_t)"), c_dim_at_most(t, p, b->count);
-    if (dtype_is_rows(b->dtype))
-        text_add(t, " + 31) / 32 * %d", (int)sizeof(q8_block));
-    else if (dtype_bits(b->dtype) < 8)
-        text_add(t, " * %d / 8 + 1", dtype_bits(b->dtype));
+    int bits = dtype_bits(b->dtype);
+    bool is_packed = bits > 0 && bits < 8;
+    text_add(t, is_packed ? "((size_t)" : "(size_t)"), c_dim_at_most(t, p, b->units);
+    if (is_packed)
+        text_add(t, " * %d + 7) / 8", bits);
     else
-        text_add(t, " * %d", dtype_bits(b->dtype) / 8);
+        text_add(t, " * %d", (int)dtype_bytes(b->dtype, 1));
 }
 
 static void write_place(Text *t, const Program *p, const Buffer *const *list, int n, int i) {

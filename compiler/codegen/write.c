@@ -148,10 +148,8 @@ int64_t last_dim(const View *v) { return v->type.rank ? dim_upper(v->type.dim[v-
 const char *c_row_stride(const Program *p, const View *v) {
     Text t = {0};
     int64_t stride;
-    if (v->type.rank < 2)
-        text_add(&t, "%lld", (long long)(dtype_is_rows(v->type.dtype) ? (last_dim(v) + 31) / 32 : last_dim(v)));
-    else if (dtype_is_rows(v->type.dtype))
-        text_add(&t, "%lld", (long long)(last_dim(v) + 31) / 32);
+    if (v->type.rank < 2 || dtype_is_rows(v->type.dtype))
+        text_add(&t, "%lld", (long long)storage_units_of(v->type.dtype, 1, (int64_t[]){last_dim(v)}));
     else if (dim_is_const(v->stride[v->type.rank - 2], &stride))
         text_add(&t, "%lld", (long long)stride);
     else

@@ -7,7 +7,6 @@
 
 #include "ir/eval_internal.h"
 #include "ir/format.h"
-#include "kernels/quantize.h"
 
 // --------------------------------------------------------------------------------------------------------------------- values
 int64_t value_count(const Value *v) {
@@ -29,9 +28,7 @@ bool value_is_dense(const Value *v) {
 }
 
 static uint64_t value_bytes(const Value *v) {
-    if (!dtype_is_rows(v->dtype)) return dtype_bytes(v->dtype, value_count(v));
-    int64_t depth = v->dim[v->rank - 1], rows = depth ? value_count(v) / depth : 0;
-    return (uint64_t)rows * (uint64_t)blocks_of((int)depth) * sizeof(q8_block);
+    return dtype_bytes(v->dtype, storage_units_of(v->dtype, v->rank, v->dim));
 }
 
 Value eval_fresh(EvalContext *c, DType dtype, int rank, const int64_t *dim) {

@@ -270,8 +270,7 @@ static int64_t expert_of(const PackedWeights *p, const int64_t *index, int64_t e
 }
 
 static size_t row_bytes(const Value *x, int64_t depth) {
-    return dtype_is_rows(x->dtype) ? (size_t)blocks_of((int)depth) * sizeof(q8_block)
-                                   : (size_t)depth * (size_t)dtype_bits(x->dtype) / 8;
+    return dtype_bytes(x->dtype, storage_units_of(x->dtype, 1, &depth));
 }
 
 // Rows of x that the entries of one expert stand for, as a matrix; *entry lists these.

@@ -3,6 +3,7 @@
 
 #include "ir.h"
 #include "ir/format.h"
+#include "kernels/quantize.h"
 
 static const struct {
     const char *name;
@@ -79,6 +80,25 @@ const Dim *type_count(Graph *g, const Type *t) {
     return n;
 }
 
+const Dim *storage_units(Graph *g, const Type *t) {
+    Type units = *t;
+    if (dtype_is_rows(t->dtype)) {
+        const Dim *up = dim_binary(g, DIM_ADD, t->dim[t->rank - 1], dim_const(g, QUANT_BLOCK - 1));
+        units.dim[t->rank - 1] = dim_binary(g, DIM_FLOORDIV, up, dim_const(g, QUANT_BLOCK));
+    }
+    return type_count(g, &units);
+}
+
+int64_t storage_units_of(DType dtype, int rank, const int64_t *dim) {
+    int64_t n = 1;
+    bool is_zero = false, is_too_large = false;
+    for (int i = 0; i < rank; i++) {
+        int64_t extent = dtype_is_rows(dtype) && i + 1 == rank ? (dim[i] + QUANT_BLOCK - 1) / QUANT_BLOCK : dim[i];
+        is_zero |= extent == 0, is_too_large |= __builtin_mul_overflow(n, extent, &n);
+    }
+    return is_zero ? 0 : is_too_large ? -1 : n;
+}
+
 void type_print(Text *out, const Type *t) {
     text_add(out, "%s", dtype_name(t->dtype));
     if (!t->rank) return;
@@ -141,6 +161,7 @@ int64_t tensor_count(const Tensor *t) {
 
 uint64_t dtype_bytes(DType dtype, int64_t count) {
     const Format *f = format_of(dtype);
+    if (dtype_is_rows(dtype)) return (uint64_t)count * sizeof(q8_block);
     if (f) return (uint64_t)(count / f->block) * (uint64_t)f->bytes;
     return (uint64_t)count * (uint64_t)dtype_bits(dtype) / 8 + ((uint64_t)count * (uint64_t)dtype_bits(dtype) % 8 != 0);
 }

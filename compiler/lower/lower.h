@@ -31,7 +31,7 @@ typedef struct Buffer {
     DType dtype;
     bool row_wise;           // in `local` when the step has one row
     bool whole;              // in the scratch memory: row_bytes are all its bytes, whatever the rows
-    const Dim *count;        // its elements; of a program that is sized by its run, its bytes follow from them
+    const Dim *units;        // of its storage (storage_units); of a program that is sized by its run, its bytes follow
     uint64_t row_bytes;      // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
     uint64_t arena_offset;   // for each row; of whole buffers: in the scratch memory
     uint64_t local_offset;   // in a step of one row: in `local`, of row-wise buffers

@@ -60,7 +60,7 @@ static bool same_in_all(const View *a, const View *b, int step) {
     switch (a->base) {
         case BASE_BUFFER:
             return a->buffer->row_wise == b->buffer->row_wise && a->buffer->whole == b->buffer->whole &&
-                   a->buffer->row_bytes == b->buffer->row_bytes && a->buffer->count == b->buffer->count;
+                   a->buffer->row_bytes == b->buffer->row_bytes && a->buffer->units == b->buffer->units;
         case BASE_STATE:
             return a->state->bytes == b->state->bytes && step >= 0;
         case BASE_WEIGHT:

@@ -95,8 +95,7 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     cache.type = type;
     cache.base = BASE_BUFFER, cache.buffer = buffer_new(l, &padded, false);
     cache.buffer->whole = true;
-    cache.buffer->count = type_count(g, &padded);
-    cache.buffer->row_bytes = (uint64_t)(4 * dim_upper(cache.buffer->count) + 63) / 64 * 64;
+    cache.buffer->row_bytes = (dtype_bytes(DT_f32, dim_upper(cache.buffer->units)) + 63) / 64 * 64;
     Kernel *k = append_kernel(l, n, cache, rows, 1);
     k->cache = operand_index == ATTENTION_KEY ? "key" : "value";
     kernel_give(l, k, 0, NULL, cache);

@@ -7,7 +7,6 @@
 //
 // A text has the bits that it has alone: row-wise kernels do not know which rows are beside a row, and the others are called
 // with what they are called with for one text.
-#include "kernels/quantize.h"
 #include "lower/lowering.h"
 
 static bool has_rows(const Program *p, const Dim *d) { return dim_has_symbol(d, p->rows); }
@@ -35,35 +34,29 @@ static bool is_of_one_text(const Program *p) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------- operands
-static const Dim *elements_of(const Program *p, const View *v) {
-    if (v->base == BASE_BUFFER) return v->buffer->count;
+static const Dim *units_of(const Program *p, const View *v) {
+    if (v->base == BASE_BUFFER) return v->buffer->units;
     if (v->base != BASE_INPUT && v->base != BASE_OUTPUT) return NULL;
     return type_count(p->graph, v->base == BASE_INPUT ? &v->input->type : &p->graph->outputs[v->output]->type);
 }
 
-// Of each row of the text, where there are as many of all; or 0.
-static int64_t elements_of_row(const Program *p, const View *v) {
-    const Dim *count = elements_of(p, v);
+// Units of storage of each row of the text, where all rows have as many; or 0.
+static int64_t units_of_row(const Program *p, const View *v) {
+    const Dim *count = units_of(p, v);
     int64_t factor, offset;
     bool line = count && has_rows(p, count) && dim_is_line(p->graph, count, p->rows, &factor, &offset) && !offset;
     return line ? factor : 0;
 }
 
-static int64_t blocks_of_row(const View *v) {
-    return (dim_upper(v->type.dim[v->type.rank - 1]) + QUANT_BLOCK - 1) / QUANT_BLOCK;
-}
-
 int64_t text_stride(const Program *p, const View *v) {
-    int64_t each = elements_of_row(p, v);
-    bool blocks = dtype_is_rows(v->type.dtype);
-    if (each && blocks) return each / dim_upper(v->type.dim[v->type.rank - 1]) * blocks_of_row(v);
+    int64_t each = units_of_row(p, v);
     if (each || v->base != BASE_BUFFER) return each;
-    return (int64_t)v->buffer->row_bytes / (blocks ? (int64_t)sizeof(q8_block) : dtype_bits(v->type.dtype) / 8);
+    return (int64_t)(v->buffer->row_bytes / dtype_bytes(v->type.dtype, 1));
 }
 
 // Row r of the operand is row r of the step, and has no other text's in it.
 static bool is_row_of_step(const Program *p, const View *v) {
-    int64_t each = elements_of_row(p, v), stride;
+    int64_t each = units_of_row(p, v), stride;
     if (!each || !v->type.rank || v->type.dim[0] != p->rows) return false;
     for (int i = 1; i < v->type.rank; i++)
         if (has_rows(p, v->type.dim[i]) || has_rows(p, v->stride[i])) return false;

@@ -5,7 +5,6 @@
 //   %k = slice(%qkv) {axis=1, start=192, extent=64} buffer 3, offset 192, strides [320, 1]
 #include <string.h>
 
-#include "kernels/quantize.h"
 #include "lower/lowering.h"
 
 View *view_of(const Node *n) { return n->scratch; }
@@ -177,17 +176,13 @@ bool view_derive(Lowering *l, const Node *n, const View *from, View *result) {
     }
 }
 
-// The largest. Each row of int8 is whole blocks, the last one perhaps not full.
+// Bytes of the largest value of the type
 static uint64_t type_bytes(const Type *type) {
-    bool rows = dtype_is_rows(type->dtype);
-    uint64_t count = 1;
-    for (int i = 0; i < type->rank; i++) {
-        uint64_t extent = (uint64_t)dim_upper(type->dim[i]);
-        if (rows && i + 1 == type->rank) extent = (extent + QUANT_BLOCK - 1) / QUANT_BLOCK;
-        if (__builtin_mul_overflow(count, extent, &count))
-            diag_fatal(NO_LOC, "a value of type %s is too large", type_text(type));
-    }
-    return rows ? count * sizeof(q8_block) : (count * (uint64_t)dtype_bits(type->dtype) + 7) / 8;
+    int64_t dim[MAX_RANK];
+    for (int i = 0; i < type->rank; i++) dim[i] = dim_upper(type->dim[i]);
+    int64_t units = storage_units_of(type->dtype, type->rank, dim);
+    if (units < 0 || units > INT64_MAX / 64) diag_fatal(NO_LOC, "a value of type %s is too large", type_text(type));
+    return dtype_bytes(type->dtype, units);
 }
 
 uint64_t type_row_bytes(const Lowering *l, const Type *type) {
@@ -206,7 +201,7 @@ Buffer *buffer_new(Lowering *l, const Type *type, bool row_wise) {
                   .row_wise = row_wise,
                   .dtype = type->dtype,
                   .row_bytes = type_row_bytes(l, type),
-                  .count = type_count(l->graph, type)};
+                  .units = storage_units(l->graph, type)};
     p->buffers[p->n_buffers++] = b;
     return b;
 }

@@ -4,6 +4,7 @@
 #include "ir.h"
 #include "ir/convert.h"
 #include "kernels/plain.h"
+#include "kernels/quantize.h"
 #include "unit.h"
 
 static void names_and_bits(void) {
@@ -27,6 +28,23 @@ static void types_compare_and_broadcast(void) {
     CHECK(type_equal(&a, &a) && !type_equal(&a, &b));
     CHECK(type_count(g, &r) && type_count(g, &scalar) == one);
     CHECK_TEXT(type_text(&scalar), "i64");
+    graph_free(g);
+}
+
+// Planner, emitted code and interpreter ask storage_units: a row in blocks begins a block of its own.
+static void rows_in_blocks_are_whole_blocks(void) {
+    static const int64_t widths[] = {0, 1, 7, 31, 32, 33, 40, 64};
+    Graph *g = graph_new("g");
+    const Dim *t = dim_symbol(g, "T", 1, 9);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        int64_t dim[] = {9, widths[i]}, blocks = widths[i] == 0 ? 0 : widths[i] <= 32 ? 1 : 2;
+        Type type = type_of(DT_i8_rows, 2, (const Dim *[]){t, dim_const(g, widths[i])});
+        CHECK(storage_units(g, &type) == dim_binary(g, DIM_MUL, t, dim_const(g, blocks)));
+        CHECK(storage_units_of(DT_i8_rows, 2, dim) == 9 * blocks && storage_units_of(DT_f32, 2, dim) == 9 * widths[i]);
+    }
+    CHECK(dtype_bytes(DT_q8_rows, 3) == 3 * sizeof(q8_block));
+    CHECK(storage_units_of(DT_f32, 3, (int64_t[]){INT64_MAX, 2, 0}) == 0);
+    CHECK(storage_units_of(DT_f32, 2, (int64_t[]){INT64_MAX, 2}) == -1);
     graph_free(g);
 }
 
@@ -133,6 +151,7 @@ static void powers_of_two_round_as_told(void) {
 
 SUITE(type) {
     TEST(names_and_bits);
+    TEST(rows_in_blocks_are_whole_blocks);
     TEST(types_compare_and_broadcast);
     TEST(sixteen_bits_round_to_even);
     TEST(eight_bit_floats_saturate);
