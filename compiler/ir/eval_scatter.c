@@ -110,7 +110,7 @@ void eval_gather_nd(EvalContext *c, Node *n) {
     memcpy(to.dim, slice.dim, sizeof to.dim);
     value_set_dense(&to);
     for (int64_t i = 0; i < count; i++) {
-        int64_t at = x->offset, b = count ? i / (count / batches) : 0;
+        int64_t at = x->offset, b = i / (count / batches);
         for (int a = batch; a-- > 0; b /= x->dim[a]) at += b % x->dim[a] * x->stride[a];
         slice.offset = at + position(n, x, batch, depth, index + i * depth);
         to.offset = i * size;

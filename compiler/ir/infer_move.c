@@ -73,8 +73,13 @@ bool infer_gather_elements(Graph *g, Node *n, Type *result) {
     return true;
 }
 
+// Sizes whose difference is known and not 0. Others may turn out to be equal.
+static bool surely_differ(Graph *g, const Dim *a, const Dim *b) {
+    int64_t difference;
+    return dim_is_const(dim_sub(g, a, b), &difference) && difference != 0;
+}
+
 bool infer_gather_nd(Graph *g, Node *n, Type *result) {
-    (void)g;
     const Type *x = operand(n, 0), *index = operand(n, 1);
     int64_t batch = attr_int(n, "batch_dims", 0), depth;
     if (!is_index(index) || !index->rank || !dim_is_const(index->dim[index->rank - 1], &depth))
@@ -84,16 +89,13 @@ bool infer_gather_nd(Graph *g, Node *n, Type *result) {
                               (long long)batch, x->rank);
     if (index->rank - 1 + x->rank - batch - depth > MAX_RANK)
         return infer_mismatch(n, "the result has more than %d axes", MAX_RANK);
+    for (int i = 0; i < batch; i++)
+        if (surely_differ(g, x->dim[i], index->dim[i]))
+            return infer_mismatch(n, "batch axis %d of the index must be %s", i, dim_text(x->dim[i]));
     *result = type_scalar(x->dtype);
     for (int i = 0; i + 1 < index->rank; i++) result->dim[result->rank++] = index->dim[i];
     for (int i = (int)(batch + depth); i < x->rank; i++) result->dim[result->rank++] = x->dim[i];
     return true;
-}
-
-// Sizes whose difference is known and not 0. Others may turn out to be equal.
-static bool surely_differ(Graph *g, const Dim *a, const Dim *b) {
-    int64_t difference;
-    return dim_is_const(dim_sub(g, a, b), &difference) && difference != 0;
 }
 
 // Updates of scatter_nd are [the index without its last axis, x behind the axes that are indexed].

@@ -32,7 +32,7 @@ Value formula_call(Elaborator *e, const Builder *b, const char *block, const For
     for (int i = 0; i < n; i++) variable_set(e, arguments[i].name, arguments[i].value);
     for (const Ast *p = d->ast->list; p; p = p->next) bind_default(e, p);
     Value v = expand_block(e, d->ast, d->ast);
-    if (v.kind == V_ERROR) diag_stop();
+    diag_stop_if_errors();
     e->frame = NULL;
     return v;
 }

@@ -287,7 +287,11 @@ void onnx_result_elements(OnnxCall *c, int i, const Dim *const *elements, int n,
         (OnnxValue){.elements = elements, .n = n, .vector = vector, .dtype = dtype};
 }
 
-static Node *finish(void *call, Node *n) { return onnx_finish(call, n); }
+// A formula that has reported an error goes on without the value: no later node reports it again.
+static Node *finish(void *call, Node *n) {
+    diag_stop_if_errors();
+    return onnx_finish(call, n);
+}
 
 Builder onnx_builder(OnnxCall *c) {
     return (Builder){.graph = c->graph, .loc = c->loc, .as_said = true, .finish = finish, .user = c};
