@@ -202,7 +202,7 @@ static burin_span behind_code(Encoder *e, burin_span s) {
     if (!starts_with(s, ">>", 2)) return s;
     for (const uint8_t *end = s.begin + 4; end <= s.end; end++) {
         if (end[-2] != '<' || end[-1] != '<') continue;
-        uint32_t id = find_visible(e, (burin_span){s.begin, end}, 0);
+        uint32_t id = find_visible(e, (burin_span){s.begin, end});
         emit(e, id == ABSENT ? (uint32_t)e->t->unknown : token_of(e->t, id));
         return (burin_span){end, s.end};
     }
@@ -264,7 +264,8 @@ BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *out) {
     e.steps = (Step *)((uint8_t *)e.heap + s.heap);
     e.normalizing.match.ways = (burin_way *)((uint8_t *)e.steps + s.steps);
     e.normalizing.match.visited = (uint8_t *)e.normalizing.match.ways + s.ways;
-    memset(e.normalizing.match.visited, 0, s.visited);
+    e.normalizing.match.marks = e.normalizing.match.visited + s.visited;
+    memset(e.normalizing.match.visited, 0, s.visited + s.marks);
     if (out->special) emit_all(&e, t->before);
     size_t begin = e.n;
     encode_added(&e, text, out->plain ? (burin_section){0, 0} : t->added, false);
@@ -356,7 +357,7 @@ BURIN_LINKAGE int32_t burin_token_find(const void *blob, const char *text, size_
         uint32_t id = added_here(t, lists[i], s, &end);
         if (id != ABSENT && end == s.end) return (int32_t)id;
     }
-    uint32_t id = find_token(t, s, 0);
+    uint32_t id = find_token(t, s);
     return id == ABSENT || id >= (uint32_t)t->size ? -1 : (int32_t)id;
 }
 

@@ -58,7 +58,7 @@ BURIN_LINKAGE size_t burin_utf8_whole(const char *bytes, size_t n);  // how many
 
 // ------------------------------------------------------------------------------------------------------- layout of the blob
 // Little-endian. A section is an offset from the blob's start, 8-aligned, and a count of elements.
-enum { BURIN_TOKENIZER_MAGIC = 0x4b545542, BURIN_TOKENIZER_VERSION = 2 };  // "BUTK"
+enum { BURIN_TOKENIZER_MAGIC = 0x4b545542, BURIN_TOKENIZER_VERSION = 3 };  // "BUTK"
 
 typedef struct burin_section {
     uint32_t offset, count;
@@ -183,7 +183,6 @@ typedef struct burin_tokenizer {
     int32_t size, bos, eos, unknown;
     uint32_t max_token_bytes, max_decoded_bytes, max_word_characters, growth_bytes;
     uint32_t growth;                   // normalized bytes <= growth * bytes + growth_bytes
-    uint32_t prefix_hash;              // WordPiece: hash of the prefix
     burin_section text_offsets, text;  // uint32_t [size + 1], bytes
     burin_section kinds;               // uint8_t [size + aliases]: a kind and flags
     burin_section decoded;             // burin_decoded [size]; without it a token becomes its text
@@ -207,7 +206,7 @@ typedef struct burin_tokenizer {
     int32_t pad_id;
     burin_section affix;  // bytes of the prefix inside a word, or of a word's suffix
     uint32_t words;       // the set of characters of words
-    // What matching remembers: ways back, at most so many; in patterns with loops so many at each place; loops
-    uint32_t match_ways, match_loop_ways, match_loops;
+    // Memory of matching: ways back, at most; in patterns with loops ways back at each place; loops; bytes of marks at each place
+    uint32_t match_ways, match_loop_ways, match_loops, match_mark_bytes;
 } burin_tokenizer;
 #endif

@@ -89,6 +89,7 @@ typedef struct burin_way {  // where matching goes on when what was tried fails
 typedef struct burin_match_memory {
     burin_way *ways;   // match_ways + match_loop_ways for each place
     uint8_t *visited;  // match_loops for each place, all 0 between two matches
+    uint8_t *marks;    // match_mark_bytes for each place, all 0 between two searches
 } burin_match_memory;
 
 typedef struct burin_matcher {
@@ -99,14 +100,21 @@ typedef struct burin_matcher {
     const uint8_t *last;  // an empty match counts unless it is here; NULL: none counts
     burin_match_memory memory;
     uint32_t loops;
-    const uint8_t *reach;  // no loop was tried from beyond
+    const uint8_t *reach;             // no loop was tried from beyond
+    uint32_t steps;                   // choices of this search, up to BURIN_FREE_STEPS
+    uint32_t mark_bytes;              // of each place: a bit for an instruction
+    uint32_t first_mark, marks_stop;  // places that have marks are from first_mark up to marks_stop
 } burin_matcher;
+
+enum { BURIN_FREE_STEPS = 4096 };
 
 static inline burin_matcher burin_matcher_of(const burin_tokenizer *t, burin_section pattern, burin_span piece,
                                              burin_match_memory memory) {
     burin_matcher m = {.tokenizer = t, .program = burin_at(t, pattern), .piece = piece, .memory = memory};
     m.loops = m.program[pattern.count - 1].min;
     m.reach = piece.begin;
+    m.mark_bytes = (pattern.count + 7) / 8;
+    m.first_mark = UINT32_MAX;
     return m;
 }
 
@@ -194,14 +202,46 @@ static inline const uint8_t *burin_split(burin_matcher *m, uint32_t *pc, const u
     return at;
 }
 
+// Returns false if the instruction was tried at this place before, which failed or is under way. A pattern can fail in as many
+// ways as it has paths, so a search that takes long marks what it tries: then it ends after instructions times places.
+static inline bool burin_untried(burin_matcher *m, uint32_t pc, const uint8_t *at) {
+    if (m->steps < BURIN_FREE_STEPS) return ++m->steps;
+    uint32_t place = (uint32_t)(at - m->piece.begin);
+    uint8_t *mark = m->memory.marks + (size_t)place * m->mark_bytes + pc / 8, bit = (uint8_t)(1 << pc % 8);
+    if (*mark & bit) return false;
+    *mark |= bit;
+    if (place < m->first_mark) m->first_mark = place;
+    if (place >= m->marks_stop) m->marks_stop = place + 1;
+    return true;
+}
+
+// Removes the marks of instructions from `pc` up to `stop`.
+static inline void burin_unmark(burin_matcher *m, uint32_t pc, uint32_t stop) {
+    for (uint32_t place = m->first_mark; place < m->marks_stop; place++) {
+        uint8_t *marks = m->memory.marks + (size_t)place * m->mark_bytes;
+        for (uint32_t i = pc; i < stop; i++) marks[i / 8] &= (uint8_t) ~(1 << i % 8);
+    }
+}
+
 static const uint8_t *burin_match_here(burin_matcher *, uint32_t pc, const uint8_t *at, burin_way *ways);
+
+// Matches the body of a look-around or atomic group. Its marks stay where it fails: another try would fail again.
+static inline const uint8_t *burin_match_body(burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way *ways) {
+    uint32_t first = m->first_mark, stop = m->marks_stop;
+    m->first_mark = UINT32_MAX, m->marks_stop = 0;
+    const uint8_t *end = burin_match_here(m, pc + 1, at, ways);
+    if (end) burin_unmark(m, pc + 1, m->program[pc].a);
+    if (first < m->first_mark) m->first_mark = first;
+    if (stop > m->marks_stop) m->marks_stop = stop;
+    return end;
+}
 
 static inline bool burin_behind(burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way *ways) {
     for (int n = 0; n < m->program[pc].min; n++) {
         if (at == m->piece.begin) return false;
         at = burin_previous(m, at);
     }
-    return burin_match_here(m, pc + 1, at, ways) != NULL;
+    return burin_match_body(m, pc, at, ways) != NULL;
 }
 
 // What takes no character: does it hold here?
@@ -209,7 +249,7 @@ static inline bool burin_holds(burin_matcher *m, uint32_t pc, const uint8_t *at,
     const burin_match *i = m->program + pc;
     switch (i->op) {
         case BURIN_MATCH_LOOK:
-            return (burin_match_here(m, pc + 1, at, ways) != NULL) != (i->b != 0);
+            return (burin_match_body(m, pc, at, ways) != NULL) != (i->b != 0);
         case BURIN_MATCH_BEHIND:
             return burin_behind(m, pc, at, ways) != (i->b != 0);
         case BURIN_MATCH_START:
@@ -227,16 +267,17 @@ static const uint8_t *burin_match_here(burin_matcher *m, uint32_t pc, const uint
         const burin_match *i = m->program + pc;
         switch (i->op) {
             case BURIN_MATCH_SET:
-                at = burin_take_set(m, pc++, at, &top);
+                at = burin_untried(m, pc, at) ? burin_take_set(m, pc, at, &top) : NULL;
+                pc++;
                 break;
             case BURIN_MATCH_SPLIT:
-                at = burin_split(m, &pc, at, &top);
+                at = burin_untried(m, pc, at) ? burin_split(m, &pc, at, &top) : NULL;
                 break;
             case BURIN_MATCH_AGAIN:
                 pc = i->min && *burin_visited(m, i->min, at) ? i->b : i->a;
                 break;
             case BURIN_MATCH_ATOMIC:
-                at = burin_match_here(m, pc + 1, at, top);
+                at = burin_match_body(m, pc, at, top);
                 pc = i->a;
                 break;
             case BURIN_MATCH_JUMP:
@@ -260,13 +301,24 @@ static inline const uint8_t *burin_try(burin_matcher *m, const uint8_t *at) {
     return end;
 }
 
+static inline void burin_end_search(burin_matcher *m) {
+    if (m->first_mark < m->marks_stop)
+        memset(m->memory.marks + (size_t)m->first_mark * m->mark_bytes, 0,
+               (size_t)(m->marks_stop - m->first_mark) * m->mark_bytes);
+    m->first_mark = UINT32_MAX, m->marks_stop = 0, m->steps = 0;
+}
+
 // The first match at or after `from`; false when there is none.
 static inline bool burin_find(burin_matcher *m, const uint8_t *from, burin_span *found) {
     uint32_t code;
+    const uint8_t *end = NULL;
     for (; from < m->piece.end; from += burin_next(m, from, &code)) {
-        const uint8_t *end = burin_try(m, from);
-        if (end && (end > from || (m->last && from != m->last))) return *found = (burin_span){from, end}, true;
+        end = burin_try(m, from);
+        if (end && (end > from || (m->last && from != m->last))) break;
+        end = NULL;
     }
-    return false;
+    burin_end_search(m);
+    if (end) *found = (burin_span){from, end};
+    return end;
 }
 #endif

@@ -56,18 +56,15 @@ static inline burin_span token_span(const burin_tokenizer *t, uint32_t id) {
     return (burin_span){text + offsets[id], text + offsets[id + 1]};
 }
 
-// The token whose text is the first `skip` bytes of the affix and then the span.
-static uint32_t find_token(const burin_tokenizer *t, burin_span s, uint32_t skip) {
+// The token whose text is the span.
+static uint32_t find_token(const burin_tokenizer *t, burin_span s) {
     size_t n = (size_t)(s.end - s.begin);
-    uint32_t mask = t->slots.count - 1, h = skip ? t->prefix_hash : (uint32_t)BURIN_HASH_START;
+    uint32_t mask = t->slots.count - 1, h = burin_text_hash((uint32_t)BURIN_HASH_START, s.begin, n);
     const uint32_t *slots = burin_at(t, t->slots);
-    const uint8_t *affix = burin_at(t, t->affix);
-    for (h = burin_hash_finish(burin_text_hash(h, s.begin, n));; h++) {
+    for (h = burin_hash_finish(h);; h++) {
         if (!slots[h & mask]) return ABSENT;
         burin_span token = token_span(t, slots[h & mask] - 1);
-        if ((size_t)(token.end - token.begin) == n + skip && !memcmp(token.begin, affix, skip) &&
-            !memcmp(token.begin + skip, s.begin, n))
-            return slots[h & mask] - 1;
+        if ((size_t)(token.end - token.begin) == n && !memcmp(token.begin, s.begin, n)) return slots[h & mask] - 1;
     }
 }
 
@@ -77,8 +74,8 @@ static bool is_hidden(const Encoder *e, uint32_t id) {
     return (e->out->plain || e->piece_marked) && (kinds[id] & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL;
 }
 
-static uint32_t find_visible(const Encoder *e, burin_span s, uint32_t skip) {
-    uint32_t id = find_token(e->t, s, skip);
+static uint32_t find_visible(const Encoder *e, burin_span s) {
+    uint32_t id = find_token(e->t, s);
     return id == ABSENT || is_hidden(e, id) ? ABSENT : id;
 }
 
@@ -202,7 +199,7 @@ static uint32_t split_characters(Encoder *e, burin_span s) {
     for (burin_span c = {s.begin, s.begin}; c.begin < s.end; c.begin = c.end) {
         c.end = c.begin + burin_utf8_read(c.begin, s.end, &code);
         burin_span written = with_affix(e->t, c, s, buffer);
-        uint32_t id = find_visible(e, written, 0);
+        uint32_t id = find_visible(e, written);
         n = id == ABSENT ? add_unknown(e, n, written) : add_known(e, n, id);
     }
     return flush_unknown(e, n);
@@ -219,7 +216,7 @@ static uint32_t split_bytes(Encoder *e, burin_span s) {
 }
 
 static void encode_bpe(Encoder *e, burin_span s) {
-    uint32_t whole = e->t->flags & BURIN_IGNORE_MERGES ? find_visible(e, s, 0) : ABSENT;
+    uint32_t whole = e->t->flags & BURIN_IGNORE_MERGES ? find_visible(e, s) : ABSENT;
     if (whole != ABSENT) {
         emit(e, token_of(e->t, whole));
         return;
@@ -231,30 +228,7 @@ static void encode_bpe(Encoder *e, burin_span s) {
     for (uint32_t i = 0; i != NO_SYMBOL; i = e->symbols[i].next) emit(e, token_of(e->t, e->symbols[i].id));
 }
 
-// ---------------------------------------------------------------------------------------------------------------- WordPiece
-static const uint8_t *character_before(const uint8_t *begin, const uint8_t *p) {
-    do p--;
-    while (p > begin && (*p & 0xc0) == 0x80);
-    return p;
-}
-
-static void encode_wordpiece(Encoder *e, burin_span s) {
-    size_t first = e->n, characters = 0;
-    for (const uint8_t *p = s.begin; p < s.end; p++) characters += (*p & 0xc0) != 0x80;
-    bool known = characters <= e->t->max_word_characters;
-    for (burin_span w = s; known && w.begin < s.end; w.begin = w.end) {
-        uint32_t id = ABSENT, skip = w.begin == s.begin ? 0 : e->t->affix.count;
-        for (w.end = s.end; w.end > w.begin && (id = find_visible(e, w, skip)) == ABSENT;)
-            w.end = character_before(w.begin, w.end);
-        known = id != ABSENT;
-        if (known) emit(e, id);
-    }
-    if (known) return;
-    e->n = first, e->after_unknown = false;
-    emit_unknown(e);
-}
-
-// ------------------------------------------------------------------------------------------------------------------ Unigram
+// ------------------------------------------------------------------------------------------------------- the sorted vocabulary
 // The ids from `low` to `high` of the sorted vocabulary share their first `depth` bytes; keeps those whose next byte is `byte`.
 typedef struct Prefix {
     uint32_t low, high, depth;
@@ -285,6 +259,43 @@ static bool narrow(const burin_tokenizer *t, const uint32_t *ids, Prefix *p, uin
     return p->low < p->high;
 }
 
+// The longest token that the span begins with, of those that have the prefix before it. Returns its end, or NULL.
+static const uint8_t *longest_token(const Encoder *e, Prefix p, burin_span s, uint32_t *longest) {
+    const uint32_t *ids = burin_at(e->t, e->t->sorted);
+    const uint8_t *end = NULL;
+    uint32_t id;
+    for (const uint8_t *at = s.begin; at < s.end && narrow(e->t, ids, &p, *at, &id); at++)
+        if (id != ABSENT && !is_hidden(e, id)) *longest = id, end = at + 1;
+    return end;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- WordPiece
+// The tokens inside a word: those that have the affix.
+static Prefix inside_prefix(const Encoder *e) {
+    const uint8_t *affix = burin_at(e->t, e->t->affix);
+    Prefix p = {0, e->t->sorted.count, 0};
+    uint32_t id;
+    for (uint32_t i = 0; i < e->t->affix.count && narrow(e->t, burin_at(e->t, e->t->sorted), &p, affix[i], &id);) i++;
+    return p;
+}
+
+static void encode_wordpiece(Encoder *e, burin_span s) {
+    const Prefix first_part = {0, e->t->sorted.count, 0}, other_part = inside_prefix(e);
+    size_t first = e->n, characters = 0;
+    uint32_t id;
+    for (const uint8_t *p = s.begin; p < s.end; p++) characters += (*p & 0xc0) != 0x80;
+    bool known = characters <= e->t->max_word_characters;
+    for (const uint8_t *at = s.begin, *end; known && at < s.end; at = end) {
+        end = longest_token(e, at == s.begin ? first_part : other_part, (burin_span){at, s.end}, &id);
+        known = end != NULL;
+        if (known) emit(e, id);
+    }
+    if (known) return;
+    e->n = first, e->after_unknown = false;
+    emit_unknown(e);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ Unigram
 static void reach(Encoder *e, uint32_t end, Step step) {
     if (e->steps[end].begin == NO_SYMBOL || step.score > e->steps[end].score) e->steps[end] = step;
 }
@@ -314,7 +325,7 @@ static bool is_unknown(const burin_tokenizer *t, uint32_t id) { return id == ABS
 // What is unknown becomes its bytes, if all of them have tokens.
 static void emit_unigram(Encoder *e, burin_span piece, uint32_t id) {
     const int32_t *ids = burin_at(e->t, e->t->byte_ids);
-    if (is_unknown(e->t, id)) id = find_visible(e, piece, 0);
+    if (is_unknown(e->t, id)) id = find_visible(e, piece);
     if (id != ABSENT)
         emit(e, token_of(e->t, id));
     else if (bytes_have_tokens(e, piece))
@@ -341,18 +352,14 @@ static void encode_unigram(Encoder *e, burin_span s) {
 }
 
 static void encode_longest(Encoder *e, burin_span s) {
-    const uint32_t *ids = burin_at(e->t, e->t->sorted);
     while (s.begin < s.end) {
-        const uint8_t *end = s.begin + 1;
-        uint32_t longest = ABSENT, id;
-        Prefix p = {0, e->t->sorted.count, 0};
-        for (const uint8_t *at = s.begin; at < s.end && narrow(e->t, ids, &p, *at, &id); at++)
-            if (id != ABSENT) longest = id, end = at + 1;
-        if (longest != ABSENT)
-            emit(e, longest);
+        uint32_t id;
+        const uint8_t *end = longest_token(e, (Prefix){0, e->t->sorted.count, 0}, s, &id);
+        if (end)
+            emit(e, id);
         else
             emit_unknown(e);
-        s.begin = end;
+        s.begin = end ? end : s.begin + 1;
     }
 }
 
@@ -374,7 +381,7 @@ static void encode_piece(Encoder *e, burin_span s) {
             encode_longest(e, s);
             break;
         default:
-            if ((id = find_visible(e, s, 0)) != ABSENT)
+            if ((id = find_visible(e, s)) != ABSENT)
                 emit(e, id);
             else
                 emit_unknown(e);

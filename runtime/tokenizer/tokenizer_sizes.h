@@ -5,7 +5,7 @@
 #include "tokenizer_models.h"
 
 typedef struct Sizes {
-    size_t buffer, copy, symbols, heap, steps, ways, visited, total;  // bytes
+    size_t buffer, copy, symbols, heap, steps, ways, visited, marks, total;  // bytes
 } Sizes;
 
 static size_t size_sum(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
@@ -45,7 +45,8 @@ static Sizes sizes_of(const burin_tokenizer *t, size_t text) {
     if (t->model == BURIN_MODEL_UNIGRAM) s.steps = size_of_array(places, sizeof(Step));
     s.ways = size_of_array(size_sum(t->match_ways, size_product(places, t->match_loop_ways)), sizeof(burin_way));
     s.visited = size_of_array(size_product(places, t->match_loops), 1);
-    const size_t parts[] = {s.buffer, s.buffer, s.copy, s.symbols, s.heap, s.steps, s.ways, s.visited};
+    s.marks = size_of_array(places, t->match_mark_bytes);
+    const size_t parts[] = {s.buffer, s.buffer, s.copy, s.symbols, s.heap, s.steps, s.ways, s.visited, s.marks};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) s.total = size_sum(s.total, parts[i]);
     if (symbols >= UINT32_MAX / 4) s.total = SIZE_MAX;
     return s;

@@ -60,7 +60,7 @@ for line in 'IQ== 0x' 'IQ==' 'I* 1' 'IQ== -1'; do
     says "slow classes: a line \"$line\"" 1 "token 1 is damaged: expected base64, and ranks in order" "$BURIN" tokenize "$WORK/qwen" x
 done
 printf 'IQ== 0\nIg== 4194304\n' > "$WORK/qwen/qwen.tiktoken"
-says "slow classes: a rank beyond all" 1 "token 4194304 is beyond any vocabulary: at most 4194304 tokens of 65536 bytes are read" "$BURIN" tokenize "$WORK/qwen" x
+says "slow classes: a rank beyond all" 1 "token 4194304 is beyond any vocabulary: at most 4194304 tokens of 4096 bytes are read" "$BURIN" tokenize "$WORK/qwen" x
 rm "$WORK/kimi/tokenizer_config.json"
 says "slow classes: no class, of ranks" 1 "tiktoken's file does not say how texts are cut, and there is no tokenizer_class in a tokenizer_config.json beside it" "$BURIN" tokenize "$WORK/kimi" x
 printf 'IQ== 0\nIg== 7\n' > "$WORK/qwen/qwen.tiktoken"

@@ -244,6 +244,7 @@ static const struct {
     {"regex-counts-broken", SPLIT("a{x}")},
     {"regex-repeated-twice", SPLIT("a+*")},
     {"regex-loop-inside", SPLIT("(?=(?:a?)*b)c")},
+    {"regex-nested-nothing", SPLIT("(?:(?:(?:(?:(?:(?:){1000}){1000}){1000}){1000}){1000}){1000}")},
     {"regex-deep", SPLIT("((((((((((((((((((a))))))))))))))))))")},
     {"added-no-id", WITH("'added_tokens':[{'content':'<s>'}]")},
     {"added-taken", "{'added_tokens':[{'content':'<s>','id':9}],'model':{'type':'BPE','vocab':{'a':0,'b':2},'merges':[]}}"},

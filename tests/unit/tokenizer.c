@@ -416,6 +416,38 @@ static void try_file(const char *path) {
     arena_free(r.arena);
 }
 
+// Patterns that fail in exponentially many ways, in the open and inside of look-around and atomic groups.
+static void matches_in_bounded_time(void) {
+    static const char *const patterns[] = {
+        "b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?c",
+        "(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|"
+        "b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)c",
+        "(?:b*b*b*b*)*c",
+        "(?:(?:b|b)(?=b*)(?:b|b))+c",
+        "(?=(?:b|bb)*c)b",
+        "(?>(?:b|bb)+c)",
+        "(?<!(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|"
+        "b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)c)c",
+    };
+    static const size_t pieces_left[] = {1, 1, 0, 1, 1, 0, 1};
+    char text[400];
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        Arena *arena = arena_new();
+        Run r = load_text(arena_printf(arena,
+                                       "{'pre_tokenizer':{'type':'Split','behavior':'Removed','pattern':{'Regex':'%s'}},'model':{"
+                                       "'type':'WordLevel','unk_token':'u','vocab':{'u':0}}}",
+                                       patterns[i]));
+        memset(text, 'b', sizeof text);
+        encode(&r, text, 400, true);
+        CHECK_IDS(r, 0);
+        text[399] = 'c';  // found after all failures
+        encode(&r, text, 400, true);
+        CHECK(r.n == pieces_left[i]);
+        arena_free(r.arena);
+        arena_free(arena);
+    }
+}
+
 static void survives_wrong_bytes(void) {
     static const struct {
         const char *path;
@@ -480,6 +512,7 @@ SUITE(tokenizer) {
     TEST(normalizes_as_nmt);
     TEST(finds_added_tokens_after_normalization);
     TEST(splits_by_patterns);
+    TEST(matches_in_bounded_time);
     TEST(survives_wrong_bytes);
     TEST(counts_whole_characters);
 }

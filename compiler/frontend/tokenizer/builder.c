@@ -38,7 +38,7 @@ void builder_init(TokenizerBuilder *b, Arena *arena, const char *path) {
     *b = (TokenizerBuilder){.arena = arena, .source = source, .affix = ""};
     b->head = (burin_tokenizer){
         .magic = BURIN_TOKENIZER_MAGIC, .version = BURIN_TOKENIZER_VERSION, .bos = -1, .eos = -1, .unknown = -1, .growth = 1};
-    Bytes *all[] = {&b->merges, &b->sets,  &b->ranges, &b->expansions, &b->normalizers, &b->pretokenizers,
+    Bytes *all[] = {&b->merges, &b->sets,  &b->set_hashes, &b->ranges, &b->expansions, &b->normalizers, &b->pretokenizers,
                     &b->before, &b->after, &b->pair,   &b->blob,       &b->decoders};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->arena = arena;
     for (int i = 0; i < 512; i++) b->byte_ids[i] = -1;
@@ -299,11 +299,13 @@ static int by_bytes(const void *x, const void *y) {
 typedef enum { TOKENS_OF_MODEL, TOKENS_ADDED, TOKENS_ADDED_NORMALIZED } TokenGroup;
 
 static burin_section pack_sorted(TokenizerBuilder *b, TokenGroup group) {
+    const TokenIndex *x = group == TOKENS_OF_MODEL && b->head.model == BURIN_MODEL_WORDPIECE ? builder_index(b) : NULL;
     uint32_t *ids = ARENA_ARRAY(b->arena, uint32_t, b->n_tokens + 1), n = 0;
     for (int32_t id = 0; id < b->n_tokens; id++) {
         const struct BuilderToken *t = &b->tokens[id];
-        bool sorted = b->head.model == BURIN_MODEL_UNIGRAM || b->head.model == BURIN_MODEL_LONGEST;
+        bool sorted = b->head.model != BURIN_MODEL_BPE && b->head.model != BURIN_MODEL_WORDLEVEL;
         bool in[] = {t->in_model && !t->whole && sorted, t->added && !t->added_normalized, t->added_normalized};
+        if (x && index_find(x, t->text, t->length) != id) continue;  // of equal texts one counts
         if (in[group] && t->length) ids[n++] = (uint32_t)id;
     }
     sorting = b;
@@ -339,8 +341,10 @@ static void pack_steps(TokenizerBuilder *b) {
 }
 
 burin_match_memory builder_match_memory(TokenizerBuilder *b, size_t bytes) {
-    size_t ways = b->head.match_ways + (bytes + 1) * b->head.match_loop_ways, places = (bytes + 1) * b->head.match_loops;
-    return (burin_match_memory){ARENA_ARRAY(b->arena, burin_way, ways + 1), arena_alloc(b->arena, places + 1)};
+    size_t places = bytes + 1, ways = b->head.match_ways + places * b->head.match_loop_ways;
+    return (burin_match_memory){.ways = ARENA_ARRAY(b->arena, burin_way, ways + 1),
+                                .visited = arena_alloc(b->arena, places * b->head.match_loops + 1),
+                                .marks = arena_alloc(b->arena, places * b->head.match_mark_bytes + 1)};
 }
 
 // Refuses steps that need far more memory for a short text than those of any file that is meant well. They have just been
@@ -425,7 +429,6 @@ Tokenizer *tokenizer_build(TokenizerBuilder *b) {
     h->after = builder_section(b, b->after.data, b->after.length / 4, 4);
     h->pair = builder_section(b, b->pair.data, b->pair.length / sizeof(burin_pair_item), sizeof(burin_pair_item));
     h->affix = builder_section(b, b->affix, strlen(b->affix), 1);
-    h->prefix_hash = burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)b->affix, strlen(b->affix));
     builder_section(b, NULL, 0, 1);  // pads to 8
     h->bytes = (uint32_t)b->blob.length;
     if (b->before.length) h->bos = *(int32_t *)b->before.data;

@@ -18,7 +18,7 @@
 #include "runtime/tokenizer/tokenizer_characters.h"
 #include "util/diag.h"
 
-enum { MAX_TOKENS = 1 << 22, MAX_TOKEN_BYTES = 1 << 16 };
+enum { MAX_TOKENS = 1 << 22, MAX_TOKEN_BYTES = 1 << 12 };
 
 // What a file may ask for, far above every file that is meant well.
 enum {
@@ -26,6 +26,8 @@ enum {
     MAX_GROWTH_BYTES = 100000,    // bytes that they put in front of it
     MAX_NORMALIZERS = 1024,       // each goes over the text
     MAX_PRETOKENIZERS = 64,       // each is a call inside the one before
+    MAX_DECODERS = 64,            // each goes over all tokens
+    MAX_SETS = 1 << 13,           // of characters, in patterns and normalizers
     MAX_MADE_BYTES = 256 << 20,   // of tokens' texts as normalizers and decoders write them
     MAX_DECODED_BYTES = 1 << 20,  // of one of these
 };
@@ -58,6 +60,7 @@ typedef struct TokenizerBuilder {
     int32_t n_unnumbered;      // of them, at the end: they take part in cutting a text, and become the unknown token
     Bytes merges;              // burin_merge
     Bytes sets;                // burin_set whose ranges count from the start of `ranges`
+    Bytes set_hashes;          // uint32_t, one for each set
     Bytes ranges, expansions;  // uint32_t
     Bytes normalizers, pretokenizers;
     Bytes before, after;    // int32_t

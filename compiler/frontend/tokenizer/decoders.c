@@ -27,7 +27,10 @@ typedef struct DecodeStep {
     bool first;
 } DecodeStep;
 
-static void step_add(TokenizerBuilder *b, DecodeStep s) { bytes_append(&b->decoders, &s, sizeof s); }
+static void step_add(TokenizerBuilder *b, DecodeStep s) {
+    if (b->decoders.length / sizeof s >= MAX_DECODERS) tokenizer_fatal(b, "it has more than %d decoders", MAX_DECODERS);
+    bytes_append(&b->decoders, &s, sizeof s);
+}
 
 // ------------------------------------------------------------------------------------------------------------------- readers
 static bool is_one_character(const char *text) {

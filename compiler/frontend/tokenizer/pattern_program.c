@@ -15,7 +15,8 @@ typedef struct {
     TokenizerBuilder *b;
     const char *regex;
     Bytes code;  // burin_match
-    int inside;  // of look-around and atomic groups
+    int inside;   // of look-around and atomic groups
+    int visited;  // nodes of the pattern, each as often as it is repeated
     uint16_t loops;
 } Program;
 
@@ -114,6 +115,9 @@ static burin_match set_of(const Pattern *n) {
 }
 
 static void emit_pattern(Program *p, const Pattern *n) {
+    if (++p->visited > 16 * MAX_PROGRAM)
+        tokenizer_fatal(p->b, "the pattern \"%.80s\" is too long: its repetitions come to more than %d groups", p->regex,
+                        16 * MAX_PROGRAM);
     switch (n->kind) {
         case PATTERN_SET:
             emit(p, set_of(n));
@@ -164,6 +168,8 @@ static void count_ways(Program *p) {
     if (ways > h->match_ways) h->match_ways = ways;
     if (loops && ways > h->match_loop_ways) h->match_loop_ways = ways;
     if (p->loops > h->match_loops) h->match_loops = p->loops;
+    uint32_t mark_bytes = (here(p) + 7u) / 8;
+    if (mark_bytes > h->match_mark_bytes) h->match_mark_bytes = mark_bytes;
 }
 
 static burin_section finish(Program *p) {

@@ -180,6 +180,12 @@ static burin_set pack_set(TokenizerBuilder *b, const CharSet *s) {
     return packed;
 }
 
+static uint32_t hash_of_set(const TokenizerBuilder *b, const burin_set *s) {
+    const uint8_t *ranges = (const uint8_t *)b->ranges.data + s->ranges.offset;
+    uint32_t hash = burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)s->ascii, sizeof s->ascii);
+    return s->ranges.count ? burin_text_hash(hash, ranges, (size_t)s->ranges.count * 8) : hash;
+}
+
 static bool same_set(const TokenizerBuilder *b, const burin_set *x, const burin_set *y) {
     if (memcmp(x->ascii, y->ascii, sizeof x->ascii) || x->ranges.count != y->ranges.count) return false;
     const char *ranges = b->ranges.data;
@@ -190,12 +196,15 @@ uint16_t builder_set(TokenizerBuilder *b, CharSet *s) {
     set_normalize(s);
     burin_set packed = pack_set(b, s);
     const burin_set *sets = (const burin_set *)b->sets.data;
+    const uint32_t *hashes = (const uint32_t *)b->set_hashes.data, hash = hash_of_set(b, &packed);
     size_t n = b->sets.length / sizeof *sets;
     for (size_t i = 0; i < n; i++) {
-        if (!same_set(b, &sets[i], &packed)) continue;
+        if (hashes[i] != hash || !same_set(b, &sets[i], &packed)) continue;
         b->ranges.length = packed.ranges.offset;
         return (uint16_t)i;
     }
+    if (n >= MAX_SETS) tokenizer_fatal(b, "its patterns have more than %d sets of characters", MAX_SETS);
     bytes_append(&b->sets, &packed, sizeof packed);
+    bytes_append(&b->set_hashes, &hash, sizeof hash);
     return (uint16_t)n;
 }
