@@ -201,6 +201,7 @@ static const char *made_program(Build *b, const char **folder) {
     if (cached && cache_find(b->arena, cached) && !b->options->dump_ir) return cached;
     if (!compile(b)) return NULL;
     const char *program = place_for_program(b, cached, folder);
+    b->into_cache = program == cached;
     build_check_output(b, program);
     build_output(b, program);
     if (program == cached) cache_seal(b->arena, program);

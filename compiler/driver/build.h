@@ -16,6 +16,7 @@ typedef struct Build {
     const Options *options;
     const char *name;  // of the program: [a-z][a-z0-9_]*
     OutputKind kind;
+    bool into_cache;  // the output takes the place of any earlier one
     Toolchain tools;
     bool guesses;              // this is the draft of another
     bool onnx;                 // MODEL is an ONNX file

@@ -7,13 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "driver/options.h"
+#include "driver/private_folder.h"
 #include "driver/process.h"
+#include "driver/seal.h"
 #include "util/diag.h"
 #include "util/files.h"
 #include "util/hash.h"
@@ -87,95 +89,122 @@ static const char *cache_home(Arena *arena) {
     return home && *home ? arena_printf(arena, "%s/.cache/burin", home) : NULL;
 }
 
-// The build does without: said once.
+// Files are kept for the next run until something stands against it, which is reported once.
 static bool unusable;
 
 static bool do_without(const char *path, const char *why) {
-    if (!unusable) diag_warning(NO_LOC, "nothing is kept for the next run: %s: %s\nhint: XDG_CACHE_HOME says where", path, why);
+    if (!unusable)
+        diag_warning(NO_LOC, "nothing is kept for the next run: %s: %s\nhint: XDG_CACHE_HOME names another folder", path, why);
     unusable = true;
     return false;
 }
 
-static bool make_folders(const char *path) {
-    char part[PATH_MAX];
-    for (size_t i = 1; i <= strlen(path) && i < sizeof part; i++) {
-        if (path[i] && path[i] != '/') continue;
-        snprintf(part, sizeof part, "%.*s", (int)i, path);
-        if (mkdir(part, 0777) && errno != EEXIST && errno != EISDIR) return false;
-    }
-    return true;
-}
+static const char *ready;  // the cache's real path, once it was checked
 
-// What others can write there is nothing to run.
-static bool is_ready(const char *home) {
-    static bool ready;
-    struct stat s;
+// Another user who can write there could put a program in place that this one runs.
+static const char *ready_home(Arena *arena, const char *home) {
     if (ready || unusable) return ready;
-    if (!make_folders(home) || stat(home, &s)) return do_without(home, strerror(errno));
-    if (!S_ISDIR(s.st_mode)) return do_without(home, strerror(ENOTDIR));
-    if (s.st_uid != geteuid() || s.st_mode & S_IWOTH) return do_without(home, "others can write there");
-    if (access(home, W_OK | X_OK)) return do_without(home, strerror(errno));
-    return ready = true;
+    if (!make_private_folders(home)) return do_without(home, strerror(errno)), NULL;
+    const char *real = realpath(home, NULL), *culprit = real ? folder_of_strangers(arena, real) : NULL;
+    if (!real || access(real, W_OK | X_OK)) return do_without(home, strerror(errno)), NULL;
+    if (culprit) return do_without(culprit, "others can write there"), NULL;
+    if (!seal_open(arena, real)) return do_without(real, "there is no secret file that is this user's alone"), NULL;
+    return ready = real;
 }
 
 const char *cache_folder(Arena *arena, const char *kind, uint64_t key) {
     const char *home = cache_home(arena);
     if (!home) do_without("~/.cache", "HOME is not set");
-    return home && is_ready(home) ? arena_printf(arena, "%s/%s/%016llx", home, kind, (unsigned long long)key) : NULL;
+    if (!home || !(home = ready_home(arena, home))) return NULL;
+    return arena_printf(arena, "%s/%s/%016llx", home, kind, (unsigned long long)key);
+}
+
+// -------------------------------------------------------------------------------------------------------------------- locks
+// An entry that this run uses has a shared lock, so that no other run's cache_trim removes it.
+typedef struct Hold {
+    const char *folder;
+    int fd;
+} Hold;
+
+static struct {
+    Hold *all;
+    int n, capacity;
+} holds;
+
+static bool is_held(const char *folder) {
+    for (int i = 0; i < holds.n; i++)
+        if (!strcmp(holds.all[i].folder, folder)) return true;
+    return false;
+}
+
+static void add_hold(const char *folder, int fd) {
+    if (holds.n == holds.capacity) {
+        holds.capacity = 2 * holds.capacity + 64;
+        holds.all = realloc(holds.all, (size_t)holds.capacity * sizeof *holds.all);
+        if (!holds.all) diag_fatal(NO_LOC, "out of memory");
+    }
+    holds.all[holds.n++] = (Hold){folder, fd};
+}
+
+static bool is_still_there(int fd, const char *folder) {
+    struct stat held, there;
+    return !fstat(fd, &held) && !lstat(folder, &there) && held.st_ino == there.st_ino && held.st_dev == there.st_dev;
+}
+
+// Returns false if there is no such entry, or if others can write to it. A file system without locks has none.
+static bool hold_entry(Arena *arena, const char *folder) {
+    if (is_held(folder)) return true;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return false;
+    while (flock(fd, LOCK_SH) && errno == EINTR) {}
+    bool ours = is_own_folder(path_folder(arena, folder)) && is_own_folder(folder);
+    if (!ours || !is_still_there(fd, folder)) {
+        close(fd);
+        return false;
+    }
+    add_hold(folder, fd);
+    return true;
+}
+
+static void release_all_but(const char *keep) {
+    int n = 0;
+    for (int i = 0; i < holds.n; i++) {
+        if (!strcmp(holds.all[i].folder, keep))
+            holds.all[n++] = holds.all[i];
+        else
+            close(holds.all[i].fd);
+    }
+    holds.n = n;
+}
+
+// Between the two steps another run may remove the folder: it is made again.
+static bool make_entry(Arena *arena, const char *folder) {
+    for (int tries = 0; tries < 100; tries++) {
+        if (!make_private_folders(folder)) return do_without(folder, strerror(errno));
+        if (hold_entry(arena, folder)) return true;
+    }
+    return do_without(folder, "others can write there");
 }
 
 bool cache_make(Arena *arena, const char *file, uint64_t bytes) {
     struct statvfs room;
     const char *folder = path_folder(arena, file);
-    if (!make_folders(folder)) return do_without(folder, strerror(errno));
+    if (!make_entry(arena, folder)) return false;
     if (!statvfs(folder, &room) && room.f_bavail * room.f_frsize < bytes) return do_without(folder, strerror(ENOSPC));
     return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- checksums
-static const char *seal_of(Arena *arena, const char *file) { return arena_printf(arena, "%s.sum", file); }
-
-// 16 digits: of the bytes and their number.
-static bool sum_text(const char *file, char text[17]) {
-    uint64_t size;
-    int fd = open_regular(file, &size);
-    void *bytes = fd < 0 || !size ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (fd >= 0) close(fd);
-    if (bytes == MAP_FAILED) return false;
-    snprintf(text, 17, "%016llx", (unsigned long long)hash_bytes(bytes, size, size));
-    munmap(bytes, size);
+// -------------------------------------------------------------------------------------------------------------------- files
+// When an entry was used last is the time of its folder.
+bool cache_find(Arena *arena, const char *file) {
+    const char *folder = path_folder(arena, file);
+    if (!hold_entry(arena, folder) || !seal_fits(arena, file)) return false;
+    utimensat(AT_FDCWD, folder, NULL, 0);
     return true;
-}
-
-static bool seal_fits(Arena *arena, const char *file) {
-    char expected[17], there[17] = {0};
-    uint64_t size;
-    int fd = open_regular(seal_of(arena, file), &size);
-    if (fd < 0) return false;
-    bool whole = read(fd, there, 16) == 16;
-    close(fd);
-    return whole && sum_text(file, expected) && !strcmp(there, expected);
-}
-
-static bool write_whole(const char *path, const void *data, size_t bytes) {
-    int fd = create_output(path, O_WRONLY);
-    bool whole = fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes;
-    return !(fd >= 0 && close(fd)) && whole;
 }
 
 void cache_seal(Arena *arena, const char *file) {
-    char text[17];
-    if (!sum_text(file, text) || !write_whole(seal_of(arena, file), text, 16)) do_without(file, strerror(errno));
-}
-
-// When an entry was used last is the time of its folder.
-bool cache_find(Arena *arena, const char *file) {
-    if (!seal_fits(arena, file)) {
-        remove_tree(file);
-        return false;
-    }
-    utimensat(AT_FDCWD, path_folder(arena, file), NULL, 0);
-    return true;
+    if (chmod(file, 0700) || !seal_write(arena, file)) do_without(file, strerror(errno));
 }
 
 void cache_put(Arena *arena, const char *from, const char *to) {
@@ -183,10 +212,11 @@ void cache_put(Arena *arena, const char *from, const char *to) {
     const char *beside = arena_printf(arena, "%s.%d", to, (int)getpid());
     if (unusable || !cache_make(arena, to, 0)) return;
     char *bytes = read_text_file(from, &size);
-    bool kept = write_whole(beside, bytes, size) && !rename(beside, to);
-    if (!kept) do_without(to, strerror(errno)), unlink(beside);
+    if (!write_private(beside, bytes, size) || rename(beside, to) || !seal_write(arena, to)) {
+        do_without(to, strerror(errno));
+        unlink(beside);
+    }
     free(bytes);
-    if (kept) cache_seal(arena, to);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- its size
@@ -254,17 +284,24 @@ static uint64_t allowed_bytes(void) {
     return bytes;
 }
 
+// Returns false if another run uses it.
+static bool remove_unused(const char *entry) {
+    int fd = open(entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool used = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    if (!used) remove_tree(entry);
+    if (fd >= 0) close(fd);
+    return !used;
+}
+
 void cache_trim(Arena *arena, const char *keep) {
     Entries e = {.arena = arena};
     uint64_t allowed = allowed_bytes();
-    const char *home = cache_home(arena);
-    if (unusable || !home) return;
-    add_kind(&e, home, "objects"), add_kind(&e, home, "programs");
+    release_all_but(keep);
+    if (unusable || !ready) return;
+    add_kind(&e, ready, "objects"), add_kind(&e, ready, "programs");
     if (e.bytes <= allowed) return;
     qsort(e.all, (size_t)e.n, sizeof *e.all, by_use);
     for (int i = 0; i < e.n && e.bytes > allowed; i++) {
-        if (!strcmp(e.all[i].path, keep)) continue;
-        remove_tree(e.all[i].path);
-        e.bytes -= e.all[i].bytes;
+        if (strcmp(e.all[i].path, keep) && remove_unused(e.all[i].path)) e.bytes -= e.all[i].bytes;
     }
 }

@@ -18,6 +18,7 @@
 #include "driver/memory.h"
 #include "driver/network.h"
 #include "driver/options.h"
+#include "driver/output_mark.h"
 #include "driver/output_name.h"
 #include "driver/process.h"
 #include "driver/runtime_files.h"
@@ -39,6 +40,7 @@ static Partial beside(const Build *b, const char *output) {
 // An earlier folder of this name goes into the partial one's place.
 static void move_into_place(const Build *b, Partial from, const char *to) {
     const char *old = arena_printf(b->arena, "%s/old", from.folder);
+    if (b->kind != OUTPUT_FOLDER) mark_output(from.path);
     diag_hold();
     bool there = b->kind == OUTPUT_FOLDER && !rename(to, old), moved = !rename(from.path, to);
     int error = errno;
@@ -287,22 +289,34 @@ static void check_is_creatable(Build *b, const char *output, const char *parent)
     unlink(probe);
 }
 
-static void check_file(const char *path, const char *mark) {
+static bool is_marked_header(int file) {
+    static const char start[] = "// C interface of the ", end[] = ", compiled by burin.\n";
+    char head[256] = "";
+    return pread(file, head, sizeof head - 1, 0) > 0 && !strncmp(head, start, strlen(start)) && strstr(head, end);
+}
+
+// An empty file holds nothing that could be lost (mktemp makes such).
+static void check_file(const char *path, bool (*is_marked)(int file)) {
     uint64_t size;
-    char head[256];
+    struct stat s;
+    if (lstat(path, &s)) return;
+    if (!S_ISREG(s.st_mode))
+        diag_fatal(NO_LOC, "%s is there, and is %s\nhint: remove it, or give -o another name", path,
+                   S_ISLNK(s.st_mode) ? "a link" : "no file");
     int fd = open_regular(path, &size);
-    if (fd < 0) return;
-    ssize_t n = read(fd, head, sizeof head);
+    if (fd < 0) diag_fatal(NO_LOC, "cannot read %s, which is there: %s", path, strerror(errno));
+    bool ours = !size || is_marked(fd);
     close(fd);
-    if (n > 0 && !memmem(head, (size_t)n, mark, strlen(mark)))
+    if (!ours)
         diag_fatal(NO_LOC, "%s is there, and burin did not write it\nhint: remove it, or give -o another name", path);
 }
 
-// What is replaced is a program or a library; the header beside it says that it is burin's.
+// Programs and libraries are marked; the header of a library by its first line.
 static void check_is_ours(const Build *b, const char *output) {
-    check_file(output, b->kind == OUTPUT_ARCHIVE ? "!<arch>" : machine_is_windows(b->tools.machine) ? "MZ" : "\177ELF");
+    if (b->into_cache) return;
+    check_file(output, output_is_marked);
     int stem = b->kind == OUTPUT_PROGRAM ? 0 : (int)(strrchr(output, '.') - output);
-    if (stem) check_file(arena_printf(b->arena, "%.*s.h", stem, output), "burin");
+    if (stem) check_file(arena_printf(b->arena, "%.*s.h", stem, output), is_marked_header);
 }
 
 static void check_bare(const Build *b, const char *output) {

@@ -1,0 +1,10 @@
+// A mark in the files that burin writes, so that another build replaces these and no others.
+#ifndef BURIN_OUTPUT_MARK_H
+#define BURIN_OUTPUT_MARK_H
+#include <stdbool.h>
+
+// Marks a whole program, library, object or archive. Ends the run when it cannot.
+void mark_output(const char *path);
+// True if the file is as mark_output has left it. What was changed since (stripped, merged, linked into another) is not.
+bool output_is_marked(int file);
+#endif
