@@ -73,6 +73,20 @@ check "cache: what was used later is there" test -e "$large"
 same "cache: ... and the third program" "$WORK/expected" "$WORK/got"
 check "cache: all of it is within its size" [ "$(bytes)" -le $((room << 10)) ]
 BURIN_CACHE_SIZE=0 run --ctx 128 > "$WORK/got" 2>&1
-check "cache: without room the program of this run is all" [ "$(find "$WORK/cache/burin" -type f ! -name '*.sum' | wc -l)" = 1 ]
+check "cache: without room the program of this run is all" [ "$(find "$WORK/cache/burin" -type f ! -name '*.sum' ! -name secret | wc -l)" = 1 ]
+# What another run uses is not removed beside it, and runs that trim beside each other end well.
+run > "$WORK/got"
+entry=$(dirname "$(programs_by_size | head -n 1)")
+BURIN_CACHE_SIZE=0 flock -s "$entry" $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" > "$WORK/said" 2>&1
+check "cache: an entry in use is not removed" test -d "$entry"
+BURIN_CACHE_SIZE=0 $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" > "$WORK/said" 2>&1
+check "cache: then it is" test ! -d "$entry"
+digits() { for _ in 1 2 3; do BURIN_CACHE_SIZE=0 "$@" || return 1; done; }
+for i in 1 2 3; do
+    (digits $BURIN build examples/digits/digits.onnx --mcpu=x86-64-v3 -o "$WORK/digits-$i" > "$WORK/said-$i" 2>&1; echo $? >> "$WORK/ended") &
+done
+(digits $BURIN run examples/digits/digits.onnx --mcpu=x86-64-v3 --info > "$WORK/said-4" 2>&1; echo $? >> "$WORK/ended") &
+wait
+check "cache: builds beside each other that trim it: $(tr '\n' ' ' < "$WORK/ended")" test "$(sort -u "$WORK/ended")" = 0
 BURIN_CACHE_SIZE=lots run --ctx 64 > "$WORK/said" 2>&1
 check "cache: a wrong size is said" grep -q 'BURIN_CACHE_SIZE=lots is no size, 8G is taken' "$WORK/said"

@@ -64,7 +64,7 @@ make -C "$WORK/out/story.c" -s CC=clang-19 CFLAGS=-O0 story.a > "$WORK/said" 2>&
 check "strangers: what make makes in a folder of C is replaced" $BURIN build $model -o "$WORK/out/story.c"
 check "strangers: all of it" [ ! -e "$WORK/out/story.c/story.a" ]
 ln -sf "$WORK/precious/file" "$WORK/out/austen"
-check "strangers: a program in the place of a link is refused" [ "$($BURIN build $model -o "$WORK/out/austen" 2>&1 | grep -c 'did not write it')" = 1 ]
+check "strangers: a program in the place of a link is refused" [ "$($BURIN build $model -o "$WORK/out/austen" 2>&1 | grep -c "austen is there, and is a link")" = 1 ]
 mkdir -p "$WORK/out/x.temps" && ln -s "$WORK/precious/file" "$WORK/out/x.temps/model.c"
 $BURIN build $model --save-temps -o "$WORK/out/x" > "$WORK/said" 2>&1
 mkdir "$WORK/dump" && ln -s "$WORK/precious/file" "$WORK/dump/constants"
@@ -94,12 +94,25 @@ touch "$WORK/file"
 XDG_CACHE_HOME=/proc/none without "cannot be made" run
 XDG_CACHE_HOME=$WORK/file without "below a file" run
 XDG_CACHE_HOME=$WORK/shared without "others can write there" run
+chmod 770 "$WORK/shared/burin"
+XDG_CACHE_HOME=$WORK/shared without "a group can write there" run
+chmod 700 "$WORK/shared/burin" && chmod 775 "$WORK/shared"
+XDG_CACHE_HOME=$WORK/shared without "a group can write to its parent" run
+check "strangers: without a cache: which folder it is" grep -q "next run: $WORK/shared: others can write there" "$WORK/said"
+chmod 700 "$WORK/shared" && echo "a secret of them" > "$WORK/shared/burin/secret" && chmod 660 "$WORK/shared/burin/secret"
+XDG_CACHE_HOME=$WORK/shared without "a group can write its secret" run
 HOME=/nonexistent/x XDG_CACHE_HOME='' without "HOME=/nonexistent" env PATH="$PATH" HOME=/proc/nonexistent XDG_CACHE_HOME= timeout 60 $BURIN run $model --tokens 0,1114 -n 4 --temp 0
 nothing_left_in_tmp=$(ls -A "$WORK/tmp")
 check "strangers: programs without a cache leave nothing" [ -z "$nothing_left_in_tmp" ]
 export XDG_CACHE_HOME="$WORK/good"
-run > "$WORK/got"
+(umask 0 && run > "$WORK/got")
 program=$(find "$WORK/good/burin/programs" -type f ! -name '*.sum')
+check "strangers: whatever the umask is, a cache is its user's alone" [ -z "$(find "$WORK/good" -perm /077)" ]
+was=$(ls -i "$program")
+chmod 720 "$program"
+run > "$WORK/got" 2>&1
+same "strangers: a program that others could write is made again" "$WORK/expected" "$WORK/got"
+check "strangers: ... in its place" [ "$was" != "$(ls -i "$program")" ]
 damage() { printf "$1" | dd of="$2" bs=1 seek="$3" conv=notrunc 2> /dev/null; }
 damage '\0\0\0\0\0\0\0\0' "$program" 64
 run > "$WORK/got" 2>&1
