@@ -178,8 +178,9 @@ NestVector nest_vector(const Program *p, const Kernel *k) {
     NestVector v = {.j = " + j", .lane = "j", .n = "n", .parted = nest_parts_the_vector(p, k)};
     Text end = {0};
     int64_t extent;
-    v.whole = !v.parted && dim_divides(p->graph, dim_const(p->graph, 16), last);
-    v.one = !v.parted && dim_is_const(last, &extent) && extent <= 16;
+    bool is_empty = dim_is(last, 0);
+    v.whole = !v.parted && !is_empty && dim_divides(p->graph, dim_const(p->graph, 16), last);
+    v.one = !v.parted && !is_empty && dim_is_const(last, &extent) && extent <= 16;
     c_dim(&end, p, last);
     v.end = v.parted ? "part.last" : arena_strdup(p->arena, end.data);
     if (v.one) v.j = "", v.lane = "0", v.n = v.end;

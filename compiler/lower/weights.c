@@ -290,7 +290,7 @@ void weights_write(const Program *p, WeightSink *sink, void *user) {
         const WeightPiece *w = p->pieces[i];
         for (; at < w->offset; at += at + 64 <= w->offset ? 64 : w->offset - at)
             sink(user, zeros, at + 64 <= w->offset ? 64 : w->offset - at);
-        uint64_t several = largest / w->unit_bytes;
+        uint64_t several = w->unit_bytes ? largest / w->unit_bytes : w->units + 1;
         for (uint64_t u = 0; u < w->units; u += several) {
             uint64_t n = w->units - u < several ? w->units - u : several;
             weight_piece_pack(w, u, n, bytes);

@@ -30,8 +30,8 @@ void node_become(Node *old, Node *by) {
 }
 
 static bool simplify_nodes(Graph *g) {
-    Node *(*const rules[])(Node *) = {fold_node,      simplify_index, simplify_algebra, simplify_view, simplify_lookup,
-                                      drop_unit_axis, merge_row_axes, narrow_integers,  tabulate_index};
+    Node *(*const rules[])(Node *) = {fold_node,       simplify_empty,  simplify_index, simplify_algebra, simplify_view,
+                                      simplify_lookup, drop_unit_axis, merge_row_axes, narrow_integers,  tabulate_index};
     bool changed = false;
     EACH_NODE(n, g) {
         if (!node_uses(n)) continue;

@@ -6,6 +6,7 @@
 Node *simplify_algebra(Node *);   // algebra.c
 Node *simplify_view(Node *);      // views.c
 Node *simplify_index(Node *);     // index.c
+Node *simplify_empty(Node *);     // empty.c: values of no elements
 Node *narrow_integers(Node *);    // narrow.c
 Node *tabulate_index(Node *);     // table.c
 Node *simplify_lookup(Node *);    // lookup.c
