@@ -70,6 +70,10 @@ void nest_indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
 
 static bool is_unit(const Dim *d) { return dim_is(d, 1); }
 
+void nest_unless_empty(Text *t, const Program *p, const Dim *extent) {
+    if (dim_lower(extent) < 1) c_dim(t, p, extent), text_add(t, " < 1 ? 0 : ");
+}
+
 NestIndex nest_index_by(const Type *type, const char *const names[MAX_RANK]) {
     NestIndex at = {.rank = type->rank, .end = type->rank};
     for (int i = 0; i < MAX_RANK; i++) at.index[i] = i < type->rank && is_unit(type->dim[i]) ? "0" : names[i];

@@ -58,7 +58,8 @@ void write_gather(Text *t, const Program *p, const Kernel *k) {
     for (int i = parted > axis + many ? parted : axis + many; i < type->rank; i++)
         inside = nest_loop(t, p, at.index[i], type->dim[i], inside);
     nest_indent(t, inside), nest_element(t, p, &k->out[0], "y", at);
-    text_add(t, " = "), nest_element(t, p, data, "a0", from), text_add(t, ";\n");
+    text_add(t, " = "), nest_unless_empty(t, p, data->type.dim[axis]);
+    nest_element(t, p, data, "a0", from), text_add(t, ";\n");
     nest_close(t, inside);
 }
 

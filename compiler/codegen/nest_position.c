@@ -36,6 +36,7 @@ void write_gather_elements(Text *t, const Program *p, const Kernel *k) {
     int depth = nest_open(t, p, k, type->rank);
     write_position(t, p, k, "chosen", at, axis, depth);
     nest_indent(t, depth), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
+    nest_unless_empty(t, p, k->in[0].type.dim[axis]);
     write_element(t, p, k, 0, from), text_add(t, ";\n");
     nest_close(t, depth);
 }
@@ -65,6 +66,7 @@ void write_gather_nd(Text *t, const Program *p, const Kernel *k) {
                         : i < batch + count ? position_axes[i - batch]
                                             : at.index[outer + i - batch - count];
     nest_indent(t, depth), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
+    for (int i = batch; i < batch + count; i++) nest_unless_empty(t, p, x->dim[i]);
     write_element(t, p, k, 0, from), text_add(t, ";\n");
     nest_close(t, depth);
 }
@@ -101,6 +103,13 @@ static int open_updates(Text *t, const Program *p, const Kernel *k, const Type *
         nest_indent(t, depth++), text_add(t, "if (%s < ", at.index[i]), c_dim(t, p, walked->dim[i]), text_add(t, ") {\n");
     }
     return depth;
+}
+
+// An axis that may have no elements takes no update.
+static int open_if_any(Text *t, const Program *p, const Dim *extent, int depth) {
+    if (dim_lower(extent) > 0) return depth;
+    nest_indent(t, depth), text_add(t, "if ("), c_dim(t, p, extent), text_add(t, " > 0) {\n");
+    return depth + 1;
 }
 
 // *target = the update, or the combination of the two
@@ -143,10 +152,13 @@ void write_scatter(Text *t, const Program *p, const Kernel *k) {
     from.rank = from.end = updates->rank, which.rank = which.end = index->rank;
     if (by_element) {
         int axis = kernel_axis(k);
+        inside = open_if_any(t, p, type->dim[axis], inside);
         write_position(t, p, k, "chosen", which, axis, inside);
         for (int i = 0; i < type->rank; i++) to.index[i] = i == axis ? "chosen" : axes.index[i];
     } else {
-        int count = write_positions(t, p, k, which, 0, inside);
+        int count = (int)dim_upper(index->dim[index->rank - 1]);
+        for (int i = 0; i < count; i++) inside = open_if_any(t, p, type->dim[i], inside);
+        write_positions(t, p, k, which, 0, inside);
         for (int i = 0; i < type->rank; i++)
             to.index[i] = i < count ? position_axes[i] : axes.index[index->rank - 1 + i - count];
     }

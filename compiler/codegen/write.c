@@ -98,6 +98,9 @@ static void write_dim(Text *t, const DimWriter *w, const Dim *d) {
     } else if (d->kind == DIM_MIN || d->kind == DIM_MAX) {
         text_add(t, "burin_%s((int)", d->kind == DIM_MIN ? "min" : "max");
         write_dim(t, w, d->a), text_add(t, ", (int)"), write_dim(t, w, d->b), text_add(t, ")");
+    } else if (d->kind != DIM_ADD && d->kind != DIM_MUL && (dim_lower(d->a) < 0 || dim_lower(d->b) < 1)) {
+        text_add(t, "burin_floor_%s(", d->kind == DIM_MOD ? "mod" : "div");
+        write_dim(t, w, d->a), text_add(t, ", "), write_dim(t, w, d->b), text_add(t, ")");
     } else {
         text_add(t, "(");
         write_dim(t, w, d->a), text_add(t, " %s ", operators[d->kind]), write_dim(t, w, d->b);

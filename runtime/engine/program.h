@@ -181,5 +181,9 @@ typedef struct burin_model {
 static inline int burin_min(int a, int b) { return a < b ? a : b; }
 static inline int burin_max(int a, int b) { return a > b ? a : b; }
 
+// Quotients of sizes that may be below 0 or by 0 round towards minus infinity, as the compiler's do; by 0 they are 0.
+static inline int64_t burin_floor_div(int64_t a, int64_t b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+static inline int64_t burin_floor_mod(int64_t a, int64_t b) { return b == 0 ? 0 : a - b * burin_floor_div(a, b); }
+
 extern const burin_model burin_model_this;  // the program's own; libraries name theirs NAME_model
 #endif
