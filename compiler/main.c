@@ -134,7 +134,7 @@ static int build_for_one(Arena *arena, const Options *o) {
     for (int i = 0; i < b.tools.n_cpus; i++) printf(" %s", b.tools.cpus[i]->name);
     const char *base = path_name(output);
     bool renamed = b.kind != OUTPUT_PROGRAM && strncmp(base, b.name, strcspn(base, "."));
-    printf("%s%s%s%s\n", b.tools.editor ? ", with libedit" : "", renamed ? "; its C names begin with " : "",
+    printf("%s%s%s%s%s\n", b.tools.editor ? ", with libedit" : "", b.tools.server ? ", with a server (libevent)" : "", renamed ? "; its C names begin with " : "",
            renamed ? b.name : "", renamed ? "_" : "");
     return 0;
 }
@@ -252,6 +252,20 @@ static int command_run(Arena *arena, const Options *o) {
     Build b = build_new(arena, to_run_here(arena, o));
     if (o->interpret) return interpret(&b);
     return run_program(&b, o->rest, o->n_rest);
+}
+
+// The program's words: --serve, then those that burin does not know.
+static int command_serve(Arena *arena, const Options *o) {
+    if (o->interpret) usage_error("--interpret: a server is a compiled program\n  hint: leave it out");
+    if (o->with && strcmp(o->with, "server")) usage_error("burin serve does not go together with --with=%s", o->with);
+    Options *serves = ARENA_NEW(arena, Options);
+    *serves = *to_run_here(arena, o);
+    serves->with = "server";
+    Build b = build_new(arena, serves);
+    char serve[] = "--serve", **words = ARENA_ARRAY(arena, char *, o->n_rest + 1);
+    words[0] = serve;
+    for (int i = 0; i < o->n_rest; i++) words[1 + i] = o->rest[i];
+    return run_program(&b, words, o->n_rest + 1);
 }
 
 static int command_bench(Arena *arena, const Options *o) {

@@ -11,6 +11,7 @@
 #include "driver/compiler.h"
 #include "driver/crash.h"
 #include "driver/editor.h"
+#include "driver/server.h"
 #include "driver/flags.h"
 #include "driver/memory.h"
 #include "driver/output_name.h"
@@ -72,12 +73,12 @@ static bool is_quick(const Options *o) {
 
 Build build_new(Arena *arena, const Options *o) {
     static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
-                             *const extras[] = {"mpi"}, *const caches[] = {"f32", "f16", "q8_0"},
+                             *const extras[] = {"mpi", "server"}, *const caches[] = {"f32", "f16", "q8_0"},
                              *const editors[] = {"auto", "libedit", "none"}, *const maths[] = {"exact", "fast"};
     Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o))};
     check_one_of("kv", o->kv, caches, sizeof caches / sizeof *caches);
     check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
-    check_one_of("with", o->with, extras, 1);
+    check_one_of("with", o->with, extras, sizeof extras / sizeof *extras);
     check_one_of("line-editor", o->line_editor, editors, sizeof editors / sizeof *editors);
     check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
     check_one_of("as", o->as, forms, sizeof forms / sizeof *forms);
@@ -85,7 +86,7 @@ Build build_new(Arena *arena, const Options *o) {
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->math && !strcmp(o->math, "fast"));
     b.tools.verbose = o->verbose;
     b.tools.quick = is_quick(o);
-    if (o->with) toolchain_with_mpi(&b.tools);
+    if (o->with && !server_is_asked_for(o)) toolchain_with_mpi(&b.tools);
     check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
     b.passes = (PassContext){.arena = arena,
                              .quant = rules_of(arena, o->quant),
@@ -251,7 +252,7 @@ static const char *name_in_c(const Build *b) {
 }
 
 void build_lower(Build *b) {
-    LowerOptions options = {.name = name_in_c(b), .over_ranks = b->options->with || b->options->command == COMMAND_plan};
+    LowerOptions options = {.name = name_in_c(b), .over_ranks = b->tools.mpi || b->options->command == COMMAND_plan};
     options.gather_above = b->options->gather_above, options.compared = b->options->command == COMMAND_check;
     b->program = lower_module(b->arena, b->module, &options);
     name_functions(b->program);
@@ -268,7 +269,7 @@ void build_lower(Build *b) {
                                hash_text(BURIN_VERSION, (uint64_t)b->passes.context << 20 ^ (uint64_t)b->program->max_rows));
     if (b->tokenizer) hash = hash_bytes(b->tokenizer->blob, b->tokenizer->bytes, hash);
     if (b->calibrated) hash = hash_bytes(&b->calibrated, sizeof b->calibrated, hash);
-    if (b->options->with) hash = hash_text(b->options->with, hash ^ (uint64_t)options.gather_above);
+    if (b->tools.mpi) hash = hash_text(b->options->with, hash ^ (uint64_t)options.gather_above);
     if (rounds_rows(b)) hash = hash_text(b->options->math, hash);
     if (b->chat.blob) hash = hash_bytes(b->chat.blob, b->chat.bytes, hash);
     text_free(&t);
@@ -293,6 +294,7 @@ static const char *info_text(const Build *b) {
     text_add(&t, "\n");
     if (b->numbers) text_add(&t, "numbers   %s\n", b->numbers);
     if (b->talks) text_add(&t, "editor    %s\n", b->tools.editor ? "libedit" : "none");
+    if (b->tools.server) text_add(&t, "server    libevent\n");
     plan_print(&t, b->program);
     const char *text = arena_strndup(b->arena, t.data, t.length);
     text_free(&t);
@@ -387,7 +389,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, h)));
     h = hash_text(o->bind, hash_text(wants_tensors(o) ? "net" : "text", h));
     int64_t numbers[] = {o->context, o->chunk, o->max_ram};
-    h = editor_key(b, hash_bytes(numbers, sizeof numbers, h));
+    h = server_key(b, editor_key(b, hash_bytes(numbers, sizeof numbers, h)));
     const char *folder = cache_folder(b->arena, "programs", h);
     return folder ? arena_printf(b->arena, "%s/%s%s", folder, b->name, machine_ending(b->tools.machine)) : NULL;
 }

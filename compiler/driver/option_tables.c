@@ -3,7 +3,7 @@
 
 enum {
     BUILD = 1 << COMMAND_build,
-    RUN = 1 << COMMAND_run,
+    RUN = 1 << COMMAND_run | 1 << COMMAND_serve,
     CHECK = 1 << COMMAND_check,
     INSPECT = 1 << COMMAND_inspect,
     BENCH = 1 << COMMAND_bench,

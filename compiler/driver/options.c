@@ -143,6 +143,9 @@ static const char *value_of(Line *l, const OptionRow *o, const char *attached) {
     return value;
 }
 
+// Words that the command does not know are the program's.
+static bool takes_rest(Command c) { return c == COMMAND_run || c == COMMAND_serve; }
+
 static void pass_on(Line *l, char *word) { l->to->rest[l->to->n_rest++] = word; }
 
 static bool is_onnx(const char *word) {
@@ -158,7 +161,7 @@ static void read_operand(Line *l, char *word) {
         l->to->model = l->to->files[l->to->n_files++] = word;
     } else if (n < most && ((is_onnx(word) && is_onnx(l->to->model)) || (l->to->command == COMMAND_diff && n == 1))) {
         l->to->files[l->to->n_files++] = word;
-    } else if (l->to->command == COMMAND_run ||
+    } else if (takes_rest(l->to->command) ||
                ((l->to->command == COMMAND_tokenize || l->to->command == COMMAND_explain || l->to->command == COMMAND_help) &&
                 !l->to->n_rest)) {
         pass_on(l, word);
@@ -169,7 +172,7 @@ static void read_operand(Line *l, char *word) {
 
 // `burin run` has --draft for a model that goes into the program, and the program has it for its ways to guess.
 static bool is_of_program(const Line *l, const OptionRow *o, const char *value) {
-    return l->to->command == COMMAND_run && !strcmp(o->name, "draft") && value && access(value, F_OK);
+    return takes_rest(l->to->command) && !strcmp(o->name, "draft") && value && access(value, F_OK);
 }
 
 static void read_option(Line *l, const OptionRow *o, const char *attached, char *word) {
@@ -203,7 +206,7 @@ static void read_word(Line *l, char *word) {
     }
     if (o) {
         read_option(l, o, attached, word);
-    } else if (c == COMMAND_run) {
+    } else if (takes_rest(c)) {
         pass_on(l, word);
     } else {
         refuse_unknown(c, word);

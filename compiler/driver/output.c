@@ -11,6 +11,7 @@
 #include "driver/build.h"
 #include "driver/cache.h"
 #include "driver/editor.h"
+#include "driver/server.h"
 #include "driver/folder.h"
 #include "driver/footprint.h"
 #include "driver/library.h"
@@ -258,6 +259,7 @@ static const char *temps_folder(const Build *b, const char *output) {
 static void build_with_clang(Build *b, const char *output) {
     const char *folder = b->options->save_temps ? temps_folder(b, output) : work_folder(b->arena);
     editor_choose(b);
+    server_choose(b);
     build_sources(b, folder);
     if (b->kind == OUTPUT_PROGRAM) {
         build_program(b, folder, output);
@@ -347,7 +349,7 @@ static void check_draft(const Build *b, const char *output) {
     if (!o->draft) return;
     if (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)
         usage_error("-o %s: --draft makes a program or a folder of C", output);
-    if (o->with) usage_error("--draft does not go together with --with=%s", o->with);
+    if (b->tools.mpi) usage_error("--draft does not go together with --with=%s", o->with);
 }
 
 static void check_sysroot(Build *b, const char *output) {
@@ -371,6 +373,7 @@ void build_check_output(Build *b, const char *output) {
     check_sysroot(b, output);
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     editor_check(b, output);
+    server_check(b, output);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
     if (is_special(output))
         diag_fatal(NO_LOC, "cannot write %s: it is a device or a pipe\nhint: -o names a file that is written anew", output);

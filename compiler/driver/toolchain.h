@@ -21,6 +21,7 @@ typedef struct Toolchain {
     bool chosen;         // the CPUs were, by --mcpu
     bool fast;           // --math=fast
     const char *mpi;     // --with=mpi: the compiler that knows where MPI is; NULL: without
+    const char *server;  // the libraries of --with=server, likewise; NULL: without
     const char *editor;  // the libraries of a line editor, which the program is linked with; NULL: without
 } Toolchain;
 

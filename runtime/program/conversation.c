@@ -16,7 +16,7 @@ static const burin_template *template_of(const burin_model *m) {
 }
 
 // What the template calls eos_token ends an answer, whatever else ends a text of the model.
-static void find_end(burin_generation *g) {
+void burin_generation_find_end(burin_generation *g) {
     const burin_template *t = template_of(g->run->model);
     if (!t->eos) return;
     const uint32_t *entry = (const uint32_t *)(const void *)((const char *)t + t->strings) + 2 * (t->eos - 1);
@@ -28,7 +28,7 @@ void burin_conversation_open(burin_conversation *c, burin_run *run) {
     *c = (burin_conversation){.g = {.run = run}};
     c->g.count = run->command->count >= 0 ? run->command->count : run->context;
     burin_generation_open(&c->g);
-    find_end(&c->g);
+    burin_generation_find_end(&c->g);
     c->g.answer_room = ((size_t)run->context + 1) * (3 * burin_decode_max(c->g.tokenizer) + 3);
     c->g.answer = burin_allocate(1, c->g.answer_room + 1);
 }

@@ -37,6 +37,8 @@ static void say(burin_generation *g, const char *text, size_t n) {
     g->answer_bytes += n;
 }
 
+void burin_generation_put(burin_generation *g, const char *text, size_t bytes) { say(g, text, bytes); }
+
 // Where the first text that stops begins in what is held, or its end.
 static size_t find_stop(burin_generation *g) {
     const burin_command *c = g->run->command;
@@ -147,6 +149,8 @@ static bool allows(burin_generation *g, int32_t token) {
     return burin_constraint_allows(g->constraint, token);
 }
 
+_Static_assert(BURIN_GRAMMAR_READINGS == 8192, "the number in the message below");
+
 // Tokens that end the text keep their logits where it may end.
 static void mask(burin_generation *g, float *logits) {
     const burin_model *m = g->run->model;
@@ -160,8 +164,9 @@ static void mask(burin_generation *g, float *logits) {
     bool may_end = n && burin_constraint_may_end(g->constraint) && !g->run->command->ignore_eos;
     for (int32_t i = 0; i < n && may_end; i++) logits[end[i]] = kept[i];
     if (burin_constraint_overflowed(g->constraint))
-        burin_stop(BURIN_USER_MISTAKE, "the grammar reads this text in more than %d ways at once", BURIN_GRAMMAR_READINGS);
-    if (!allowed && !may_end) burin_stop(BURIN_USER_MISTAKE, "no token of the vocabulary goes on as the grammar wants");
+        g->failure = "the grammar reads this text in more than 8192 ways at once";
+    else if (!allowed && !may_end)
+        g->failure = "no token of the vocabulary goes on as the grammar wants";
 }
 
 // With a grammar: the token that is chosen without it, where it fits; else one of those that do.
@@ -170,6 +175,7 @@ static int32_t choose_token(burin_generation *g, float *logits) {
     int32_t token = burin_sampler_choose(&g->sampler, logits);
     if (g->constraint && !allows(g, token)) {
         mask(g, logits);
+        if (g->failure) return token;
         token = burin_sampler_choose(&g->sampler, logits);
     }
     burin_sampler_accept(&g->sampler);
@@ -207,6 +213,21 @@ burin_so_far burin_generation_so_far(const burin_generation *g, int32_t more, in
                           .last = ends && generated == most - 1 && most >= g->count};
 }
 
+bool burin_generation_next(burin_generation *g, float *logits) {
+    const burin_so_far text = burin_generation_so_far(g, 0, g->count);
+    burin_limit(&g->sampler, g->run->model, &text, logits);
+    burin_answer_note(g, logits);
+    if (g->constraint && burin_constraint_must_end(g->constraint)) return false;
+    int32_t token = choose_token(g, logits);
+    if (g->failure || burin_generation_ends(g, token)) return false;
+    if (g->constraint) burin_constraint_take(g->constraint, token);
+    burin_answer_token(g, token);
+    show(g, token);
+    g->tokens[g->n_tokens++] = token;
+    g->generated++;
+    return true;
+}
+
 void burin_generate_tokens(burin_generation *g, float *logits) {
     burin_run *run = g->run;
     if (run->command->beams > 1) {
@@ -214,20 +235,11 @@ void burin_generate_tokens(burin_generation *g, float *logits) {
         return;
     }
     while (logits && g->generated < g->count && !g->stopped && !(run->stop && *run->stop)) {
-        const burin_so_far text = burin_generation_so_far(g, 0, g->count);
-        burin_limit(&g->sampler, run->model, &text, logits);
-        burin_answer_note(g, logits);
-        if (g->constraint && burin_constraint_must_end(g->constraint)) break;
-        int32_t token = choose_token(g, logits);
-        if (burin_generation_ends(g, token)) break;
-        if (g->constraint) burin_constraint_take(g->constraint, token);
-        burin_answer_token(g, token);
-        show(g, token);
-        g->tokens[g->n_tokens++] = token;
-        g->generated++;
+        if (!burin_generation_next(g, logits)) break;
         logits = g->generated < g->count ? read_newest(g) : NULL;
     }
     burin_draft_finish(g);
+    if (g->failure) burin_stop(BURIN_USER_MISTAKE, "%s", g->failure);
 }
 
 void burin_generation_statistics(const burin_generation *g, int32_t prompt_tokens) {
@@ -278,9 +290,9 @@ void burin_generation_close(burin_generation *g) {
 }
 
 int32_t burin_generation_kept(const burin_generation *g, const int32_t *ids, int32_t n) {
-    int32_t read = burin_slot_length(g->run->session, 0), kept = 0;
+    int32_t read = burin_slot_length(g->run->session, g->run->slot), kept = 0;
     while (kept < read && kept < g->n_tokens && kept < n - 1 && ids[kept] == g->tokens[kept]) kept++;
-    return burin_slot_holds(g->run->session, 0, kept);
+    return burin_slot_holds(g->run->session, g->run->slot, kept);
 }
 
 // What the slot reads before anything is generated.

@@ -20,6 +20,7 @@ typedef struct burin_generation {
     int64_t generated, count;       // so far, and at most
     uint64_t started, prompt_read;  // nanoseconds
     bool stopped;                   // by --stop
+    const char *failure;            // why no token can follow; NULL: one can
     char *held;                     // what may be the beginning of such a text; NULL: there are none
     size_t n_held;
     burin_constraint *constraint;     // NULL: any text will do
@@ -41,11 +42,15 @@ void burin_generation_open(burin_generation *);  // memory, sampler, --logits
 void burin_generation_close(burin_generation *);
 // Tokens of the slot that may stay when it is to hold these n; the last of them is read again, for its logits.
 int32_t burin_generation_kept(const burin_generation *, const int32_t *ids, int32_t n);
+void burin_generation_find_end(burin_generation *);  // of a conversation: what its template calls eos_token (conversation.c)
 bool burin_generation_ends(const burin_generation *, int32_t token);  // does it end a text?
 void burin_generation_start(burin_generation *);                      // the decoder behind the tokens so far
 // What the model's limits depend on, when so many tokens behind n_tokens are chosen already; `most`: of an answer.
 burin_so_far burin_generation_so_far(const burin_generation *, int32_t more, int64_t most);
 int32_t burin_forced_tokens(const burin_run *);  // of the prompt: those that count as generated
+void burin_generation_put(burin_generation *, const char *text, size_t bytes);  // at the end of the text so far
+// Chooses a token by the logits and emits its text. False: the text ends, or `failure` is set.
+bool burin_generation_next(burin_generation *, float *logits);
 void burin_generate_tokens(burin_generation *, float *logits);
 void burin_generate_from_sources(burin_generation *);  // an answer for each source of an encoder
 void burin_generation_finish(burin_generation *);      // the text's last bytes and its end of line

@@ -59,21 +59,29 @@ static void print_content(const char *text, size_t bytes, bool called) {
         burin_print_json_string(text, bytes);
 }
 
-static void print_answer(burin_conversation *c, const burin_tool_format *format) {
-    burin_answer_text(&c->g);
-    burin_tool_form form = c->g.calls ? format->form : BURIN_TOOLS_FREE;
+bool burin_print_message(const burin_tool_format *format, const char *text, size_t bytes) {
+    burin_tool_form form = format ? format->form : BURIN_TOOLS_FREE;
     burin_capture content = {0};
+    bool called = false;
     burin_print("\"role\": \"assistant\"");
-    size_t from = print_thoughts(c->g.answer, c->g.answer_bytes, form), bytes = c->g.answer_bytes - from;
+    size_t from = print_thoughts(text, bytes, form);
+    text += from, bytes -= from;
     if (form)
-        c->g.calls = burin_print_tool_calls(format, c->g.answer + from, bytes, &content) > 0;
+        called = burin_print_tool_calls(format, text, bytes, &content) > 0;
     else
-        burin_capture_add(&content, c->g.answer + from, bytes);
+        burin_capture_add(&content, text, bytes);
     from = 0, bytes = content.n;
     if (form == BURIN_TOOLS_CHANNELS) from = channel(content.data, &bytes, "<|channel|>final<|message|>");
-    print_content(content.data + from, bytes, c->g.calls);
+    print_content(content.data + from, bytes, called);
     free(content.data);
-    burin_answer_end(&c->g, c->n_ids);
+    return called;
+}
+
+static void print_answer(burin_conversation *c, const burin_tool_format *format) {
+    burin_generation *g = &c->g;
+    burin_answer_text(g);
+    g->calls = burin_print_message(g->calls ? format : NULL, g->answer, g->answer_bytes);
+    burin_answer_end(g, c->n_ids);
 }
 
 int burin_answer_messages(burin_run *run) {

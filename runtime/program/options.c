@@ -158,6 +158,10 @@ static void set_prompt(burin_command *c, const line *l, char *text) {
     }
     if (l->program == BURIN_NETWORK)
         burin_stop(BURIN_BAD_COMMAND_LINE, "\"%s\" is no option\nhint: inputs are given as --input NAME=F.npy", text);
+    if (c->server.address && !*c->server.address) {
+        c->server.address = text;  // --serve HOST:PORT
+        return;
+    }
     if (c->prompt) bad_command_line("more than one prompt", "put it in quotes: ", burin_program_name);
     c->prompt = text;
 }
@@ -320,7 +324,11 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
 
 burin_command burin_command_line(burin_kind program, int argc, char **argv) {
     line l = {program, argc, argv};
-    burin_command c = {.count = -1, .logprobs = -1, .length_penalty = 1, .sampling = BURIN_SAMPLING_USUAL};
+    burin_command c = {.count = -1,
+                       .logprobs = -1,
+                       .length_penalty = 1,
+                       .sampling = BURIN_SAMPLING_USUAL,
+                       .server = {.port = -1, .queue = -1}};
     bool options = true;
     if (argc > 0 && argv[0]) {
         const char *slash = strrchr(argv[0], '/');

@@ -24,6 +24,16 @@ typedef struct burin_texts {
     int n;
 } burin_texts;
 
+// --serve
+typedef struct burin_server_options {
+    const char *address;                   // HOST:PORT or a path; "": the default; NULL: no server
+    const char *host, *alias, *origins;    // NULL: the default
+    const char *log_format;                // "text", "json", "none"; NULL: text
+    burin_texts keys;                      // API keys; none: requests need no key
+    int64_t port, queue;                   // -1: the default
+    int64_t slots, max_tokens, max_body, max_messages, max_connections, timeout;  // 0: the default
+} burin_server_options;
+
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
     const char *messages, *system;                               // a conversation: a file, what it begins with
@@ -64,6 +74,7 @@ typedef struct burin_command {
     bool chat, session_read_only, json, json_object, tokenize, pieces;
     const char *decode;   // ids that --tokenize turns into a text
     const char *profile;  // NULL: off; "": printed; else also a trace in this file
+    burin_server_options server;
     bool pair;            // two texts after the other are one
     bool info, verify, bench, roofline, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;

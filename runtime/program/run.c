@@ -162,13 +162,20 @@ void burin_close(burin_session *session) {
     burin_session_close(session);
 }
 
+static int32_t slots_of(const burin_command *c) {
+#ifdef BURIN_SERVER
+    if (c->server.address) return c->server.slots ? (int32_t)c->server.slots : 4;
+#endif
+    return c->beams ? (int32_t)c->beams : 1;
+}
+
 void burin_run_open(burin_run *run, const burin_model *model, const burin_command *c) {
     *run = (burin_run){.model = model, .command = c, .context = context_of(model, c), .chunk = model->max_rows};
     if (c->chunk > run->chunk)
         burin_note("--chunk %lld: this program was built for %d rows at once", (long long)c->chunk, run->chunk);
     if (c->chunk && c->chunk < run->chunk) run->chunk = (int32_t)c->chunk;
     if (c->ignore_eos && !model->n_eos) burin_note("--ignore-eos has no effect: no token of this model ends a text");
-    run->session = burin_open(model, c, &(burin_options){.slots = c->beams ? (int32_t)c->beams : 1, .max_rows = run->chunk});
+    run->session = burin_open(model, c, &(burin_options){.slots = slots_of(c), .max_rows = run->chunk});
     run->rows = burin_allocate((size_t)run->chunk, sizeof *run->rows);
     run->logits = map_memory((size_t)run->chunk * (size_t)model->vocab_size * sizeof *run->logits);
 }
@@ -257,7 +264,8 @@ int burin_run_text(const burin_model *model, const burin_command *c) {
     burin_run run;
     if (c->tokenize || c->decode) return tokenize_prompts(model, c), 0;
     burin_run_open(&run, model, c);
-    int (*answer)(burin_run *) = c->perplexity_file        ? burin_perplexity
+    int (*answer)(burin_run *) = c->server.address         ? burin_serve
+                                 : c->perplexity_file        ? burin_perplexity
                                  : c->bench                ? burin_bench
                                  : c->messages             ? model->modes->messages
                                  : wants_to_talk(model, c) ? model->modes->chat

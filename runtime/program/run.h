@@ -16,6 +16,7 @@ typedef struct burin_run {
     const burin_model *model;
     const burin_command *command;
     burin_session *session;
+    int32_t slot;            // of the session
     int32_t context, chunk;  // tokens in the slot, rows at once: the model's, or fewer by --ctx and --chunk
     burin_row *rows;         // [chunk]
     float *logits;           // [chunk][vocab_size]
@@ -32,6 +33,7 @@ void burin_run_close(burin_run *);
 int64_t burin_run_count(const burin_run *);
 double burin_run_temperature(const burin_run *);
 
+uint64_t burin_random_seed_now(void);  // below 2^53
 // The sampler that the command line asks for; the seed is random when none is given.
 void burin_run_open_sampler(const burin_run *, burin_sampler *);
 void burin_run_restart_sampler(const burin_run *, burin_sampler *, uint64_t seed);  // as if it were opened with this seed
@@ -68,6 +70,11 @@ void burin_note_seed(const burin_network *, const burin_command *);       // say
 int burin_embed(const burin_model *, const burin_command *);              // embed.c
 int burin_label(const burin_model *, const burin_command *);              // labels.c
 int burin_generate(burin_run *);                                          // generate.c
+#ifdef BURIN_SERVER
+int burin_serve(burin_run *);  // runtime/server
+#else
+#define burin_serve NULL
+#endif
 int burin_perplexity(burin_run *);                                        // perplexity.c
 int burin_bench(burin_run *);                                             // bench.c
 void burin_bench_encoder(burin_run *);                                    // of an encoder-decoder's --bench

@@ -8,7 +8,7 @@
 #include "prompt.h"
 #include "run.h"
 
-static uint64_t random_seed(void) {
+uint64_t burin_random_seed_now(void) {
     uint64_t seed = burin_nanoseconds() ^ (uint64_t)time(NULL) << 32 ^ (uint64_t)getpid() << 16;
     return seed * 0x9e3779b97f4a7c15u >> 11;
 }
@@ -59,7 +59,7 @@ static void set_breakers(const burin_texts *given, burin_sampling *s) {
 static burin_sampling sampling_of(const burin_run *run) {
     burin_sampling s = run->command->sampling;
     s.temperature = burin_run_temperature(run);
-    if (!s.has_seed) s.seed = random_seed();
+    if (!s.has_seed) s.seed = burin_random_seed_now();
     set_breakers(&run->command->dry_breakers, &s);
     parse_biases(run, &s);
     return s;

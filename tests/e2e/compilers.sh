@@ -11,6 +11,6 @@ fi
 # Which files of the runtime share a unit changes with their number: any of them may. (Those of mpi/ and editor/ have flags of
 # their own.)
 for file in runtime/*/*.c; do
-    case $file in runtime/library/* | runtime/mpi/* | runtime/editor/* | runtime/windows/* | runtime/glibc/*) ;; *) echo "#include \"$file\"" ;; esac
+    case $file in runtime/library/* | runtime/mpi/* | runtime/editor/* | runtime/server/* | runtime/windows/* | runtime/glibc/*) ;; *) echo "#include \"$file\"" ;; esac
 done > "$WORK/whole.c"
 check "compilers: the runtime in one unit" clang-19 -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -I. -Iruntime "$WORK/whole.c"

@@ -1,0 +1,48 @@
+// Answers: queued for each choice of a request, opened when they get a slot.
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/server.h"
+
+void burin_answers_open(burin_request *q) {
+    burin_server *s = q->server;
+    if (s->draining) burin_request_fail(q, 503, NULL, "the server is about to stop");
+    if (s->n_queued && s->n_queued + q->n_answers > s->limits.queue)
+        burin_request_fail(q, 503, NULL, "%d answers wait already: try again later", s->n_queued);
+    q->answers = burin_allocate((size_t)q->n_answers, sizeof *q->answers);
+    for (int i = 0; i < q->n_answers; i++) {
+        burin_answer *a = &q->answers[i];
+        a->request = q, a->index = i, a->n_prompt = q->n_prompt;
+        *s->queue_end = a;
+        s->queue_end = &a->next;
+        s->n_queued++;
+    }
+}
+
+// Its memory, and the sampler with random numbers of its own. The slot holds the first `cached` tokens of the prompt.
+void burin_answer_open(burin_answer *a, int32_t slot, int32_t cached) {
+    burin_request *q = a->request;
+    burin_generation *g = &a->g;
+    a->run = *q->server->base;
+    a->run.command = &q->command, a->run.slot = slot;
+    *g = (burin_generation){.run = &a->run, .quiet = true, .count = q->command.count};
+    burin_generation_open(g);
+    burin_run_restart_sampler(&a->run, &g->sampler, q->command.sampling.seed + (uint64_t)a->index);
+    g->answer = burin_allocate(1, g->answer_room = 256);
+    if (q->echo) burin_generation_put(g, q->echo, q->echo_bytes);
+    memcpy(g->tokens, q->prompt, (size_t)q->n_prompt * sizeof *g->tokens);
+    g->n_tokens = q->n_prompt;
+    if (q->chat) burin_generation_find_end(g);
+    burin_generation_start(g);
+    a->cached = cached, a->state = ANSWER_READING;
+}
+
+void burin_answer_close(burin_answer *a) {
+    free(a->stream);
+    a->stream = NULL;
+    if (!a->g.run) return;
+    if (a->g.sampler.settings.bias == a->request->command.sampling.bias) a->g.sampler.settings.bias = NULL;
+    burin_generation_close(&a->g);
+    free(a->g.answer);
+    a->g = (burin_generation){0};
+}

@@ -1,0 +1,208 @@
+// OpenAI's /v1/chat/completions and /v1/completions: whole replies, and streams of chunks.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/hash.h"
+#include "program/output.h"
+#include "program/tool_calls.h"
+#include "server/server.h"
+
+// ---- parts of replies ----
+void burin_print_model(const burin_request *q) {
+    burin_print(", \"model\": ");
+    burin_print_json_string(q->server->name, strlen(q->server->name));
+}
+
+static void print_head(const burin_request *q, const char *object) {
+    burin_print("{\"id\": \"%-s\", \"object\": \"%-s\", \"created\": %lld", q->id, object, (long long)q->created);
+    burin_print_model(q);
+    burin_print(", \"system_fingerprint\": \"%-s\"", q->server->model->identity);
+}
+
+static void print_usage(const burin_request *q) {
+    long long written = 0;
+    for (int i = 0; i < q->n_answers; i++) written += q->answers[i].g.generated;
+    burin_print(", \"usage\": {\"prompt_tokens\": %d, \"completion_tokens\": %lld, \"total_tokens\": %lld, "
+                "\"prompt_tokens_details\": {\"cached_tokens\": %d}}",
+                q->n_prompt, written, q->n_prompt + written, q->answers[0].cached);
+}
+
+// The same request has the same name: over the prompt, the seed and the settings' bytes.
+void burin_name_request(burin_request *q, const char *prefix) {
+    uint64_t h = burin_hash_bytes(burin_hash_start, q->prompt, (size_t)q->n_prompt * sizeof *q->prompt);
+    h = burin_hash_bytes(h, &q->command.sampling.seed, sizeof q->command.sampling.seed);
+    snprintf(q->id, sizeof q->id, "%s%016llx", prefix, (unsigned long long)h);
+}
+
+// ---- chat ----
+static const burin_tool_format *format_of(const burin_request *q) { return q->has_tools ? &q->tools : NULL; }
+
+static void finish_chat(burin_request *q) {
+    burin_capture body = {0}, *before = burin_capture_into(&body);
+    print_head(q, "chat.completion");
+    burin_print(", \"choices\": [");
+    for (int i = 0; i < q->n_answers; i++) {
+        const burin_answer *a = &q->answers[i];
+        burin_print("%s{\"index\": %d, \"message\": {", i ? ", " : "", i);
+        bool called = burin_print_message(format_of(q), a->g.answer, a->g.answer_bytes);
+        burin_print("}, \"logprobs\": null, \"finish_reason\": \"%-s\"}", called ? "tool_calls" : a->finish);
+    }
+    burin_print("]");
+    print_usage(q);
+    burin_print("}");
+    burin_capture_into(before);
+    burin_reply(q, 200, &body, NULL);
+}
+
+static void print_chunk(const burin_answer *a, const char *object) {
+    burin_print("data: ");
+    print_head(a->request, object);
+    burin_print(", \"choices\": [{\"index\": %d, ", a->index);
+}
+
+static void end_chunk(burin_request *q, const char *finish) {
+    if (finish)
+        burin_print(", \"finish_reason\": \"%-s\"}]", finish);
+    else
+        burin_print(", \"finish_reason\": null}]");
+    burin_print(q->include_usage ? ", \"usage\": null}\n\n" : "}\n\n");
+}
+
+static void stream_chat_text(burin_answer *a) {
+    burin_request *q = a->request;
+    size_t bytes = a->g.answer_bytes - a->sent;
+    if (a->begun && (!bytes || q->has_tools)) return;
+    burin_capture event = {0}, *before = burin_capture_into(&event);
+    print_chunk(a, "chat.completion.chunk");
+    burin_print(a->begun ? "\"delta\": {\"content\": " : "\"delta\": {\"role\": \"assistant\", \"content\": ");
+    burin_print_json_string(a->g.answer + a->sent, q->has_tools ? 0 : bytes);
+    burin_print("}");
+    end_chunk(q, NULL);
+    burin_capture_into(before);
+    a->begun = true;
+    if (!q->has_tools) a->sent += bytes;
+    burin_stream_send(q, &event);
+}
+
+static void stream_chat_end(burin_answer *a) {
+    burin_request *q = a->request;
+    bool called = false;
+    burin_capture event = {0}, *before = burin_capture_into(&event);
+    print_chunk(a, "chat.completion.chunk");
+    burin_print("\"delta\": {");
+    if (q->has_tools) called = burin_print_message(format_of(q), a->g.answer, a->g.answer_bytes);
+    burin_print("}");
+    end_chunk(q, called ? "tool_calls" : a->finish);
+    burin_capture_into(before);
+    burin_stream_send(q, &event);
+}
+
+// The usage of all choices, and the end.
+static void end_stream(burin_request *q, const char *object) {
+    burin_capture event = {0}, *before = burin_capture_into(&event);
+    if (q->include_usage) {
+        burin_print("data: ");
+        print_head(q, object);
+        burin_print(", \"choices\": []");
+        print_usage(q);
+        burin_print("}\n\n");
+    }
+    burin_print("data: [DONE]\n\n");
+    burin_capture_into(before);
+    burin_stream_send(q, &event);
+    burin_stream_end(q);
+}
+
+static void finished_chat(burin_request *q) {
+    if (q->stream)
+        end_stream(q, "chat.completion.chunk");
+    else
+        finish_chat(q);
+}
+
+const burin_api burin_chat_api = {.text = stream_chat_text, .ended = stream_chat_end, .finished = finished_chat};
+
+static int64_t most_tokens(burin_request *q) {
+    int64_t most = burin_body_integer(q, "max_tokens", INT32_MAX, 0, INT64_MAX);
+    return burin_body_integer(q, "max_completion_tokens", most, 0, INT64_MAX);
+}
+
+void burin_handle_chat(burin_request *q) {
+    burin_body_read(q);
+    burin_settings_read(q, most_tokens(q));
+    burin_prompt_chat(q);
+    burin_name_request(q, "chatcmpl-");
+    burin_answers_open(q);
+}
+
+// ---- texts ----
+static void print_text(const burin_answer *a, const char *text, size_t bytes) {
+    burin_print("\"text\": ");
+    burin_print_json_string(text, bytes);
+    burin_print(", \"logprobs\": null");
+    (void)a;
+}
+
+static void finish_texts(burin_request *q) {
+    burin_capture body = {0}, *before = burin_capture_into(&body);
+    print_head(q, "text_completion");
+    burin_print(", \"choices\": [");
+    for (int i = 0; i < q->n_answers; i++) {
+        const burin_answer *a = &q->answers[i];
+        burin_print("%s{\"index\": %d, ", i ? ", " : "", i);
+        print_text(a, a->g.answer, a->g.answer_bytes);
+        burin_print(", \"finish_reason\": \"%-s\"}", a->finish);
+    }
+    burin_print("]");
+    print_usage(q);
+    burin_print("}");
+    burin_capture_into(before);
+    burin_reply(q, 200, &body, NULL);
+}
+
+static void stream_text_chunk(burin_answer *a, const char *finish) {
+    burin_request *q = a->request;
+    burin_capture event = {0}, *before = burin_capture_into(&event);
+    print_chunk(a, "text_completion");
+    print_text(a, a->g.answer + a->sent, a->g.answer_bytes - a->sent);
+    end_chunk(q, finish);
+    burin_capture_into(before);
+    a->sent = a->g.answer_bytes;
+    burin_stream_send(q, &event);
+}
+
+static void stream_text(burin_answer *a) {
+    if (a->g.answer_bytes > a->sent) stream_text_chunk(a, NULL);
+}
+
+static void stream_text_end(burin_answer *a) { stream_text_chunk(a, a->finish); }
+
+static void finished_texts(burin_request *q) {
+    if (q->stream)
+        end_stream(q, "text_completion");
+    else
+        finish_texts(q);
+}
+
+const burin_api burin_text_api = {.text = stream_text, .ended = stream_text_end, .finished = finished_texts};
+
+static void put_prompt_first(burin_request *q, const burin_value *prompt) {
+    if (!burin_body_bool(q, "echo", false)) return;
+    if (prompt->kind != BURIN_STRING) burin_request_fail(q, 400, "echo", "\"echo\" needs a \"prompt\" that is one text");
+    q->echo = burin_copy_text(*prompt);
+    q->echo_bytes = prompt->length;
+}
+
+void burin_handle_completion(burin_request *q) {
+    burin_body_read(q);
+    const burin_value *prompt = burin_body_field(q, q->body, "prompt");
+    if (!prompt) burin_request_fail(q, 400, "prompt", "\"prompt\" is missing");
+    if (burin_body_field(q, q->body, "suffix"))
+        burin_request_fail(q, 400, "suffix", "\"suffix\": this server writes on behind a prompt alone");
+    burin_settings_read(q, burin_body_integer(q, "max_tokens", 16, 0, INT64_MAX));
+    burin_prompt_text(q, *prompt);
+    put_prompt_first(q, prompt);
+    burin_name_request(q, "cmpl-");
+    burin_answers_open(q);
+}

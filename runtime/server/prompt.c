@@ -1,0 +1,178 @@
+// The prompt of a request: its messages rendered by the model's template, or its text, as tokens. Messages are made alike
+// first: texts in parts are joined, arguments of calls become objects, as templates expect them.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/prompt.h"
+#include "server/server.h"
+#include "tokenizer/prompt_ids.h"
+
+static const burin_template *template_of(const burin_model *m) {
+    return (const burin_template *)(const void *)(m->weights() + m->template_offset);
+}
+
+// ---- messages ----
+static bool template_knows(const burin_template *t, const char *word) {
+    const char *blob = (const char *)t;
+    for (uint32_t i = 0; i < t->n_strings; i++) {
+        const uint32_t *entry = (const uint32_t *)(const void *)(blob + t->strings) + 2 * i;
+        if (memmem(blob + entry[0], entry[1], word, strlen(word))) return true;
+    }
+    return false;
+}
+
+static _Noreturn void fail_message(burin_request *q, uint32_t number, const char *field, const char *what) {
+    char path[BURIN_PARAMETER_BYTES];
+    snprintf(path, sizeof path, "messages[%u]%s", number, field);
+    burin_request_fail(q, 400, path, "%s %s", path, what);
+}
+
+// The text of a part; parts that are no text need eyes or ears.
+static burin_value text_of_part(burin_request *q, uint32_t number, burin_value part) {
+    if (part.kind == BURIN_STRING) return part;
+    const burin_value *type = part.kind == BURIN_DICT ? burin_body_field(q, part, "type") : NULL, *text;
+    if (!type || type->kind != BURIN_STRING) fail_message(q, number, ".content", "has a part without a \"type\"");
+    if (!burin_is_text(*type, "text") && !burin_is_text(*type, "input_text") && !burin_is_text(*type, "output_text") &&
+        !burin_is_text(*type, "refusal"))
+        fail_message(q, number, ".content", "has a part that is no text, and this model reads text alone");
+    text = burin_body_field(q, part, burin_is_text(*type, "refusal") ? "refusal" : "text");
+    if (!text || text->kind != BURIN_STRING) fail_message(q, number, ".content", "has a part without its \"text\"");
+    return *text;
+}
+
+static burin_value join_parts(burin_request *q, uint32_t number, burin_value parts) {
+    burin_value *texts = burin_allocate(parts.list->n, sizeof *texts);
+    for (uint32_t i = 0; i < parts.list->n; i++) texts[i] = text_of_part(q, number, parts.list->items[i]);
+    size_t begin = burin_text_begin(&q->r);
+    for (uint32_t i = 0; i < parts.list->n; i++) burin_text_add(&q->r, texts[i].text, texts[i].length);
+    free(texts);
+    return burin_text_end(&q->r, begin);
+}
+
+static void objects_of_arguments(burin_request *q, uint32_t number, burin_value calls) {
+    for (uint32_t i = 0; calls.kind == BURIN_LIST && i < calls.list->n; i++) {
+        const burin_value *function =
+            calls.list->items[i].kind == BURIN_DICT ? burin_body_field(q, calls.list->items[i], "function") : NULL;
+        burin_value *arguments =
+            function && function->kind == BURIN_DICT ? burin_dict_find_text(&q->r, *function, "arguments") : NULL;
+        if (!arguments) fail_message(q, number, ".tool_calls", "has a call without a function and its arguments");
+        if (arguments->kind == BURIN_STRING && arguments->length)
+            *arguments = burin_json_read(&q->r, "the arguments of a call", arguments->text, arguments->length);
+        else if (arguments->kind == BURIN_STRING)
+            *arguments = burin_dict_new(&q->r);
+    }
+}
+
+static void make_alike(burin_request *q, uint32_t number, burin_value message, bool has_developer) {
+    if (message.kind != BURIN_DICT) fail_message(q, number, "", "must be an object");
+    burin_value *role = burin_dict_find_text(&q->r, message, "role"),
+                *content = burin_dict_find_text(&q->r, message, "content"),
+                *calls = burin_dict_find_text(&q->r, message, "tool_calls");
+    if (!role || role->kind != BURIN_STRING) fail_message(q, number, ".role", "must be a string");
+    if (burin_is_text(*role, "developer") && !has_developer) *role = BURIN_LITERAL("system");
+    if (content && content->kind == BURIN_LIST)
+        *content = join_parts(q, number, *content);
+    else if (content && content->kind != BURIN_STRING && content->kind != BURIN_NONE)
+        fail_message(q, number, ".content", "must be a string or a list of parts");
+    else if (!content && !calls)
+        fail_message(q, number, ".content", "is missing");
+    if (calls) objects_of_arguments(q, number, *calls);
+}
+
+static void set_field(burin_request *q, burin_value dict, const char *name, const burin_value *value) {
+    if (value) burin_dict_set(&q->r, dict, burin_string_of(name, strlen(name)), *value);
+}
+
+// What burin_render takes: messages, tools, documents, and variables of the template.
+static burin_value input_of_template(burin_request *q, const burin_value *tools) {
+    burin_value input = burin_dict_new(&q->r), more = burin_dict_new(&q->r);
+    const burin_value *given = burin_body_field(q, q->body, "chat_template_kwargs");
+    if (given && given->kind != BURIN_DICT)
+        burin_request_fail(q, 400, "chat_template_kwargs", "\"chat_template_kwargs\" must be an object");
+    for (uint32_t i = 0; given && i < given->dict->n; i++)
+        burin_dict_set(&q->r, more, given->dict->pairs[i].key, given->dict->pairs[i].value);
+    set_field(q, more, "reasoning_effort", burin_body_string(q, "reasoning_effort"));
+    set_field(q, input, "messages", burin_body_field(q, q->body, "messages"));
+    set_field(q, input, "tools", tools);
+    set_field(q, input, "documents", burin_body_list(q, "documents"));
+    set_field(q, input, "kwargs", &more);
+    burin_value prompt = burin_boolean(burin_body_bool(q, "add_generation_prompt", true));
+    set_field(q, input, "add_generation_prompt", &prompt);
+    return input;
+}
+
+// The messages as JSON, within the request's memory.
+burin_value burin_prompt_json(burin_request *q, const burin_value *tools) {
+    const burin_value *messages = burin_body_list(q, "messages");
+    bool has_developer = template_knows(template_of(q->server->model), "developer");
+    if (!messages || !messages->list->n) burin_request_fail(q, 400, "messages", "\"messages\" must be a list of messages");
+    if ((int64_t)messages->list->n > q->server->limits.max_messages)
+        burin_request_fail(q, 400, "messages", "\"messages\" has %u of them, more than %d", messages->list->n,
+                           q->server->limits.max_messages);
+    for (uint32_t i = 0; i < messages->list->n; i++) make_alike(q, i, messages->list->items[i], has_developer);
+    const burin_json_style plain = {.indent = burin_none(), .between = BURIN_LITERAL(", "), .behind_key = BURIN_LITERAL(": ")};
+    return burin_json_text(&q->r, input_of_template(q, tools), &plain);
+}
+
+// ---- tokens ----
+static void check_length(burin_request *q, size_t tokens) {
+    size_t context = (size_t)q->server->base->context;
+    if (!tokens) burin_request_fail(q, 400, NULL, "the prompt is empty");
+    if (tokens < context) return;
+    snprintf(q->code, sizeof q->code, "context_length_exceeded");
+    burin_request_fail(q, 400, "messages", "the prompt has %zu tokens, and the context of %zu must have room for an answer",
+                       tokens, context);
+}
+
+static void encode(burin_request *q, const burin_encoding *text) {
+    const burin_model *m = q->server->model;
+    burin_encoding e = *text;
+    e.capacity = e.bytes + 16;
+    if (burin_text_is_far_longer(m, e.text, e.bytes, q->server->base->context)) check_length(q, e.bytes);
+    q->prompt = burin_allocate(e.capacity, sizeof *q->prompt);
+    e.ids = q->prompt;
+    e.memory = burin_allocate(1, burin_encode_memory(q->server->tokenizer, e.bytes));
+    size_t n = e.marks ? burin_encode(q->server->tokenizer, &e) : burin_encode_prompt(m, q->server->tokenizer, &e);
+    free(e.memory);
+    if (n > e.capacity) burin_request_fail(q, 400, NULL, "the prompt has more tokens than bytes");
+    check_length(q, n);
+    q->n_prompt = (int32_t)n;
+}
+
+void burin_prompt_chat(burin_request *q) {
+    const burin_model *m = q->server->model;
+    if (!m->template_bytes)
+        burin_request_fail(q, 400, NULL, "this model has no chat template: ask /v1/completions with a \"prompt\"");
+    const burin_value json = burin_prompt_json(q, q->has_tools ? burin_body_list(q, "tools") : NULL);
+    burin_rendering *r = &q->rendering;
+    *r = (burin_rendering){.template_blob = template_of(m), .json = json.text, .json_bytes = json.length, .json_name = "body"};
+    r->memory_bytes = BURIN_RENDER_BYTES(json.length);
+    r->memory = burin_allocate(1, r->memory_bytes);
+    if (!burin_render(r)) burin_request_fail(q, 400, "messages", "%s", r->error);
+    encode(q, &(burin_encoding){.text = r->text, .bytes = r->bytes, .marks = r->marks, .whole = true});
+    q->chat = true;
+}
+
+static void read_ids(burin_request *q, const burin_list *ids) {
+    check_length(q, ids->n);
+    q->prompt = burin_allocate(ids->n, sizeof *q->prompt);
+    for (uint32_t i = 0; i < ids->n; i++) {
+        burin_value id = ids->items[i];
+        if (id.kind != BURIN_INTEGER || id.integer < 0 || id.integer >= q->server->model->vocab_size)
+            burin_request_fail(q, 400, "prompt", "\"prompt\": a token's id must be a whole number from 0 to %d",
+                               q->server->model->vocab_size - 1);
+        q->prompt[q->n_prompt++] = (int32_t)id.integer;
+    }
+}
+
+void burin_prompt_text(burin_request *q, burin_value prompt) {
+    if (prompt.kind == BURIN_LIST && prompt.list->n == 1 && prompt.list->items[0].kind != BURIN_INTEGER)
+        prompt = prompt.list->items[0];
+    if (prompt.kind == BURIN_LIST && prompt.list->n && prompt.list->items[0].kind == BURIN_INTEGER)
+        read_ids(q, prompt.list);
+    else if (prompt.kind == BURIN_STRING)
+        encode(q, &(burin_encoding){.text = prompt.text, .bytes = prompt.length, .special = true, .whole = true});
+    else
+        burin_request_fail(q, 400, "prompt", "\"prompt\" must be one text, or a list of one text's token ids");
+}

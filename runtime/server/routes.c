@@ -1,0 +1,38 @@
+// The paths that a server answers, and the replies that need no answer of the model.
+#include <stdio.h>
+#include <string.h>
+
+#include "program/output.h"
+#include "server/server.h"
+
+static void handle_health(burin_request *q) {
+    burin_capture body = {0}, *before = burin_capture_into(&body);
+    bool draining = q->server->draining;
+    burin_print("{\"status\": \"%-s\"}", draining ? "stopping" : "ok");
+    burin_capture_into(before);
+    burin_reply(q, draining ? 503 : 200, &body, NULL);
+}
+
+static void handle_models(burin_request *q) {
+    const burin_model *m = q->server->model;
+    burin_capture body = {0}, *before = burin_capture_into(&body);
+    burin_print("{\"object\": \"list\", \"data\": [{\"id\": ");
+    burin_print_json_string(q->server->name, strlen(q->server->name));
+    burin_print(", \"object\": \"model\", \"created\": 0, \"owned_by\": \"burin\", \"meta\": {\"identity\": \"%-s\", "
+                "\"n_vocab\": %d, \"n_ctx\": %d, \"size\": %zu}}]}",
+                m->identity, m->vocab_size, q->server->base->context, m->weight_bytes);
+    burin_capture_into(before);
+    burin_reply(q, 200, &body, NULL);
+}
+
+extern const burin_api burin_chat_api, burin_text_api;
+
+const burin_route burin_routes[] = {
+    {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
+    {"/v1/health", EVHTTP_REQ_GET, handle_health, NULL, true},
+    {"/v1/models", EVHTTP_REQ_GET, handle_models, NULL, false},
+    {"/v1/chat/completions", EVHTTP_REQ_POST, burin_handle_chat, &burin_chat_api, false},
+    {"/chat/completions", EVHTTP_REQ_POST, burin_handle_chat, &burin_chat_api, false},
+    {"/v1/completions", EVHTTP_REQ_POST, burin_handle_completion, &burin_text_api, false},
+    {NULL, 0, NULL, NULL, false},
+};

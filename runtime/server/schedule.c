@@ -1,0 +1,196 @@
+// The scheduler: one forward call has a row of every answer that is being written, and rows of prompts that are being read, in
+// the order in which they came. A prompt's rows are as many as let the step take at most twice the time of one without them.
+// Requests wait in one queue; the first in it gets the next slot that is free.
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/server.h"
+
+// ---- slots ----
+static int32_t common_tokens(const burin_slot *slot, const burin_request *q) {
+    int32_t n = 0;
+    while (n < slot->n && n < q->n_prompt - 1 && slot->tokens[n] == q->prompt[n]) n++;
+    return n;
+}
+
+// How much of the prompt the slot can keep.
+static int32_t reusable_tokens(const burin_server *s, int32_t slot, const burin_request *q) {
+    return burin_slot_holds(s->base->session, slot, common_tokens(&s->slots[slot], q));
+}
+
+// The free slot that holds most of the prompt; of equal ones the one that was not used for longest. -1: all are at work.
+static int32_t choose_slot(const burin_server *s, const burin_request *q, int32_t *cached) {
+    int32_t best = -1;
+    for (int32_t i = 0; i < s->limits.slots; i++) {
+        if (s->slots[i].answer) continue;
+        int32_t n = reusable_tokens(s, i, q);
+        if (best >= 0 && (n < *cached || (n == *cached && s->slots[i].used >= s->slots[best].used))) continue;
+        best = i, *cached = n;
+    }
+    return best;
+}
+
+// Copies the state of a slot that holds more of the prompt than this one, also of one that is at work.
+static int32_t copy_longer_prefix(burin_server *s, int32_t to, const burin_request *q, int32_t cached) {
+    enum { WORTH_COPYING = 16 };
+    for (int32_t i = 0; i < s->limits.slots; i++) {
+        int32_t n = i == to ? 0 : reusable_tokens(s, i, q);
+        if (n < cached + WORTH_COPYING) continue;
+        burin_slot_copy(s->base->session, to, i);
+        cached = n;
+    }
+    return cached;
+}
+
+static void take_slot(burin_server *s, burin_answer *a, int32_t slot, int32_t cached) {
+    burin_slot *own = &s->slots[slot];
+    const burin_request *q = a->request;
+    cached = copy_longer_prefix(s, slot, q, cached);
+    burin_slot_truncate(s->base->session, slot, cached);
+    memcpy(own->tokens, q->prompt, (size_t)cached * sizeof *own->tokens);
+    own->n = cached, own->answer = a, own->used = ++s->count;
+    burin_answer_open(a, slot, cached);
+    s->counters.cached_tokens += (uint64_t)cached;
+}
+
+static void admit(burin_server *s) {
+    while (s->queue) {
+        burin_answer *a = s->queue;
+        int32_t cached = 0, slot = choose_slot(s, a->request, &cached);
+        if (slot < 0) return;
+        s->queue = a->next;
+        if (!s->queue) s->queue_end = &s->queue;
+        s->n_queued--;
+        a->next = NULL;
+        burin_answer **end = &s->working;
+        while (*end) end = &(*end)->next;
+        *end = a;
+        s->n_working++;
+        take_slot(s, a, slot, cached);
+    }
+}
+
+static void leave_list(burin_answer **list, burin_answer *a) {
+    while (*list && *list != a) list = &(*list)->next;
+    if (*list) *list = a->next;
+    a->next = NULL;
+}
+
+void burin_answer_drop(burin_answer *a) {
+    burin_server *s = a->request->server;
+    if (a->state == ANSWER_QUEUED) {
+        leave_list(&s->queue, a);
+        s->queue_end = &s->queue;
+        while (*s->queue_end) s->queue_end = &(*s->queue_end)->next;
+        s->n_queued--;
+    } else if (a->state != ANSWER_ENDED) {
+        leave_list(&s->working, a);
+        s->n_working--;
+        s->slots[a->run.slot].answer = NULL;
+    }
+    a->state = ANSWER_ENDED;
+}
+
+// ---- one step ----
+typedef struct step_plan {
+    int rows, wanted;
+    bool decodes;
+} step_plan;
+
+static void add_row(burin_server *s, step_plan *p, burin_answer *a, int32_t token, bool wants_logits) {
+    burin_slot *slot = &s->slots[a->run.slot];
+    s->rows[p->rows++] =
+        (burin_row){.token = token, .slot = a->run.slot, .position = slot->n, .wants_logits = wants_logits};
+    slot->tokens[slot->n++] = token;
+    if (wants_logits) s->wanted[p->wanted++] = a;
+}
+
+// Rows of prompts beside answers that are being written.
+static int32_t rows_for_prompts(const burin_server *s, const step_plan *p) {
+    enum { FEWEST_ROWS = 8 };
+    int32_t most = s->base->chunk > p->rows ? s->base->chunk - p->rows : 1;
+    if (!p->decodes || s->row_seconds <= 0 || s->decode_seconds <= 0) return most;
+    double rows = s->decode_seconds / s->row_seconds;
+    return rows < FEWEST_ROWS ? burin_min(FEWEST_ROWS, most) : rows < most ? (int32_t)rows : most;
+}
+
+static void plan_prompts(burin_server *s, step_plan *p) {
+    int32_t room = rows_for_prompts(s, p);
+    for (burin_answer *a = s->working; a && room > 0; a = a->next) {
+        if (a->state != ANSWER_READING) continue;
+        const burin_slot *slot = &s->slots[a->run.slot];
+        for (; room > 0 && slot->n < a->n_prompt; room--) {
+            int32_t at = slot->n;
+            add_row(s, p, a, a->request->prompt[at], at == a->n_prompt - 1);
+        }
+    }
+}
+
+static void plan_step(burin_server *s, step_plan *p) {
+    for (burin_answer *a = s->working; a; a = a->next)
+        if (a->state == ANSWER_WRITING) add_row(s, p, a, a->g.tokens[a->g.n_tokens - 1], true);
+    p->decodes = p->rows > 0;
+    plan_prompts(s, p);
+}
+
+// Means that follow what the machine does now.
+static void note_time(burin_server *s, const step_plan *p, int decoding, double seconds) {
+    static const double weight = 0.2;
+    int reading = p->rows - decoding;
+    s->counters.steps++, s->counters.rows += (uint64_t)p->rows;
+    s->counters.prompt_tokens += (uint64_t)reading;
+    double *mean = reading ? &s->row_seconds : &s->decode_seconds,
+           now = !reading       ? seconds
+                 : p->decodes   ? (seconds - s->decode_seconds) / reading
+                                : seconds / reading;
+    if (now > 0) *mean = *mean > 0 ? *mean + weight * (now - *mean) : now;
+    if (reading) s->counters.prompt_seconds += seconds; else s->counters.completion_seconds += seconds;
+}
+
+static void answer_ended(burin_answer *a, const char *finish) {
+    burin_request *q = a->request;
+    a->finish = finish;
+    burin_generation_finish(&a->g);
+    burin_answer_drop(a);
+    q->server->counters.answers++;
+    if (q->stream && q->http) q->api->text(a), q->api->ended(a);
+    if (++q->n_ended == q->n_answers) q->done = true;
+}
+
+static void take_token(burin_server *s, burin_answer *a, float *logits) {
+    burin_generation *g = &a->g;
+    burin_request *q = a->request;
+    if (!q->first) q->first = burin_nanoseconds();
+    a->state = ANSWER_WRITING;
+    if (!g->count) {
+        answer_ended(a, "length");
+        return;
+    }
+    bool goes_on = burin_generation_next(g, logits);
+    s->counters.completion_tokens += goes_on;
+    if (g->failure)
+        burin_request_abort(q, 500, g->failure);
+    else if (!goes_on || g->stopped)
+        answer_ended(a, "stop");
+    else if (g->generated == g->count || g->n_tokens > a->run.context)
+        answer_ended(a, "length");
+    else if (q->stream && q->http)
+        q->api->text(a);
+}
+
+bool burin_server_step(burin_server *s) {
+    step_plan p = {0};
+    admit(s);
+    plan_step(s, &p);
+    if (!p.rows) return false;
+    int decoding = 0;
+    for (int i = 0; i < p.wanted; i++) decoding += s->wanted[i]->state == ANSWER_WRITING;
+    uint64_t before = burin_nanoseconds();
+    burin_status status = burin_forward(s->base->session, s->rows, p.rows, s->logits);
+    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+    note_time(s, &p, decoding, (double)(burin_nanoseconds() - before) / 1e9);
+    for (int i = 0; i < p.wanted; i++)
+        if (s->wanted[i]->state != ANSWER_ENDED)
+            take_token(s, s->wanted[i], s->logits + (size_t)i * (size_t)s->model->vocab_size);
+    return true;
+}

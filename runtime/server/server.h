@@ -1,0 +1,176 @@
+// A program that answers HTTP requests: what its parts share. One thread runs the event loop and the steps of the model in
+// turn, so nothing here needs a lock; the model's own threads work within a step.
+//
+//     request -> body (JSON) -> prompt -> answers, each in a slot -> scheduler -> text, as it comes or at the end -> reply
+//
+// An answer's bytes depend on its request alone: rows of a step have the bits that they have alone, each answer draws its own
+// random numbers, and prompts are tokenized without regard to what a slot holds.
+#ifndef BURIN_SERVER_SERVER_H
+#define BURIN_SERVER_SERVER_H
+#include <event2/event.h>
+#include <event2/http.h>
+
+#include "grammar/tools.h"
+#include "program/generation.h"
+#include "template/template_value.h"
+
+typedef struct burin_server burin_server;
+typedef struct burin_request burin_request;
+
+enum { BURIN_MOST_CHOICES = 16, BURIN_MOST_STOPS = 16, BURIN_PARAMETER_BYTES = 128 };
+
+typedef enum burin_answer_state { ANSWER_QUEUED, ANSWER_READING, ANSWER_WRITING, ANSWER_ENDED } burin_answer_state;
+
+// One text that is generated: a choice of a request, in a slot from its first row to its last.
+typedef struct burin_answer {
+    burin_request *request;
+    int index;  // among the request's choices
+    burin_answer_state state;
+    burin_run run;  // the slot, its limits, this answer's settings
+    burin_generation g;
+    int32_t n_prompt;  // tokens of the prompt
+    int32_t cached;    // of which the slot held so many
+    const char *finish;  // "stop", "length", ...; NULL before the end
+    size_t sent;         // bytes of the text that were streamed
+    bool begun;          // its first event was
+    void *stream;        // what the request's API keeps of a streamed answer; NULL: nothing
+    struct burin_answer *next;  // in the queue, or among those at work
+} burin_answer;
+
+// How an API puts answers into replies.
+typedef struct burin_api {
+    void (*text)(burin_answer *);         // streamed: there may be new text
+    void (*ended)(burin_answer *);        // streamed: this answer has ended
+    void (*finished)(burin_request *);    // all answers have ended: the reply, or the end of the stream
+    bool anthropic;                       // shape of errors
+} burin_api;
+
+struct burin_request {
+    burin_server *server;
+    struct evhttp_request *http;  // NULL: the client has gone, or has its reply
+    const char *method;
+    char path[128];
+    const struct burin_route *route;
+    const burin_api *api;
+    uint64_t arrived, first;  // nanoseconds; first: the first token, 0: none yet
+    int status;               // of the reply; 0: none yet
+    bool done, gone;          // all answers have ended; the client has left
+    uint64_t sent_at;         // nanoseconds: the newest bytes of its stream; 0: none yet
+    bool stream, streaming;   // streamed; its headers are sent
+    bool include_usage;
+    // The body, as values in one block of memory that ends with the preparation of the answers.
+    burin_render_state r;
+    burin_rendering memory;
+    burin_value body;
+    burin_rendering rendering;
+    char error[1024], parameter[BURIN_PARAMETER_BYTES], code[32];
+    // Settings that all choices share; texts of stops belong to the request.
+    burin_command command;
+    char *stop_texts;
+    char *echo;  // what each text begins with; NULL: nothing
+    size_t echo_bytes;
+    int32_t *prompt, n_prompt;
+    bool chat;
+    burin_tool_format tools;
+    bool has_tools;
+    char id[48];
+    int64_t created;  // seconds since 1970
+    burin_answer *answers;
+    int n_answers, n_ended;
+    burin_request *next, *before;  // of all that are open
+};
+
+typedef struct burin_slot {
+    int32_t *tokens, n;  // what it holds
+    burin_answer *answer;  // that is at work in it; NULL: free
+    uint64_t used;         // the server's count of answers when it was used last
+} burin_slot;
+
+// Since the start
+typedef struct burin_counters {
+    uint64_t requests, failed, cancelled, answers;
+    uint64_t prompt_tokens, cached_tokens, completion_tokens, steps, rows;
+    double prompt_seconds, completion_seconds;
+} burin_counters;
+
+typedef struct burin_limits {
+    int32_t slots, queue, max_tokens, max_messages, timeout;
+    size_t max_body;
+} burin_limits;
+
+struct burin_server {
+    const burin_model *model;
+    const burin_command *command;
+    burin_run *base;  // whose session all answers share
+    const void *tokenizer;
+    const char *name;  // of the model, for clients
+    struct event_base *events;
+    struct evhttp *http;
+    struct evconnlistener *listener;
+    struct event *signals[2], *retry;
+    burin_limits limits;
+    burin_slot *slots;
+    burin_row *rows;
+    burin_answer **wanted;  // [slots] whose logits a step gives, in order
+    float *logits;          // [slots][vocab_size]
+    burin_answer *queue, **queue_end, *working;
+    int n_queued, n_working, turn;
+    burin_request *requests;
+    int n_requests, n_unsent;  // n_unsent: replies on their way to clients
+    bool draining;
+    double decode_seconds, row_seconds;  // of a step without prompts, of a prompt's row in a step: recent means
+    burin_counters counters;
+    uint64_t started, count;  // count: of answers that began
+};
+
+// ---- http.c ----
+typedef struct burin_route {
+    const char *path;
+    enum evhttp_cmd_type method;
+    void (*handle)(burin_request *);  // within burin_request_run
+    const burin_api *api;             // NULL: it replies at once, with errors of OpenAI's shape
+    bool open;                        // needs no key
+} burin_route;
+void burin_http_open(burin_server *);
+extern const burin_route burin_routes[];  // ends with a path that is NULL
+// Replies with what `body` captured, as JSON unless another type is named.
+void burin_reply(burin_request *, int status, burin_capture *body, const char *type);
+void burin_reply_error(burin_request *, int status, const char *message);
+bool burin_client_is_there(const burin_request *);
+void burin_stream_begin(burin_request *);
+void burin_stream_send(burin_request *, burin_capture *event);  // bytes of an event stream; empties the capture
+void burin_stream_end(burin_request *);
+void burin_request_abort(burin_request *, int status, const char *message);  // ends its answers with an error
+void burin_request_close(burin_request *);  // ends its answers, logs it, frees it
+
+// ---- body.c: fields of a body, by name; what has another type fails with status 400 ----
+_Noreturn void burin_request_fail(burin_request *, int status, const char *parameter, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void burin_body_read(burin_request *);
+const burin_value *burin_body_field(burin_request *, burin_value dict, const char *name);  // NULL: absent, or null
+bool burin_body_bool(burin_request *, const char *name, bool absent);
+int64_t burin_body_integer(burin_request *, const char *name, int64_t absent, int64_t least, int64_t most);
+double burin_body_number(burin_request *, const char *name, double absent, double least, double most);
+const burin_value *burin_body_string(burin_request *, const char *name);  // NULL: absent
+const burin_value *burin_body_list(burin_request *, const char *name);
+char *burin_copy_text(burin_value);  // terminated; the caller frees it
+
+// ---- settings.c, prompt.c ----
+void burin_settings_read(burin_request *, int64_t max_tokens);  // sampling, stops, n: into the request's command
+burin_value burin_prompt_json(burin_request *, const burin_value *tools);  // messages as burin_render takes them
+void burin_prompt_chat(burin_request *);                        // from messages and tools
+void burin_prompt_text(burin_request *, burin_value);           // from a text, or ids
+
+// ---- answers.c ----
+void burin_answers_open(burin_request *);  // puts them into the queue; fails where it is full
+void burin_answer_open(burin_answer *, int32_t slot, int32_t cached);
+void burin_answer_close(burin_answer *);  // frees what it holds
+
+// ---- schedule.c ----
+bool burin_server_step(burin_server *);  // one step of all that are at work; false: nobody is
+void burin_answer_drop(burin_answer *);  // out of the queue and its slot
+
+// ---- completions.c ----
+void burin_handle_chat(burin_request *);
+void burin_handle_completion(burin_request *);
+#endif

@@ -1,0 +1,59 @@
+# Words of tests that ask a server over the loopback: `. tests/lib_server.sh` behind lib.sh.
+
+# talking MODEL_FOLDER: austen with a chat template, which ends an answer of the assistant with </s>, and knows tools
+talking() {
+    mkdir -p "$1"
+    for file in config.json generation_config.json model.safetensors tokenizer.json tokenizer_config.json; do
+        ln -sf "$PWD/examples/austen/$file" "$1/$file"
+    done
+    cat > "$1/chat_template.jinja" << 'END'
+{%- if tools %}<tools>{% for t in tools %}{{ t | tojson }}{% endfor %}</tools>
+For each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:
+<tool_call>
+{"name": <function-name>, "arguments": <args-json-object>}
+</tool_call>
+{% endif %}
+{%- for m in messages %}
+    {{- bos_token + m.role + ' ' + (m.content or '') }}
+    {%- for call in m.tool_calls or [] %}<tool_call>
+{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
+</tool_call>{% endfor %}
+    {{- eos_token }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ bos_token }}assistant {% endif %}
+END
+}
+
+# serving PROGRAM OPTIONS...: starts it at a port of its own, in $port, as process $server; what it says is in $WORK/served
+serving() {
+    _program=$1
+    shift
+    "$_program" --serve --port 0 "$@" > "$WORK/served" 2>&1 &
+    server=$!
+    _tries=0
+    until port=$(sed -n 's/.*serving at http.*:\([0-9]*\)$/\1/p' "$WORK/served") && [ -n "$port" ]; do
+        _tries=$((_tries + 1))
+        [ $_tries -lt 200 ] || return 1
+        sleep 0.05
+    done
+}
+
+# stopped: ends the server; its exit status
+stopped() { kill "$server" && wait "$server"; }
+
+# asked AT_ONCE REQUESTS_FILE REPLIES_FILE [HEADER...]
+asked() {
+    _at_once=$1 _from=$2 _to=$3
+    shift 3
+    "$BUILD/tools/http_client" "$port" "$_at_once" "$@" < "$_from" > "$_to"
+}
+
+# reply NAME PATTERN METHOD PATH [BODY]: one request, whose reply (status, a space, the body) matches the pattern of grep -E
+reply() {
+    _name=$1 _pattern=$2
+    shift 2
+    printf '%s\n' "$*" | "$BUILD/tools/http_client" "$port" 1 > "$WORK/reply"
+    if grep -qE -- "$_pattern" "$WORK/reply"; then ok "$_name"; else
+        not_ok "$_name: $(head -c 600 "$WORK/reply"), expected $_pattern"
+    fi
+}
