@@ -26,6 +26,7 @@ struct burin_constraint {
     uint64_t *bits;  // of the mask that is being made
     kept_mask masks[KEPT_MASKS];
     int32_t next_mask;
+    char problem[128];  // burin_constraint_overflow_text
     bool first;  // is the next token the first, which may lose its space?
 };
 
@@ -75,7 +76,13 @@ bool burin_constraint_may_end(const burin_constraint *c) { return burin_recogniz
 bool burin_constraint_must_end(const burin_constraint *c) { return !burin_recognizer_goes_on(c->matcher, c->state); }
 bool burin_constraint_overflowed(const burin_constraint *c) { return burin_recognizer_overflowed(c->matcher); }
 
+const char *burin_constraint_overflow_text(burin_constraint *c) {
+    burin_recognizer_overflow_text(c->matcher, c->problem, sizeof c->problem);
+    return c->problem;
+}
+
 void burin_constraint_take(burin_constraint *c, int32_t token) {
+    burin_recognizer_new_budget(c->matcher);
     int32_t before = c->state = state_behind(c, token);
     c->first = false;
     c->state = burin_recognizer_tidy(c->matcher, c->state);

@@ -22,4 +22,5 @@ void burin_constraint_take(burin_constraint *, int32_t token);  // one that it a
 // The logits [vocab_size] of what it does not allow become minus infinity. Returns how many tokens it allows.
 int32_t burin_constraint_mask(burin_constraint *, float *logits);
 bool burin_constraint_overflowed(const burin_constraint *);
+const char *burin_constraint_overflow_text(burin_constraint *);  // which limit was passed; until it is closed
 #endif

@@ -46,6 +46,8 @@ enum {
     BURIN_GRAMMAR_NODES = 1 << 20,  // at most: about 24 MB
     BURIN_GRAMMAR_RULES = 1 << 14,
     BURIN_GRAMMAR_NESTING = 200,       // parentheses
+    BURIN_GRAMMAR_HEIGHT = 1000,       // items in each other: parentheses and repetitions
+    BURIN_GRAMMAR_STEPS = 1 << 25,     // of reading a grammar; of one token of a text
     BURIN_GRAMMAR_READINGS = 1 << 13,  // of one text, at once
 };
 
@@ -73,6 +75,8 @@ int32_t burin_recognizer_step_parts(burin_recognizer *, int32_t state, uint8_t p
 bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);  // is the text whole?
 bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);  // may there be more?
 bool burin_recognizer_overflowed(const burin_recognizer *);              // a step had too many readings, and gave 0
+void burin_recognizer_new_budget(burin_recognizer *);                    // steps are counted from here on
+void burin_recognizer_overflow_text(const burin_recognizer *, char *out, size_t room);  // which limit was passed
 // The steps that are known, until the next one that is not: [state][class of a byte], -1 where it is not.
 const int32_t *burin_recognizer_steps(const burin_recognizer *, const uint8_t **class_of, int32_t *n_classes);
 int32_t burin_recognizer_tidy(burin_recognizer *,

@@ -4,9 +4,11 @@
 #include "base/allocate.h"
 #include "grammar_tree.h"
 
-// A property of items by that of rules: may it be empty, can it end?
-static bool holds(const burin_grammar_reader *r, int32_t number, bool empty) {
+// A property of items by that of rules: may it be empty, can it end? False without meaning once the budget is spent: whoever
+// asks checks it afterwards.
+static bool holds(burin_grammar_reader *r, int32_t number, bool empty) {
     const burin_gbnf_item *item = &r->items[number];
+    if (!burin_spend(&r->budget, 1)) return false;
     switch (item->kind) {
         case BURIN_I_CLASS:
             return !empty && item->n > 0;
@@ -51,6 +53,7 @@ typedef struct first_calls {
 
 static void add_first_calls(burin_grammar_reader *r, first_calls *c, int32_t number) {
     const burin_gbnf_item *item = &r->items[number];
+    if (!burin_spend(&r->budget, 1)) return;
     if (item->kind == BURIN_I_RULE) {
         c->called = burin_grammar_grow(c->called, &c->room, c->n, sizeof *c->called);
         c->called[c->n++] = item->first;
@@ -100,12 +103,14 @@ static int32_t find_left_recursion(burin_grammar_reader *r) {
 
 void burin_grammar_check(burin_grammar_reader *r) {
     find_properties(r);
+    burin_grammar_spend(r, 0);
     for (int32_t i = 0; i < r->n_rules; i++)
         if (!r->rules[i].ends) {
             const burin_rule *rule = &r->rules[i];
             burin_grammar_fail(r, rule->at, "the rule %.*s never ends", (int)rule->name_bytes, rule->name);
         }
     int32_t again = find_left_recursion(r);
+    burin_grammar_spend(r, 0);
     if (again < 0) return;
     const burin_rule *rule = &r->rules[again];
     burin_grammar_fail(r, rule->at, "the rule %.*s calls itself before it reads a character (left recursion)",

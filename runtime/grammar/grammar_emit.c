@@ -85,6 +85,7 @@ static int32_t number_class(burin_grammar_reader *r, const burin_gbnf_item *item
     burin_grammar *g = r->g;
     const burin_code_range *ranges = r->ranges + item->first;
     burin_grammar_class c = {.next = next, .all = 0xff, .none = 0xff};
+    burin_grammar_spend(r, 1 + (uint64_t)item->n * (128 + BURIN_WIDE_ROWS) / 8);
     for (uint32_t code = 0; code < 0x80; code++) {
         uint8_t parts = (uint8_t)((burin_plain_ascii((uint8_t)code) ? BURIN_PART_ASCII : 0) |
                                   (burin_plain_word((uint8_t)code) ? BURIN_PART_WORD : 0) |
@@ -168,6 +169,8 @@ static int32_t emit_choice(burin_grammar_reader *r, const burin_gbnf_item *item,
 
 static int32_t emit_item(burin_grammar_reader *r, int32_t number, int32_t next) {
     const burin_gbnf_item *item = &r->items[number];
+    burin_grammar_spend(r, 1);
+    if (item->nothing) return next;
     switch (item->kind) {
         case BURIN_I_CLASS:
             return emit_class(r, item, next);

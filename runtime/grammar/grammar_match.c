@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/allocate.h"
+#include "base/budget.h"
 #include "grammar.h"
 
 enum { USUAL_STATES = 1 << 13, USUAL_STEPS = 1 << 19 };  // there is room for so many from the start, as growing takes a while
+enum { MOST_STATE_BYTES = 256 << 20 };                   // of the readings and steps of all states
 
 typedef struct reading {
     int32_t node, stack;
@@ -44,6 +46,7 @@ struct burin_recognizer {
     reading *work, *waiting;  // while a step is made: readings to follow, each once; those that wait for a byte
     int32_t n_work;
     size_t room_work, room_waiting, room_seeds;
+    burin_budget budget;
     bool accepts, overflowed;
 };
 
@@ -139,7 +142,7 @@ static void add_work(burin_recognizer *m, int32_t node, int32_t stack) {
         const reading *there = &m->work[t->slot[at & (t->size - 1)] - 1];
         if (there->node == node && there->stack == stack) return;
     }
-    if (m->n_work == 4 * BURIN_GRAMMAR_READINGS) {
+    if (!burin_spend(&m->budget, 1) || m->n_work == 4 * BURIN_GRAMMAR_READINGS) {
         m->overflowed = true;
         return;
     }
@@ -197,6 +200,10 @@ static void rehash_states(burin_recognizer *m) {
 }
 
 static int32_t add_state(burin_recognizer *m, const reading *r, int32_t n, uint32_t at) {
+    if (!burin_spend_bytes(&m->budget, (size_t)n * sizeof *r + (size_t)m->n_classes * sizeof *m->steps)) {
+        m->overflowed = true;
+        return 0;
+    }
     m->pool = grow(m->pool, &m->room_pool, (size_t)m->n_pool + (size_t)n, sizeof *m->pool);
     m->states = grow(m->states, &m->room_states, (size_t)m->n_states + 1, sizeof *m->states);
     m->steps = grow(m->steps, &m->room_steps, ((size_t)m->n_states + 1) * (size_t)m->n_classes, sizeof *m->steps);
@@ -282,10 +289,17 @@ const int32_t *burin_recognizer_steps(const burin_recognizer *m, const uint8_t *
     return m->steps;
 }
 
+// Pays for a look at all readings of a state.
+static bool spend_readings(burin_recognizer *m, int32_t n) {
+    m->overflowed |= !burin_spend(&m->budget, 1 + (uint64_t)n / 8);
+    return !m->overflowed;
+}
+
 int32_t burin_recognizer_step(burin_recognizer *m, int32_t state, uint8_t byte) {
     size_t at = (size_t)state * (size_t)m->n_classes + m->class_of[byte];
     if (m->steps[at] >= 0) return m->steps[at];
     const set_of_readings s = m->states[state];
+    if (!spend_readings(m, s.n)) return 0;
     for (int32_t i = 0; i < s.n; i++) {
         reading r = m->pool[s.first + i];
         const burin_grammar_node *node = &m->g->nodes[r.node];
@@ -298,6 +312,7 @@ int32_t burin_recognizer_step(burin_recognizer *m, int32_t state, uint8_t byte) 
 
 int32_t burin_recognizer_step_parts(burin_recognizer *m, int32_t state, uint8_t parts) {
     const set_of_readings s = m->states[state];
+    if (!spend_readings(m, s.n)) return 0;
     for (int32_t i = 0; i < s.n; i++) {
         reading r = m->pool[s.first + i];
         int32_t number = m->g->nodes[r.node].other;
@@ -317,10 +332,18 @@ int32_t burin_recognizer_step_parts(burin_recognizer *m, int32_t state, uint8_t 
 bool burin_recognizer_accepts(const burin_recognizer *m, int32_t state) { return m->states[state].accepts; }
 bool burin_recognizer_goes_on(const burin_recognizer *m, int32_t state) { return m->states[state].n > 0; }
 bool burin_recognizer_overflowed(const burin_recognizer *m) { return m->overflowed; }
+void burin_recognizer_new_budget(burin_recognizer *m) { m->budget.steps = 0; }
+
+void burin_recognizer_overflow_text(const burin_recognizer *m, char *out, size_t room) {
+    const burin_budget *b = &m->budget;
+    if (burin_is_spent(b->steps, b->max_steps) || burin_is_spent(b->bytes, b->max_bytes)) return burin_budget_text(b, out, room);
+    burin_format(out, room, "%s reads this text in more than %d ways at once", b->name, BURIN_GRAMMAR_READINGS);
+}
 
 burin_recognizer *burin_recognizer_open(const burin_grammar *g) {
     burin_recognizer *m = burin_allocate(1, sizeof *m);
     m->g = g, m->n_stacks = 1, m->n_states = 1;  // 0: the empty stack, the state of no reading
+    m->budget = (burin_budget){.name = "the grammar", .max_steps = BURIN_GRAMMAR_STEPS, .max_bytes = MOST_STATE_BYTES};
     find_classes(m);
     m->stack_table.size = m->seed_table.size = USUAL_STATES, m->state_table.size = USUAL_STATES / 2;
     rehash_stacks(m);

@@ -23,6 +23,16 @@ void burin_grammar_fail(burin_grammar_reader *r, size_t at, const char *format, 
     longjmp(r->failed, 1);
 }
 
+static _Noreturn void fail_budget(burin_grammar_reader *r, size_t at) {
+    char text[128];
+    burin_budget_text(&r->budget, text, sizeof text);
+    burin_grammar_fail(r, at, "%-s", text);
+}
+
+void burin_grammar_spend(burin_grammar_reader *r, uint64_t steps) {
+    if (!burin_spend(&r->budget, steps)) fail_budget(r, 0);
+}
+
 void *burin_grammar_grow(void *array, size_t *room, int32_t n, size_t bytes) {
     if ((size_t)n < *room) return array;
     void *more = burin_allocate(*room = 2 * *room + 64, bytes);
@@ -68,7 +78,23 @@ static bool is_word(const burin_grammar_reader *r) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- items
+// Finds how high the item is above those in it, and whether all of them read nothing.
+static void measure_item(burin_grammar_reader *r, burin_gbnf_item *item) {
+    bool repeats = item->kind == BURIN_I_REPEAT;
+    if (!repeats && item->kind != BURIN_I_SEQUENCE && item->kind != BURIN_I_CHOICE) return;
+    item->nothing = true;
+    for (int32_t i = 0; i < (repeats ? 1 : item->n); i++) {
+        const burin_gbnf_item *kid = &r->items[repeats ? item->first : r->kids[item->first + i]];
+        if (kid->height >= item->height) item->height = kid->height + 1;
+        item->nothing &= kid->nothing;
+    }
+    item->nothing |= repeats && item->most == 0;
+    if (item->height > BURIN_GRAMMAR_HEIGHT)
+        burin_grammar_fail(r, item->at, "nested too deeply: more than %d repetitions in each other", BURIN_GRAMMAR_HEIGHT);
+}
+
 static int32_t add_item(burin_grammar_reader *r, burin_gbnf_item item) {
+    measure_item(r, &item);
     r->items = burin_grammar_grow(r->items, &r->room_items, r->n_items, sizeof *r->items);
     r->items[r->n_items] = item;
     return r->n_items++;
@@ -191,14 +217,26 @@ static int32_t read_class(burin_grammar_reader *r) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- rules
+// The slot of a rule's name: its own, or the empty one where it belongs.
+static int32_t *slot_of_rule(const burin_grammar_reader *r, const char *name, size_t n) {
+    uint32_t hash = 2166136261u, mask = (uint32_t)r->n_slots - 1;
+    for (size_t i = 0; i < n; i++) hash = (hash ^ (uint8_t)name[i]) * 16777619u;
+    for (;; hash++) {
+        int32_t *slot = &r->rule_slots[hash & mask];
+        const burin_rule *there = &r->rules[*slot - (*slot > 0)];
+        if (!*slot || (there->name_bytes == n && !memcmp(there->name, name, n))) return slot;
+    }
+}
+
 static int32_t rule_named(burin_grammar_reader *r) {
     const char *name = r->at;
     while (is_word(r)) r->at++;
     size_t n = (size_t)(r->at - name);
-    for (int32_t i = 0; i < r->n_rules; i++)
-        if (r->rules[i].name_bytes == n && !memcmp(r->rules[i].name, name, n)) return i;
     r->rules = burin_grammar_grow(r->rules, &r->room_rules, r->n_rules, sizeof *r->rules);
+    int32_t *slot = slot_of_rule(r, name, n);
+    if (*slot) return *slot - 1;
     if (r->n_rules == BURIN_GRAMMAR_RULES) burin_grammar_fail(r, place(r), "more than %d rules", BURIN_GRAMMAR_RULES);
+    *slot = r->n_rules + 1;
     r->rules[r->n_rules] = (burin_rule){.name = name, .name_bytes = n, .at = (size_t)(name - r->text), .item = -1};
     return r->n_rules++;
 }
@@ -239,13 +277,13 @@ static int32_t read_repetition(burin_grammar_reader *r, int32_t of) {
 static int32_t read_choice(burin_grammar_reader *, bool nested);
 
 static int32_t read_group(burin_grammar_reader *r) {
-    if (++r->depth > BURIN_GRAMMAR_NESTING)
-        burin_grammar_fail(r, place(r), "more than %d parentheses in each other", BURIN_GRAMMAR_NESTING);
+    if (!burin_enter_level(&r->budget)) fail_budget(r, place(r));
     r->at++;
     skip_blanks(r, true);
     int32_t item = read_choice(r, true);
     if (!is_next(r, ")")) expected(r, ")");
-    r->at++, r->depth--;
+    r->at++;
+    burin_leave_level(&r->budget);
     return item;
 }
 
@@ -326,13 +364,16 @@ static void read_all_rules(burin_grammar_reader *r) {
 bool burin_grammar_parse(burin_grammar *g, const char *name, const char *text, size_t bytes) {
     burin_grammar_reader r = {.g = g, .name = name, .text = text, .at = text, .end = text + bytes};
     *g = (burin_grammar){0};
+    r.budget = (burin_budget){.max_steps = BURIN_GRAMMAR_STEPS, .max_levels = BURIN_GRAMMAR_NESTING};
+    r.n_slots = 2 * BURIN_GRAMMAR_RULES;
+    r.rule_slots = burin_allocate((size_t)r.n_slots, sizeof *r.rule_slots);
     bool good = !setjmp(r.failed);
     if (good) {
         read_all_rules(&r);
         burin_grammar_emit(&r);
         burin_grammar_check(&r);
     }
-    free(r.items), free(r.kids), free(r.ranges), free(r.rules), free(r.waiting);
+    free(r.rule_slots), free(r.items), free(r.kids), free(r.ranges), free(r.rules), free(r.waiting);
     if (!good) burin_grammar_free(g);
     return good;
 }

@@ -3,6 +3,7 @@
 #define BURIN_GRAMMAR_TREE_H
 #include <setjmp.h>
 
+#include "base/budget.h"
 #include "grammar.h"
 
 typedef enum burin_gbnf_kind { BURIN_I_CLASS, BURIN_I_SEQUENCE, BURIN_I_CHOICE, BURIN_I_REPEAT, BURIN_I_RULE } burin_gbnf_kind;
@@ -12,6 +13,8 @@ typedef struct burin_gbnf_item {
     int32_t first, n;     // CLASS: ranges; SEQUENCE, CHOICE: kids; REPEAT: the item; RULE: its number
     int32_t least, most;  // REPEAT; most -1: any number
     size_t at;            // in the text
+    int32_t height;       // levels of items below this one
+    bool nothing;         // reads no character, whatever the text is
 } burin_gbnf_item;
 
 typedef struct burin_code_range {
@@ -34,12 +37,14 @@ typedef struct burin_grammar_reader {
     burin_rule *rules;
     int32_t n_items, n_kids, n_waiting, n_ranges, n_rules;
     size_t room_items, room_kids, room_waiting, room_ranges, room_rules, room_nodes, room_entries, room_classes;
-    int32_t depth;
+    int32_t *rule_slots, n_slots;  // numbers of rules + 1 by their names' hash; n_slots: a power of two
+    burin_budget budget;
     jmp_buf failed;
 } burin_grammar_reader;
 
 _Noreturn void burin_grammar_fail(burin_grammar_reader *, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void burin_grammar_spend(burin_grammar_reader *, uint64_t steps);  // fails when the grammar takes too many
 // Room for one more of n elements of `bytes` each; returns the array, maybe elsewhere.
 void *burin_grammar_grow(void *array, size_t *room, int32_t n, size_t bytes);
 

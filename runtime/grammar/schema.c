@@ -132,6 +132,7 @@ static bool read_bound(burin_schema_writer *w, burin_value schema, const char *k
     if (!v) return false;
     if (v->kind != BURIN_INTEGER && v->kind != BURIN_FLOAT) burin_schema_fail(w, "%s must be a number", key);
     *bound = burin_number(*v);
+    if (!isfinite(*bound)) burin_schema_fail(w, "%s must be a finite number", key);
     return true;
 }
 

@@ -164,7 +164,7 @@ static void mask(burin_generation *g, float *logits) {
     bool may_end = n && burin_constraint_may_end(g->constraint) && !g->run->command->ignore_eos;
     for (int32_t i = 0; i < n && may_end; i++) logits[end[i]] = kept[i];
     if (burin_constraint_overflowed(g->constraint))
-        g->failure = "the grammar reads this text in more than 8192 ways at once";
+        g->failure = burin_constraint_overflow_text(g->constraint);
     else if (!allowed && !may_end)
         g->failure = "no token of the vocabulary goes on as the grammar wants";
 }

@@ -24,22 +24,34 @@ static burin_scope *scope_new(burin_render_state *r, burin_scope *outer) {
 }
 
 static void bind_variable(burin_render_state *r, burin_scope *scope, uint32_t name, burin_value value) {
-    for (burin_binding *b = scope->bindings; b; b = b->next)
+    size_t before = 0;
+    for (burin_binding *b = scope->bindings; b; b = b->next, before++)
         if (b->name == name) {
             b->value = value;
-            return;
+            return burin_render_step(r, before / 4);
         }
+    burin_render_step(r, before / 4);
     burin_binding *b = burin_render_allocate(r, sizeof *b);
     *b = (burin_binding){name, value, scope->bindings};
     scope->bindings = b;
 }
 
-// A variable by its name; nothing when the template does not know the name.
-static void bind_text(burin_render_state *r, burin_scope *scope, burin_value name, burin_value value) {
+enum { NO_STRING = -1 };
+
+// Returns the number of a string of the template, or NO_STRING.
+static int64_t number_of_string(burin_render_state *r, burin_value name) {
+    burin_render_step(r, r->program->n_strings / 8);
     for (uint32_t i = 0; i < r->program->n_strings; i++) {
         burin_value s = burin_string_number(r, i);
-        if (s.length == name.length && !memcmp(s.text, name.text, s.length)) return bind_variable(r, scope, i, value);
+        if (s.length == name.length && !memcmp(s.text, name.text, s.length)) return i;
     }
+    return NO_STRING;
+}
+
+// A variable by its name; nothing when the template does not know the name.
+static void bind_text(burin_render_state *r, burin_scope *scope, burin_value name, burin_value value) {
+    int64_t number = number_of_string(r, name);
+    if (number != NO_STRING) bind_variable(r, scope, (uint32_t)number, value);
 }
 
 static void bind_name(burin_render_state *r, burin_scope *scope, const char *name, burin_value value) {
@@ -47,10 +59,7 @@ static void bind_name(burin_render_state *r, burin_scope *scope, const char *nam
 }
 
 static void set_attribute(burin_render_state *r, const uint32_t *w, burin_value value) {
-    burin_value name = burin_string_number(r, w[0]), *there = NULL;
-    for (burin_scope *s = r->scope; s && !there; s = s->outer)
-        for (burin_binding *b = s->bindings; b && !there; b = b->next)
-            if (b->name == w[0]) there = &b->value;
+    burin_value name = burin_string_number(r, w[0]), *there = burin_find_variable(r, w[0]);
     if (!there || there->kind != BURIN_NAMESPACE)
         burin_render_fail(r, "\"%.*s\" is no namespace: its attributes cannot be set", (int)name.length, name.text);
     burin_dict_set(r, *there, burin_string_number(r, w[1]), value);
@@ -109,7 +118,8 @@ burin_value burin_run_captured(burin_render_state *r, uint32_t body) {
 }
 
 // -------------------------------------------------------------------------------------------------------------------- macros
-static const burin_value *named_argument(const burin_arguments *a, burin_value name) {
+static const burin_value *named_argument(burin_render_state *r, const burin_arguments *a, burin_value name) {
+    burin_render_step(r, a->n_named / 8);
     for (uint32_t i = 0; i < a->n_named; i++) {
         burin_value key = a->named[i].key;
         if (key.length == name.length && !memcmp(key.text, name.text, key.length)) return &a->named[i].value;
@@ -118,7 +128,8 @@ static const burin_value *named_argument(const burin_arguments *a, burin_value n
 }
 
 // name, body, use, n, then pairs of name and default
-static bool is_parameter(const burin_render_state *r, const uint32_t *w, burin_value name) {
+static bool is_parameter(burin_render_state *r, const uint32_t *w, burin_value name) {
+    burin_render_step(r, w[3] / 8);
     for (uint32_t i = 0; i < w[3]; i++) {
         burin_value s = burin_string_number(r, w[4 + 2 * i]);
         if (s.length == name.length && !memcmp(s.text, name.text, s.length)) return true;
@@ -129,7 +140,7 @@ static bool is_parameter(const burin_render_state *r, const uint32_t *w, burin_v
 static void bind_parameters(burin_render_state *r, const uint32_t *w, const burin_arguments *a) {
     for (uint32_t i = 0; i < w[3]; i++) {
         burin_value name = burin_string_number(r, w[4 + 2 * i]);
-        const burin_value *given = i < a->n ? &a->values[i] : named_argument(a, name);
+        const burin_value *given = i < a->n ? &a->values[i] : named_argument(r, a, name);
         uint32_t absent = w[5 + 2 * i];
         bind_variable(r, r->scope, w[4 + 2 * i],
                       given    ? *given
@@ -193,10 +204,11 @@ static burin_flow run_loop(burin_render_state *r, uint32_t node, burin_value ove
     burin_value items = chosen_items(r, w, burin_items(r, over));
     burin_loop *loop = burin_render_allocate(r, sizeof *loop);
     *loop = (burin_loop){.items = items.list, .depth = depth, .node = node, .scope = scope};
+    int64_t name = number_of_string(r, BURIN_LITERAL("loop"));
     for (; loop->index < items.list->n; loop->index++) {
         burin_render_step(r, 1);
         r->scope = scope_new(r, scope);
-        bind_name(r, r->scope, "loop", (burin_value){.kind = BURIN_LOOP, .loop = loop});
+        if (name != NO_STRING) bind_variable(r, r->scope, (uint32_t)name, (burin_value){.kind = BURIN_LOOP, .loop = loop});
         burin_assign(r, w[0], items.list->items[loop->index]);
         burin_flow flow = run(r, w[3]);
         r->scope = scope;
@@ -215,7 +227,7 @@ burin_value burin_call_loop(burin_render_state *r, const burin_loop *l, burin_va
     r->scope = l->scope;
     run_loop(r, l->node, items, l->depth + 1);
     r->scope = scope;
-    r->depth--;
+    burin_render_leave(r);
     r->sink = sink;
     return joined_pieces(r, first);
 }
@@ -274,7 +286,7 @@ static burin_flow run_inside(burin_render_state *r, uint32_t node) {
 static burin_flow run(burin_render_state *r, uint32_t node) {
     burin_render_enter(r);
     burin_flow flow = run_inside(r, node);
-    r->depth--;
+    burin_render_leave(r);
     return flow;
 }
 
@@ -306,6 +318,8 @@ static void bind_input(burin_render_state *r) {
 
 void burin_render_divide(burin_render_state *r) {
     size_t bytes = r->out->memory_bytes & ~(size_t)63, strings = bytes / 4;
+    r->budget = (burin_budget){.max_steps = BURIN_RENDER_STEPS + BURIN_RENDER_STEPS_PER_BYTE * (uint64_t)r->out->json_bytes,
+                               .max_levels = BURIN_RENDER_DEPTH};
     r->objects = r->out->memory;
     r->objects_end = r->objects + bytes / 2;
     r->strings = r->free = r->objects_end;
@@ -369,6 +383,7 @@ static void read_message(burin_render_state *r, const burin_message_reader *read
 bool burin_read_messages(const burin_message_reader *reader, const char *name, const char *json, size_t bytes, char *error,
                          size_t room) {
     burin_rendering out = {.json_name = name, .memory = reader->memory, .memory_bytes = reader->memory_bytes};
+    out.json_bytes = bytes;
     burin_render_state r = {.out = &out};
     burin_render_divide(&r);
     if (setjmp(r.stop)) {

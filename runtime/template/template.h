@@ -17,7 +17,8 @@ typedef struct burin_rendering {
     const void *template_blob;
     const char *json;  // messages: a list, or an object with messages, tools, documents, add_generation_prompt, kwargs
     size_t json_bytes;
-    const char *json_name;  // for messages about mistakes in it
+    const char *json_name;      // for messages about mistakes in it
+    const char *template_name;  // file of the template, for messages; NULL: "the template"
     const char *bos, *eos;  // the texts of these tokens; NULL: the blob's own
     const char *now;        // "2025-07-05 14:03:09"; NULL: the clock's
     void *memory;           // aligned to 16

@@ -140,6 +140,11 @@ static bool is_stripped(burin_value characters, const char *at, size_t n) {
     return burin_is_blank(burin_character(&from, at + n));
 }
 
+// Steps that it takes to decide whether so many bytes are stripped.
+static size_t strip_steps(burin_value characters, size_t bytes) {
+    return characters.kind == BURIN_STRING ? bytes * (1 + characters.length / 32) : bytes / 4;
+}
+
 burin_value burin_strip(burin_render_state *r, burin_value s, burin_value characters, bool left, bool right) {
     size_t from = 0, end = s.length;
     if (characters.kind != BURIN_STRING && characters.kind != BURIN_NONE && characters.kind != BURIN_UNDEFINED)
@@ -156,5 +161,6 @@ burin_value burin_strip(burin_render_state *r, burin_value s, burin_value charac
         if (!is_stripped(characters, s.text + end - n, n)) break;
         end -= n;
     }
+    burin_render_step(r, strip_steps(characters, s.length - (end - from) + 1));
     return burin_slice(s, from, end - from);
 }

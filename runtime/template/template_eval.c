@@ -80,6 +80,7 @@ static burin_value character_at(burin_render_state *r, burin_value s, int64_t in
     if (index < 0) index += n;
     if (index < 0 || index >= n) return burin_undefined("an index past the end", 21);
     size_t from = burin_character_offset(s, index);
+    burin_render_step(r, from / 16);
     return burin_slice(s, from, burin_character_offset(burin_slice(s, from, s.length - from), 1));
 }
 
@@ -108,6 +109,7 @@ static bool path_number(burin_value part, int64_t *n) {
 
 burin_value burin_path(burin_render_state *r, burin_value of, burin_value path) {
     if (path.kind != BURIN_STRING) return burin_item(r, of, path);
+    burin_render_step(r, 1 + path.length / 16);
     for (size_t from = 0, end; from <= path.length; from = end + 1) {
         const char *dot = memchr(path.text + from, '.', path.length - from);
         int64_t n;
@@ -126,12 +128,6 @@ static int64_t slice_bound(burin_render_state *r, burin_value v, int64_t absent,
     return i < least ? least : i > most ? most : i;
 }
 
-static void add_sliced(burin_render_state *r, burin_value of, burin_value out, int64_t i) {
-    if (of.kind != BURIN_STRING) return burin_list_add(r, out, of.list->items[i]);
-    burin_value c = character_at(r, of, i);
-    burin_text_add(r, c.text, c.length);
-}
-
 burin_value burin_range_of(burin_render_state *r, burin_value of, const burin_value bounds[3]) {
     need_defined(r, of);
     if (of.kind != BURIN_STRING && of.kind != BURIN_LIST && of.kind != BURIN_TUPLE)
@@ -145,12 +141,12 @@ burin_value burin_range_of(burin_render_state *r, burin_value of, const burin_va
     int64_t end = slice_bound(r, bounds[1], step > 0 ? n : -1, n, step < 0);
     if (of.kind == BURIN_STRING && step == 1) {
         size_t from = burin_character_offset(of, first), to = burin_character_offset(of, end);
+        burin_render_step(r, to / 16);
         return burin_slice(of, from, to > from ? to - from : 0);
     }
-    burin_value out = of.kind == BURIN_STRING ? of : burin_list_new(r, of.kind, 0);
-    size_t begin = burin_text_begin(r);
-    for (int64_t i = first; step > 0 ? i < end : i > end; i += step) add_sliced(r, of, out, i);
-    return of.kind == BURIN_STRING ? burin_text_end(r, begin) : out;
+    burin_value items = burin_items(r, of), out = burin_list_new(r, items.kind, 0);
+    for (int64_t i = first; step > 0 ? i < end : i > end; i += step) burin_list_add(r, out, items.list->items[i]);
+    return of.kind == BURIN_STRING ? burin_join_all(r, out) : out;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- arithmetic
@@ -182,7 +178,8 @@ static burin_value join_lists(burin_render_state *r, burin_value a, burin_value 
 static burin_value repeat(burin_render_state *r, burin_value v, int64_t times) {
     if (v.kind != BURIN_STRING) {
         burin_value list = burin_list_new(r, v.kind, 0);
-        for (int64_t i = 0; v.list->n && i < times; i++) list = join_lists(r, list, v);
+        for (int64_t i = 0; v.list->n && i < times; i++)
+            for (uint32_t k = 0; k < v.list->n; k++) burin_list_add(r, list, v.list->items[k]);
         return list;
     }
     size_t begin = burin_text_begin(r);
@@ -198,9 +195,9 @@ static bool is_whole(burin_value v) { return v.kind == BURIN_INTEGER || v.kind =
 static burin_value power(burin_render_state *r, int64_t base, int64_t exponent) {
     int64_t result = 1;
     if (exponent < 0) return burin_real(pow((double)base, (double)exponent));
-    for (; exponent; exponent--) {
-        burin_render_step(r, 1);
-        if (__builtin_mul_overflow(result, base, &result)) burin_render_fail(r, "a number is too large");
+    for (; exponent; exponent /= 2) {
+        if (exponent % 2 && __builtin_mul_overflow(result, base, &result)) burin_render_fail(r, "a number is too large");
+        if (exponent > 1 && __builtin_mul_overflow(base, base, &base)) burin_render_fail(r, "a number is too large");
     }
     return burin_integer(result);
 }
@@ -327,11 +324,19 @@ static burin_value dict_of(burin_render_state *r, const uint32_t *w) {
     return dict;
 }
 
+burin_value *burin_find_variable(burin_render_state *r, uint32_t name) {
+    size_t before = 0;
+    burin_value *found = NULL;
+    for (burin_scope *s = r->scope; s && !found; s = s->outer, before++)
+        for (burin_binding *b = s->bindings; b && !found; b = b->next, before++)
+            if (b->name == name) found = &b->value;
+    burin_render_step(r, before / 4);
+    return found;
+}
+
 static burin_value name_value(burin_render_state *r, uint32_t name) {
-    for (const burin_scope *s = r->scope; s; s = s->outer)
-        for (const burin_binding *b = s->bindings; b; b = b->next)
-            if (b->name == name) return b->value;
-    return burin_global(burin_string_number(r, name));
+    const burin_value *variable = burin_find_variable(r, name);
+    return variable ? *variable : burin_global(burin_string_number(r, name));
 }
 
 static void unpack_named(burin_render_state *r, burin_value named, burin_value more) {
@@ -501,6 +506,6 @@ burin_value burin_evaluate(burin_render_state *r, uint32_t node) {
     burin_render_enter(r);
     r->place = r->words[node + 1];
     burin_value v = node_value(r, node);
-    r->depth--;
+    burin_render_leave(r);
     return v;
 }

@@ -48,6 +48,7 @@ burin_value burin_call_builtin(burin_render_state *r, const burin_builtin_row *r
     parameter all[BURIN_MOST_PARAMETERS];
     burin_value values[BURIN_MOST_PARAMETERS];
     bool given[BURIN_MOST_PARAMETERS] = {false};
+    burin_render_step(r, 2);
     if (*row->parameters == '*') return call_with_any(r, row, of, a);
     int n = parameters_of(row->parameters, all);
     if (a->n > (uint32_t)n) burin_render_fail(r, "%s takes %d arguments, not %u", row->name, n, a->n);
@@ -173,6 +174,7 @@ FILTER(filter_wordcount) {
     int64_t n = 0;
     bool inside = false;
     of = burin_string(r, of);
+    burin_render_step(r, of.length);
     for (const char *at = of.text, *end = at + of.length; at < end;) {
         uint32_t code = burin_character(&at, end);
         bool word = burin_is_letter(code) || code == '_' || (code >= '0' && code <= '9');
@@ -215,14 +217,15 @@ FILTER(filter_tojson) {
 // ------------------------------------------------------------------------------------------------------------------- numbers
 static bool is_word_of_float(const char *text) { return strpbrk(text, "xXpP") != NULL; }
 
-// The number in a string, as int() and float() read it.
+// The number in a string, as int() (of a base from 2 to 36) and float() (base 0) read it.
 static bool parse_number(burin_render_state *r, burin_value s, int base, burin_value *out) {
     char text[128], *end;
     burin_value trimmed = burin_strip(r, s, burin_none(), true, true);
     if (!trimmed.length || trimmed.length >= sizeof text) return false;
     memcpy(text, trimmed.text, trimmed.length);
     text[trimmed.length] = 0;
-    if (base) {
+    burin_render_step(r, trimmed.length);
+    if (base >= 2 && base <= 36) {
         long long whole = strtoll(text, &end, base);
         *out = burin_integer(whole);
         if (!*end && end != text) return true;
@@ -236,12 +239,18 @@ static burin_value truncated(double real, burin_value absent) {
     return real > -9.2e18 && real < 9.2e18 ? burin_integer((int64_t)real) : absent;
 }
 
+// A base that int() refuses is one that no digit is of: then float() reads the string.
+static int base_of(burin_value base) {
+    if (base.kind != BURIN_INTEGER) return 10;
+    return base.integer >= 2 && base.integer <= 36 ? (int)base.integer : 0;
+}
+
 FILTER(filter_int) {
     burin_value absent = a[0].kind == BURIN_UNDEFINED ? burin_integer(0) : a[0], number;
     if (of.kind == BURIN_UNDEFINED) burin_render_fail(r, "\"%.*s\" is undefined", (int)of.length, of.text);
     if (of.kind == BURIN_FLOAT) return truncated(of.real, absent);
     if (burin_is_number(of)) return burin_integer(of.integer);
-    if (of.kind != BURIN_STRING || !parse_number(r, of, a[1].kind == BURIN_INTEGER ? (int)a[1].integer : 10, &number))
+    if (of.kind != BURIN_STRING || !parse_number(r, of, base_of(a[1]), &number))
         return absent;
     return number.kind == BURIN_FLOAT ? truncated(number.real, absent) : number;
 }
@@ -264,6 +273,7 @@ FILTER(filter_round) {
     int64_t digits = a[0].kind == BURIN_INTEGER ? a[0].integer : 0;
     if (!burin_is_number(of)) burin_render_fail(r, "round takes a number, not %s", burin_kind_names[of.kind]);
     if (digits < -15 || digits > 15) return of;
+    burin_render_step(r, 64);
     double x = burin_number(of), scale = pow(10, (double)digits);
     if (burin_is_text(a[1], "ceil") || burin_is_text(a[1], "floor"))
         return burin_real((burin_is_text(a[1], "ceil") ? ceil(x * scale) : floor(x * scale)) / scale + 0.0);  // never -0.0

@@ -37,6 +37,7 @@ static conversion read_conversion(burin_render_state *r, const char **at, const 
 
 static void add_padded(burin_render_state *r, const conversion *c, burin_value s) {
     if (c->precision >= 0) s.length = (uint32_t)burin_character_offset(s, c->precision);
+    burin_render_step(r, s.length / 16);
     int64_t room = c->width - burin_count_characters(s);
     bool left = strchr(c->flags, '-');
     for (int64_t i = 0; !left && i < room; i++) burin_text_char(r, ' ');
@@ -48,6 +49,7 @@ static void add_number(burin_render_state *r, const conversion *c, burin_value v
     char format[32], out[1500];
     bool real = strchr("feEgGF", c->letter);
     int precision = c->precision < 0 && real ? 6 : c->precision;
+    burin_render_step(r, 64);
     if (!burin_is_number(v)) burin_render_fail(r, "%%%c takes a number, not %s", c->letter, burin_kind_names[v.kind]);
     snprintf(format, sizeof format, precision < 0 ? "%%%s*%s%c" : "%%%s*.*%s%c", c->flags, real ? "" : "ll",
              c->letter == 'i' || c->letter == 'u' ? 'd' : c->letter);
@@ -101,9 +103,7 @@ static void format_one(burin_render_state *r, formatted *f, const conversion *c,
 }
 
 static burin_value join_pieces(burin_render_state *r, burin_value pieces, bool safe) {
-    size_t begin = burin_text_begin(r);
-    for (uint32_t i = 0; i < pieces.list->n; i++) burin_text_add(r, pieces.list->items[i].text, pieces.list->items[i].length);
-    burin_value text = burin_text_end(r, begin);
+    burin_value text = burin_join_all(r, pieces);
     text.safe = safe;
     return text;
 }
@@ -170,6 +170,7 @@ enum { BRACE_DIGITS = 512 };  // the largest double and 99 digits behind its poi
 // A number without its sign.
 static void brace_digits(burin_render_state *r, const brace_format *f, burin_value v, char out[BRACE_DIGITS]) {
     char text[64];
+    burin_render_step(r, 64);
     const char letters[] = {'%', '.', '*', f->type == '%' ? 'f' : f->type, 0};
     if (v.kind == BURIN_FLOAT || (f->type && strchr("fFeEgG%", f->type))) {
         double real = fabs(burin_number(v)) * (f->type == '%' ? 100 : 1);

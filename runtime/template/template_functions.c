@@ -224,6 +224,7 @@ FUNCTION(strftime_now) {
     if (given.length >= sizeof format) burin_render_fail(r, "a format of dates is too long");
     memcpy(format, given.text, given.length);
     format[given.length] = 0;
+    burin_render_step(r, 256);
     struct tm now = now_of(r);
     size_t n = strftime(out, sizeof out, format, &now), begin = burin_text_begin(r);
     burin_text_add(r, out, n);

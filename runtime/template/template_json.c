@@ -169,7 +169,7 @@ static burin_value json_read_dict(json_reader *j) {
 
 static void json_enter(const json_reader *j) {
     unsigned line, column;
-    if (j->r->depth < BURIN_RENDER_DEPTH) {
+    if (j->r->budget.levels < BURIN_RENDER_DEPTH) {
         burin_render_enter(j->r);
         return;
     }
@@ -186,7 +186,7 @@ static burin_value json_read_value(json_reader *j) {
                     : first == '[' ? json_read_list(j)
                     : first == '{' ? json_read_dict(j)
                                    : json_word(j);
-    j->r->depth--;
+    burin_render_leave(j->r);
     return v;
 }
 

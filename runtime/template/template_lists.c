@@ -91,6 +91,7 @@ FILTER(filter_items) { return (void)a, of.kind == BURIN_UNDEFINED ? burin_list_n
 static burin_value extreme(burin_render_state *r, burin_value of, const burin_value *a, int sign) {
     const sorting s = {r, a[1], burin_truth(a[0])};
     const burin_list *list = burin_items(r, of).list;
+    burin_render_step(r, list->n);
     burin_value best = burin_undefined("the extreme of nothing", 22), best_key = best;
     for (uint32_t i = 0; i < list->n; i++) {
         burin_value key = sorting_key(&s, list->items[i]);
@@ -166,6 +167,7 @@ FILTER(filter_map) {
     const burin_value *attribute = burin_dict_find_text(r, a[1], "attribute"),
                       *absent = burin_dict_find_text(r, a[1], "default");
     burin_arguments rest = rest_of(a, 1);
+    burin_render_step(r, items.list->n);
     if (!attribute && !a[0].list->n) burin_render_fail(r, "map takes a filter or an attribute");
     for (uint32_t i = 0; i < items.list->n; i++) {
         burin_value item = items.list->items[i];
@@ -181,6 +183,7 @@ static burin_value chosen(burin_render_state *r, burin_value of, const burin_val
     burin_value out = burin_list_new(r, BURIN_LIST, 0), items = items_if_any(r, of);
     const burin_list *given = a[0].list;
     burin_arguments rest = rest_of(a, attribute ? 2 : 1);
+    burin_render_step(r, items.list->n);
     if (attribute && !given->n) burin_render_fail(r, "an attribute to choose by is missing");
     for (uint32_t i = 0; i < items.list->n; i++) {
         burin_value item = items.list->items[i], tested = attribute ? burin_path(r, item, given->items[0]) : item;
@@ -230,6 +233,7 @@ FILTER(filter_join) {
         items = mapped;
     }
     size_t begin = burin_text_begin(r);
+    burin_render_step(r, items.list->n);
     for (uint32_t i = 0; i < items.list->n; i++) {
         if (i) burin_text_add(r, between.text, between.length);
         burin_text_value(r, items.list->items[i]);
@@ -240,6 +244,7 @@ FILTER(filter_join) {
 FILTER(filter_sum) {
     burin_value sum = a[1].kind == BURIN_UNDEFINED ? burin_integer(0) : a[1];
     const burin_list *list = burin_items(r, of).list;
+    burin_render_step(r, list->n);
     bool attribute = a[0].kind != BURIN_UNDEFINED && a[0].kind != BURIN_NONE;
     for (uint32_t i = 0; i < list->n; i++)
         sum = burin_add(r, sum, attribute ? burin_path(r, list->items[i], a[0]) : list->items[i]);

@@ -33,15 +33,17 @@ static bool is_at(burin_value of, size_t at, burin_value part) {
 
 // The first place of the part from `from` on, or the last one before `from` counted from the end; -1: none.
 static int64_t place_of(burin_render_state *r, burin_value of, burin_value part, size_t from, bool last) {
-    burin_render_step(r, of.length / 16);
-    if (last) {
-        for (size_t at = of.length + 1; at-- > from;)
-            if (is_at(of, at, part)) return (int64_t)at;
-        return -1;
-    }
     if (from > of.length) return -1;
+    if (last) {
+        size_t at = of.length + 1;
+        bool found = false;
+        while (!found && at > from) found = is_at(of, --at, part);
+        burin_render_step(r, (of.length - at) / 4 * (1 + part.length / 16));
+        return found ? (int64_t)at : -1;
+    }
     if (!part.length) return (int64_t)from;
     const char *there = memmem(of.text + from, of.length - from, part.text, part.length);
+    burin_render_step(r, ((there ? (size_t)(there - of.text) : of.length) - from) / 16);
     return there ? there - of.text : -1;
 }
 
@@ -52,6 +54,7 @@ static bool begins_or_ends(burin_render_state *r, burin_value of, burin_value pa
         return false;
     }
     text_argument(r, part, ends ? "endswith" : "startswith");
+    burin_render_step(r, part.length / 64);
     return part.length <= of.length && is_at(of, ends ? of.length - part.length : 0, part);
 }
 
@@ -69,6 +72,7 @@ static burin_value find_part(burin_render_state *r, burin_value of, const burin_
     burin_value inside = within(r, of, a + 1);
     int64_t at = place_of(r, inside, text_argument(r, a[0], "find"), 0, last);
     if (at < 0) return burin_integer(-1);
+    burin_render_step(r, ((size_t)(inside.text - of.text) + (size_t)at) / 16);
     return burin_integer(burin_count_characters(burin_slice(of, 0, (size_t)(inside.text - of.text) + (size_t)at)));
 }
 
@@ -109,6 +113,7 @@ METHOD(string_replace) {
 
 static void split_at_spaces(burin_render_state *r, burin_value of, burin_value out, int64_t most) {
     of = burin_strip(r, of, burin_none(), true, false);
+    burin_render_step(r, of.length / 4);
     while (of.length) {
         const char *at = of.text, *end = at + of.length, *from = at;
         bool rest = most == 0;
@@ -128,7 +133,6 @@ static void split_at_spaces(burin_render_state *r, burin_value of, burin_value o
 METHOD(string_split) {
     burin_value out = burin_list_new(r, BURIN_LIST, 0);
     int64_t most = a[1].kind == BURIN_INTEGER ? a[1].integer : -1, at;
-    burin_render_step(r, of.length);
     if (!has_argument(a[0])) return split_at_spaces(r, of, out, most), out;
     burin_value separator = text_argument(r, a[0], "split");
     if (!separator.length) burin_render_fail(r, "split takes a separator that is not empty");
@@ -198,6 +202,7 @@ METHOD(string_splitlines) {
 
 METHOD(string_join) {
     const burin_list *list = burin_items(r, a[0]).list;
+    burin_render_step(r, list->n);
     size_t begin = burin_text_begin(r);
     for (uint32_t i = 0; i < list->n; i++) {
         burin_value item = text_argument(r, list->items[i], "join");
@@ -237,6 +242,7 @@ METHOD(string_removesuffix) {
 static burin_value pad(burin_render_state *r, burin_value of, burin_value width, burin_value fill, size_t at) {
     if (width.kind != BURIN_INTEGER) burin_render_fail(r, "a width is a whole number");
     if (fill.kind != BURIN_STRING) fill = BURIN_LITERAL(" ");
+    if (burin_length(r, fill) != 1) burin_render_fail(r, "what fills a width is one character");
     size_t begin;
     int64_t n = width.integer - burin_length(r, of);
     begin = burin_text_begin(r);
@@ -251,8 +257,9 @@ METHOD(string_rjust) { return pad(r, of, a[0], a[1], 0); }
 METHOD(string_zfill) { return pad(r, of, a[0], BURIN_LITERAL("0"), of.length && strchr("+-", *of.text) ? 1 : 0); }
 
 // -------------------------------------------------------------------------------------------------------------- what they are
-static bool all_are(burin_value of, bool (*is)(uint32_t)) {
+static bool all_are(burin_render_state *r, burin_value of, bool (*is)(uint32_t)) {
     const char *at = of.text, *end = at + of.length;
+    burin_render_step(r, of.length);
     while (at < end)
         if (!is(burin_character(&at, end))) return false;
     return of.length;
@@ -261,10 +268,10 @@ static bool all_are(burin_value of, bool (*is)(uint32_t)) {
 static bool is_digit(uint32_t c) { return c >= '0' && c <= '9'; }
 static bool is_letter_or_digit(uint32_t c) { return is_digit(c) || burin_is_letter(c); }
 
-METHOD(string_isdigit) { return (void)r, (void)a, burin_boolean(all_are(of, is_digit)); }
-METHOD(string_isalpha) { return (void)r, (void)a, burin_boolean(all_are(of, burin_is_letter)); }
-METHOD(string_isalnum) { return (void)r, (void)a, burin_boolean(all_are(of, is_letter_or_digit)); }
-METHOD(string_isspace) { return (void)r, (void)a, burin_boolean(all_are(of, burin_is_blank)); }
+METHOD(string_isdigit) { return (void)a, burin_boolean(all_are(r, of, is_digit)); }
+METHOD(string_isalpha) { return (void)a, burin_boolean(all_are(r, of, burin_is_letter)); }
+METHOD(string_isalnum) { return (void)a, burin_boolean(all_are(r, of, is_letter_or_digit)); }
+METHOD(string_isspace) { return (void)a, burin_boolean(all_are(r, of, burin_is_blank)); }
 
 METHOD(string_isupper) {
     const burin_arguments none = {0};

@@ -23,6 +23,8 @@ static int shortest_digits(double x, char digits[24], int *point) {
     return n;
 }
 
+enum { REAL_STEPS = 64 };  // of finding these digits
+
 static void write_real(double x, char *out, size_t room) {
     char digits[24];
     int point, n = shortest_digits(fabs(x), digits, &point);
@@ -128,6 +130,7 @@ void burin_text_repr(burin_render_state *r, burin_value v) {
         case BURIN_BOOL:
         case BURIN_INTEGER:
         case BURIN_FLOAT:
+            burin_render_step(r, v.kind == BURIN_FLOAT ? REAL_STEPS : 1);
             add_text(r, burin_number_text(v, out));
             break;
         case BURIN_STRING:
@@ -143,7 +146,7 @@ void burin_text_repr(burin_render_state *r, burin_value v) {
         default:
             repr_other(r, v);
     }
-    r->depth--;
+    burin_render_leave(r);
 }
 
 void burin_text_value(burin_render_state *r, burin_value v) {
@@ -220,6 +223,7 @@ static void json_string(const json_writer *w, burin_value s) {
 
 static void json_number(const json_writer *w, burin_value v) {
     char out[64];
+    burin_render_step(w->r, v.kind == BURIN_FLOAT ? REAL_STEPS : 1);
     if (v.kind == BURIN_BOOL)
         add_text(w->r, v.integer ? "true" : "false");
     else if (v.kind == BURIN_FLOAT && !isfinite(v.real))
@@ -309,7 +313,7 @@ static void json_value(json_writer *w, burin_value v) {
         json_dict(w, v.dict);
     else
         burin_render_fail(w->r, "%s has no JSON", v.kind == BURIN_UNDEFINED ? "what is undefined" : burin_kind_names[v.kind]);
-    w->r->depth--;
+    burin_render_leave(w->r);
 }
 
 burin_value burin_json_text(burin_render_state *r, burin_value v, const burin_json_style *style) {

@@ -14,7 +14,9 @@ void burin_render_fail(burin_render_state *r, const char *format, ...) {
     burin_rendering *out = r->out;
     int n = 0;
     if (r->place)
-        n = snprintf(out->error, sizeof out->error, "line %u, column %u of the template: ", r->place >> 12, r->place & 0xfff);
+        n = burin_format(out->error, sizeof out->error, "line %u, column %u of %s: ", r->place >> 12, r->place & 0xfff,
+                         out->template_name ? out->template_name : "the template");
+    if (n < 0 || n >= (int)sizeof out->error) n = 0;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(out->error + n, sizeof out->error - (size_t)n, format, arguments);
@@ -22,15 +24,22 @@ void burin_render_fail(burin_render_state *r, const char *format, ...) {
     longjmp(r->stop, 1);
 }
 
+static _Noreturn void fail_budget(burin_render_state *r) {
+    char text[128];
+    burin_budget_text(&r->budget, text, sizeof text);
+    burin_render_fail(r, "%s", text);
+}
+
 void burin_render_step(burin_render_state *r, size_t steps) {
-    if (steps > BURIN_RENDER_STEPS - r->steps) burin_render_fail(r, "the template does not come to an end");
-    r->steps += (uint32_t)steps;
+    if (!burin_spend(&r->budget, steps)) fail_budget(r);
 }
 
 void burin_render_enter(burin_render_state *r) {
     burin_render_step(r, 1);
-    if (++r->depth > BURIN_RENDER_DEPTH) burin_render_fail(r, "nested too deeply");
+    if (!burin_enter_level(&r->budget)) fail_budget(r);
 }
+
+void burin_render_leave(burin_render_state *r) { burin_leave_level(&r->budget); }
 
 static _Noreturn void out_of_room(burin_render_state *r) {
     burin_render_fail(r, "rendering these messages takes more than %zu MB", r->out->memory_bytes >> 20);
@@ -103,6 +112,7 @@ burin_value *burin_dict_find(burin_render_state *r, burin_value value, burin_val
     for (uint32_t i = 0; i < dict->n; i++) {
         burin_value k = dict->pairs[i].key;
         bool strings = k.kind == BURIN_STRING && key.kind == BURIN_STRING;
+        if (strings && k.length == key.length) burin_render_step(r, k.length / 64);
         if (strings ? is_same_string(k, key) : burin_equal(r, k, key)) return &dict->pairs[i].value;
     }
     return NULL;
@@ -215,7 +225,7 @@ static bool equal_inside(burin_render_state *r, burin_value a, burin_value b) {
 bool burin_equal(burin_render_state *r, burin_value a, burin_value b) {
     burin_render_enter(r);
     bool equal = equal_inside(r, a, b);
-    r->depth--;
+    burin_render_leave(r);
     return equal;
 }
 
@@ -243,7 +253,7 @@ int burin_order(burin_render_state *r, burin_value a, burin_value b) {
     } else {
         burin_render_fail(r, "%s and %s have no order", burin_kind_names[a.kind], burin_kind_names[b.kind]);
     }
-    r->depth--;
+    burin_render_leave(r);
     return order;
 }
 
@@ -258,6 +268,7 @@ bool burin_contains(burin_render_state *r, burin_value all, burin_value item) {
     if (all.kind == BURIN_DICT) return check_key(r, item), burin_dict_find(r, all, item);
     if (all.kind == BURIN_UNDEFINED) return false;
     if (all.kind != BURIN_LIST && all.kind != BURIN_TUPLE) burin_render_fail(r, "nothing is in %s", burin_kind_names[all.kind]);
+    burin_render_step(r, all.list->n);
     for (uint32_t i = 0; i < all.list->n; i++)
         if (burin_equal(r, all.list->items[i], item)) return true;
     return false;
@@ -268,7 +279,7 @@ int64_t burin_length(burin_render_state *r, burin_value v) {
         case BURIN_UNDEFINED:
             return 0;
         case BURIN_STRING:
-            burin_render_step(r, v.length / 64);
+            burin_render_step(r, v.length / 16);
             return burin_count_characters(v);
         case BURIN_LIST:
         case BURIN_TUPLE:
@@ -367,5 +378,13 @@ burin_value burin_join_two(burin_render_state *r, burin_value a, burin_value b) 
     else
         burin_text_add(r, a.text, a.length);
     burin_text_add(r, b.text, b.length);
+    return burin_text_end(r, begin);
+}
+
+burin_value burin_join_all(burin_render_state *r, burin_value strings) {
+    size_t begin = burin_text_begin(r);
+    burin_render_step(r, strings.list->n);
+    for (uint32_t i = 0; i < strings.list->n; i++)
+        burin_text_add(r, strings.list->items[i].text, strings.list->items[i].length);
     return burin_text_end(r, begin);
 }

@@ -4,6 +4,7 @@
 #define BURIN_TEMPLATE_VALUE_H
 #include <setjmp.h>
 
+#include "base/budget.h"
 #include "template.h"
 
 typedef enum burin_value_kind {
@@ -99,7 +100,13 @@ typedef struct burin_sink {
     burin_piece *first, **end;
 } burin_sink;
 
-enum { BURIN_RENDER_STEPS = 40000000, BURIN_RENDER_DEPTH = 1500, BURIN_RENDER_ITEMS = 1 << 20 };
+// A step is an operation on one value, on about 16 characters, or on one character where each is looked up in tables.
+enum {
+    BURIN_RENDER_STEPS = 1 << 23,
+    BURIN_RENDER_STEPS_PER_BYTE = 32,  // more steps for each byte of the messages
+    BURIN_RENDER_DEPTH = 1500,
+    BURIN_RENDER_ITEMS = 1 << 20
+};
 
 typedef struct burin_render_state {
     burin_rendering *out;
@@ -110,7 +117,7 @@ typedef struct burin_render_state {
     burin_sink sink;
     burin_scope *scope;
     uint32_t place;  // of the node that is looked at
-    uint32_t steps, depth;
+    burin_budget budget;
     jmp_buf stop;
 } burin_render_state;
 
@@ -118,7 +125,8 @@ typedef struct burin_render_state {
 _Noreturn void burin_render_fail(burin_render_state *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void burin_render_divide(burin_render_state *);  // the memory of a new rendering
 void burin_render_step(burin_render_state *, size_t steps);
-void burin_render_enter(burin_render_state *);  // one level deeper; `depth--` leaves it
+void burin_render_enter(burin_render_state *);  // goes one level deeper; fails below BURIN_RENDER_DEPTH
+void burin_render_leave(burin_render_state *);
 void *burin_render_allocate(burin_render_state *, size_t bytes);
 
 // ---- template_value.c: values ----
@@ -157,6 +165,8 @@ burin_value burin_text_end(burin_render_state *, size_t begin);
 bool burin_marked(const burin_render_state *, const char *byte);
 void burin_mark_string(burin_render_state *, burin_value string, bool marked);
 burin_value burin_join_two(burin_render_state *, burin_value, burin_value);  // of two strings
+burin_value burin_join_all(burin_render_state *, burin_value strings);       // of a list of strings
+burin_value *burin_find_variable(burin_render_state *, uint32_t name);       // by the number of its name; NULL when absent
 
 // ---- template_text.c: values as Python writes them ----
 void burin_text_value(burin_render_state *, burin_value);  // str(): adds to the string that is being built

@@ -90,7 +90,7 @@ wrong "call without a call" "{% call f %}{% endcall %}" "a call block calls a ma
 wrong "an unknown filter is a warning first" "{{ 1|odd_filter }}" 'warning: there is no filter "odd_filter": a rendering that comes to it fails'
 wrong "what a text cannot do" "{{ 'x'.encode() }}" 'a string has no attribute or method "encode"'
 wrong "what is not in a dictionary" "{{ messages[0].calls[0].name }}" 'a dictionary has no attribute or method "calls"'
-wrong "and then an error" "{{ 1|odd_filter }}" 'error: line 1, column 6 of the template: there is no filter "odd_filter"'
+wrong "and then an error" "{{ 1|odd_filter }}" 'error: line 1, column 6 of $WORK/wrong.jinja: there is no filter "odd_filter"'
 head -c 5000000 /dev/zero | tr '\0' x > "$WORK/wrong.jinja"
 says "templates: a large file" 1 "a template of 5000000 bytes: at most 4194304 are read" "$BURIN" template "$WORK/wrong.jinja" --messages="$WORK/m.json"
 
@@ -120,19 +120,35 @@ renders "a byte order mark" "<user>x" "$WORK/t.jinja" --messages="$WORK/marked.j
 bad "behind a byte order mark" "$(printf '\357\273\277[1 2]')" "line 1, column 4: expected a comma or ]"
 bad "two byte order marks" "$(printf '\357\273\277\357\273\277[]')" "line 1, column 1: expected a value"
 
+printf '%s' "{{ '5' | int(0, 1) }}{{ '5' | int(0, 37) }}{{ 'z' | int(7, 36) }}{{ 'x' | int(7, -2) }}{{ 1 ** 999999999999 }}" > "$WORK/bases.jinja"
+renders "bases that int refuses" "553571" "$WORK/bases.jinja" --messages="$WORK/m.json"
+
 # Hostile templates end, and soon: time, memory and depth have bounds.
 hostile() {
     printf '%s' "$2" > "$WORK/hostile.jinja"
-    says "templates: hostile: $1" 1 "$3" timeout 20 sh -c "ulimit -v 4000000; '$BURIN' template '$WORK/hostile.jinja' --messages='$WORK/m.json'"
+    says "templates: hostile: $1" 1 "$3" timeout 2 sh -c "ulimit -v 4000000; '$BURIN' template '$WORK/hostile.jinja' --messages='$WORK/m.json'"
 }
 [ "${BUILD##*/}" = san ] || {
-    hostile "searches" "{% set s = 'x' * 1000000 %}{% for a in range(99999) %}{% if 'y' in s %}{% endif %}{% endfor %}" "the template does not come to an end"
+    hostile "searches" "{% set s = 'x' * 1000000 %}{% for a in range(99999) %}{% if 'y' in s %}{% endif %}{% endfor %}" "hostile.jinja: this takes more than"
     hostile "loops" "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}" "rendering these messages takes more than"
     hostile "strings" "{% set ns = namespace(x='x') %}{% for a in range(99) %}{% set ns.x = ns.x + ns.x %}{% endfor %}" "rendering these messages takes more than"
     hostile "lists" "{% set ns = namespace(x=range(99999) | list) %}{% for a in range(9) %}{% set ns.x = ns.x + ns.x %}{% endfor %}" "rendering these messages takes more than"
     hostile "output" "{% for a in range(99999) %}{{ 'x' * 99999 }}{% endfor %}" "rendering these messages takes more than"
     hostile "macros" "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}" "nested too deeply"
     hostile "an object in itself" "{% set n = namespace() %}{% set n.n = n %}{{ n }}" "nested too deeply"
+    work='hostile.jinja: this takes more than'
+    each="{% set s = 'ab' * 1000000 %}{% set l = range(99999) %}{% for a in l %}{% set x ="
+    for linear in "s.isalpha()" "s.isupper()" "s.isspace()" "s.strip('ab')" "(s ~ ' ').strip(' b')" "s.find('c')" "s.rfind('c')" "s.count('c')" \
+        "s.startswith('a', 99999)" "s[99999]" "s[1:99999]" "s | wordcount" "s | length" "s == s ~ ''" "s.split('c')" "s | truncate(9)" "'c' in s" \
+        "l | sum" "l | max" "l | select('none')" "l | reject('number')" "l | join" "l | map('none')" "l.index(99998)" "l.count(1)" "8 in [l]" "-1 in l" \
+        "strftime_now('%Y')" "'%.90f' % 1.5"; do
+        hostile "$linear again and again" "$each $linear %}{% endfor %}" "$(case $linear in *~*|*upper*|*join*|*map*|*'[l]'|*90f*) echo "rendering these messages takes more than" ;; *) echo "$work" ;; esac)"
+    done
+    hostile "a fill of nothing" "{{ 'x'.ljust(9223372036854775807, '') }}" "what fills a width is one character"
+    for wide in "'x'.ljust(9223372036854775807)" "'x'.rjust(9 ** 15)" "'x'.zfill(9 ** 15)" "'x' | center(9 ** 15)" "'x' | indent(9 ** 15, true)" "[1] | tojson(indent=9 ** 15)"; do
+        hostile "$wide" "{{ $wide }}" "rendering these messages takes more than"
+    done
+    hostile "many variables" "$(i=0; while [ $i -lt 4000 ]; do printf '{%% set v%d = 1 %%}' $i; i=$((i + 1)); done){% for a in range(99999) %}{% for b in range(9) %}{% set x = v0 %}{% endfor %}{% endfor %}" "hostile.jinja: "
     hostile "widths" "{{ '%999999999d' % 1 }}{{ 'x' * 999999999999 }}" "a format that is not understood"
     hostile "powers" "{{ 10 ** 99999999999 }}" "a number is too large"
 }

@@ -92,7 +92,11 @@ static void emit_optional(Program *p, const Pattern *n, int times) {
 }
 
 static void emit_repeat(Program *p, const Pattern *n) {
-    for (int i = 0; i < n->min; i++) emit_pattern(p, n->first);
+    uint16_t start = here(p);
+    for (int i = 0; i < n->min; i++) {
+        emit_pattern(p, n->first);
+        if (here(p) == start) return;  // nothing, however often
+    }
     if (n->max == BURIN_NO_LIMIT)
         emit_loop(p, n);
     else
