@@ -13,8 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "harmless.h"
-
 typedef struct burin_budget {
     const char *name;              // file or text that is interpreted; NULL: the message starts without it
     uint64_t steps, max_steps;     // units of 10 to 100 ns; max_steps 0: not limited
@@ -41,13 +39,5 @@ static inline bool burin_enter_level(burin_budget *b) { return !burin_is_spent(+
 static inline void burin_leave_level(burin_budget *b) { b->levels--; }
 
 // Writes which limit was passed, as one line.
-static inline void burin_budget_text(const burin_budget *b, char *out, size_t room) {
-    const char *name = b->name ? b->name : "", *colon = b->name ? ": " : "";
-    if (burin_is_spent(b->levels, b->max_levels))
-        burin_format(out, room, "%s%-snested too deeply: more than %u levels", name, colon, b->max_levels);
-    else if (burin_is_spent(b->bytes, b->max_bytes))
-        burin_format(out, room, "%s%-sthis takes more than %llu MB", name, colon, (unsigned long long)b->max_bytes >> 20);
-    else
-        burin_format(out, room, "%s%-sthis takes more than %llu steps", name, colon, (unsigned long long)b->max_steps);
-}
+void burin_budget_text(const burin_budget *, char *out, size_t room);
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/allocate.h"
 #include "base/budget.h"
+#include "base/harmless.h"
 #include "grammar.h"
 
 enum { USUAL_STATES = 1 << 13, USUAL_STEPS = 1 << 19 };  // there is room for so many from the start, as growing takes a while

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/harmless.h"
+
 const char *const burin_kind_names[] = {"undefined", "none",    "a boolean",  "a number",     "a number",
                                         "a string",  "a list",  "a tuple",    "a dictionary", "a namespace",
                                         "a loop",    "a macro", "a function", "a method",     "an object"};

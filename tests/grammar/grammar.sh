@@ -67,6 +67,29 @@ for template in tests/grammar/templates/*.jinja; do
     same "tools: their arguments, by the types of $name's tools" "$WORK/expected" "$WORK/read"
 done
 
+# Work has a budget: what reads nothing is nothing, however often; what is too deep or too long is refused, and soon.
+# spends NAME GRAMMAR MESSAGE
+spends() {
+    printf '%s\n' "$2" > "$WORK/spent.gbnf"
+    says "grammar: $1" 1 "$3" timeout 2 "$BUILD/tools/grammar" gbnf "$WORK/spent.gbnf" "$WORK/a.json"
+}
+chain() { printf "%0$1d" 0 | sed "s/0/$2/g"; }
+echo '{"accepted": ["a"], "rejected": [{"text": "b", "at": 0}]}' > "$WORK/a.json"
+for nothing in "\"\"$(chain 60 '{2}')" "(\"\" | (\"b\"){0} | \"\"?)$(chain 60 '{1000}')" "(\"\"+ \"\"*)$(chain 900 '*')"; do
+    echo "root ::= $nothing \"a\"" > "$WORK/nothing.gbnf"
+    check "grammar: nothing, again and again: $(echo "$nothing" | cut -c1-30)" timeout 2 "$BUILD/tools/grammar" gbnf "$WORK/nothing.gbnf" "$WORK/a.json"
+done
+[ "${BUILD##*/}" = san ] || {
+    spends "doubled 60 times" "root ::= (\"a\"?)$(chain 60 '{2}')" "spent.gbnf: line 1, column 1: the grammar becomes too large"
+    for op in '?' '*' '+' '{2}'; do
+        spends "100000 groups in each other, each $op" "root ::= $(chain 100000 '(')\"a\"$(chain 100000 ")$op")" "spent.gbnf: line 1, column 210: nested too deeply: more than 200 levels"
+        spends "100000 times $op" "root ::= \"a\"$(chain 100000 "$op")" "nested too deeply: more than 1000 repetitions in each other"
+    done
+    shuffled='BEGIN { srand(1); n = 16000; for (i = 0; i < n; i++) at[i] = i; for (i = n - 1; i; i--) { k = int(rand() * (i + 1)); t = at[i]; at[i] = at[k]; at[k] = t }
+        for (i = 0; i < n; i++) follows[at[i]] = i + 1 < n ? "r" at[i + 1] : "\"x\""; print "root ::= r" at[0]; for (i = 0; i < n; i++) print "r" i " ::= " follows[i] }'
+    spends "a chain of rules in a bad order" "$(awk "$shuffled")" "this takes more than 33554432 steps"
+}
+
 # A range of characters is what it says: at both ends, and beyond them, for lengths of one to four bytes
 printf 'root ::= [\\u007e-\\u0082] | [\\u07fd-\\u0802] | [\\ud7fd-\\ue002] | [\\ufffd-\\U00010002] | [\\U0003ffff-\\U00040000]\n' > "$WORK/range.gbnf"
 sed 's/\\ud7fd-\\ue002/\\ud7fd-\\ud7ff\\ue000-\\ue002/' "$WORK/range.gbnf" > "$WORK/ranges.gbnf"
@@ -119,7 +142,7 @@ says "grammar: a place in a text" 1 "--grammar: line 2, column 7: there is no ru
 a ::= b"
 says "grammar: a place in a file" 1 "one.gbnf: line 1, column 10: there is no rule a" "$austen" x --grammar-file "$WORK/one.gbnf"
 awk 'BEGIN { printf "root ::= "; for (i = 0; i < 300; i++) printf "("; printf "\"a\""; for (i = 0; i < 300; i++) printf ")"; print "" }' > "$WORK/deep.gbnf"
-says "grammar: deep" 1 "more than 200 parentheses in each other" "$austen" x --grammar "$WORK/deep.gbnf"
+says "grammar: deep" 1 "nested too deeply: more than 200 levels" "$austen" x --grammar "$WORK/deep.gbnf"
 awk 'BEGIN { print "root ::= \"a\""; for (i = 0; i < 20000; i++) print "r" i " ::= \"a\"" }' > "$WORK/wide.gbnf"
 says "grammar: wide" 1 "more than 16384 rules" "$austen" x --grammar "$WORK/wide.gbnf"
 awk 'BEGIN { print "root ::= r0"; for (i = 0; i < 8000; i++) print "r" i " ::= r" i + 1 " | \"x\""; print "r8000 ::= \"x\"" }' > "$WORK/chain.gbnf"

@@ -169,6 +169,12 @@ typedef struct Decoding {
 
 static void append_text(Bytes *to, const char *text) { bytes_append(to, text, strlen(text)); }
 
+// Refuses a replacement that makes a text far longer in one step.
+static void check_growth(const Decoding *d) {
+    if (d->next.length > MAX_DECODED_BYTES)
+        tokenizer_fatal(d->b, "its decoder makes more than %d MB of one token", MAX_DECODED_BYTES >> 20);
+}
+
 static void replace_all(Decoding *d, const DecodeStep *s, const char *by) {
     burin_span text = {(const uint8_t *)d->text.data, (const uint8_t *)d->text.data + d->text.length};
     if (!d->text.length) return;
@@ -178,6 +184,7 @@ static void replace_all(Decoding *d, const DecodeStep *s, const char *by) {
     for (burin_span found; burin_find(&m, from, &found); from = found.end) {
         bytes_append(&d->next, from, (size_t)(found.begin - from));
         append_text(&d->next, by);
+        check_growth(d);
     }
     bytes_append(&d->next, from, (size_t)(text.end - from));
     Bytes before = d->text;
@@ -189,6 +196,7 @@ static void replace_text(Decoding *d, const char *from, const char *by) {
     for (; n && at < d->text.length;) {
         bool here = at + n <= d->text.length && !memcmp(d->text.data + at, from, n);
         bytes_append(&d->next, here ? by : d->text.data + at, here ? strlen(by) : 1);
+        check_growth(d);
         at += here ? n : 1;
     }
     if (!n) return;

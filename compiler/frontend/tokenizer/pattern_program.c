@@ -92,11 +92,7 @@ static void emit_optional(Program *p, const Pattern *n, int times) {
 }
 
 static void emit_repeat(Program *p, const Pattern *n) {
-    uint16_t start = here(p);
-    for (int i = 0; i < n->min; i++) {
-        emit_pattern(p, n->first);
-        if (here(p) == start) return;  // nothing, however often
-    }
+    for (int i = 0; i < n->min; i++) emit_pattern(p, n->first);
     if (n->max == BURIN_NO_LIMIT)
         emit_loop(p, n);
     else
