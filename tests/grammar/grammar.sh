@@ -134,6 +134,11 @@ check "schema: six persons" test "$(cat "$WORK/count")" = 6
 check "schema: as a text" test "$("$austen" "She was" --json-schema "$person" -n 200 --seed 1 --temp 2)" = "$("$austen" "She was" -j "$WORK/person.json" -n 200 --seed 1 --temp 2)"
 says "schema: a mistake in JSON" 1 "--json-schema: line 1, column 10: expected a value" "$austen" x --json-schema '{"type": x}'
 says "schema: a mistake in a file" 1 "one.gbnf: line 1, column 1: expected a value" "$austen" x --json-schema "$WORK/one.gbnf"
+for bound in minimum maximum exclusiveMinimum exclusiveMaximum; do
+    for number in NaN Infinity -Infinity 1e999; do
+        says "schema: $bound $number" 1 "--json-schema: #: $bound must be a finite number" "$austen" x --json-schema "{\"type\": \"integer\", \"$bound\": $number}"
+    done
+done
 says "schema: itself" 1 "--json-schema, as a grammar: line" "$austen" x --json-schema '{"$ref": "#"}'
 says "schema: two forms" 2 "more than one form of the text" "$austen" x --json-object --grammar 'root ::= "a"'
 
