@@ -90,7 +90,7 @@ wrong "call without a call" "{% call f %}{% endcall %}" "a call block calls a ma
 wrong "an unknown filter is a warning first" "{{ 1|odd_filter }}" 'warning: there is no filter "odd_filter": a rendering that comes to it fails'
 wrong "what a text cannot do" "{{ 'x'.encode() }}" 'a string has no attribute or method "encode"'
 wrong "what is not in a dictionary" "{{ messages[0].calls[0].name }}" 'a dictionary has no attribute or method "calls"'
-wrong "and then an error" "{{ 1|odd_filter }}" 'error: line 1, column 6 of $WORK/wrong.jinja: there is no filter "odd_filter"'
+wrong "and then an error" "{{ 1|odd_filter }}" 'wrong.jinja: there is no filter "odd_filter"'
 head -c 5000000 /dev/zero | tr '\0' x > "$WORK/wrong.jinja"
 says "templates: a large file" 1 "a template of 5000000 bytes: at most 4194304 are read" "$BURIN" template "$WORK/wrong.jinja" --messages="$WORK/m.json"
 
@@ -140,9 +140,9 @@ hostile() {
     each="{% set s = 'ab' * 1000000 %}{% set l = range(99999) %}{% for a in l %}{% set x ="
     for linear in "s.isalpha()" "s.isupper()" "s.isspace()" "s.strip('ab')" "(s ~ ' ').strip(' b')" "s.find('c')" "s.rfind('c')" "s.count('c')" \
         "s.startswith('a', 99999)" "s[99999]" "s[1:99999]" "s | wordcount" "s | length" "s == s ~ ''" "s.split('c')" "s | truncate(9)" "'c' in s" \
-        "l | sum" "l | max" "l | select('none')" "l | reject('number')" "l | join" "l | map('none')" "l.index(99998)" "l.count(1)" "8 in [l]" "-1 in l" \
+        "l | sum" "l | max" "l | select('none')" "l | reject('number')" "l | join" "l | map('abs')" "l.index(99998)" "l.count(1)" "8 in [l]" "-1 in l" \
         "strftime_now('%Y')" "'%.90f' % 1.5"; do
-        hostile "$linear again and again" "$each $linear %}{% endfor %}" "$(case $linear in *~*|*upper*|*join*|*map*|*'[l]'|*90f*) echo "rendering these messages takes more than" ;; *) echo "$work" ;; esac)"
+        hostile "$linear again and again" "$each $linear %}{% endfor %}" "$(case $linear in *upper*|*join*|*map*|*'[l]'|*90f*) echo "rendering these messages takes more than" ;; *) echo "$work" ;; esac)"
     done
     hostile "a fill of nothing" "{{ 'x'.ljust(9223372036854775807, '') }}" "what fills a width is one character"
     for wide in "'x'.ljust(9223372036854775807)" "'x'.rjust(9 ** 15)" "'x'.zfill(9 ** 15)" "'x' | center(9 ** 15)" "'x' | indent(9 ** 15, true)" "[1] | tojson(indent=9 ** 15)"; do
