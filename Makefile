@@ -23,7 +23,7 @@ INCLUDES := -I. -Icompiler -Iruntime -I$(BUILD)/gen
 COMPILE = $(STD) -ffp-contract=off $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
 LIBS := -ljansson -lprotobuf-c -lz -lm -lpthread
 
-SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*'))
+SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*' ! -path '*/page/*'))
 RUNTIME := $(filter-out runtime/program/main.c runtime/mpi/% runtime/editor/% runtime/server/% runtime/windows/% runtime/glibc/%,$(wildcard runtime/*/*.c))
 UNITS := $(wildcard tests/unit/*.c)
 SCRIPTS := $(filter-out $(wildcard tests/bench/* tests/errors/*),$(wildcard tests/*/*.sh)) $(wildcard tests/errors/run.sh)
@@ -32,7 +32,7 @@ QUICK := $(filter-out $(SLOW),$(SCRIPTS))
 
 GENERATED := $(BUILD)/gen/parse.c $(BUILD)/gen/scan.c $(BUILD)/gen/onnx.pb-c.c
 UNICODE_TABLES := $(BUILD)/gen/unicode_tables.h
-TABLES := $(UNICODE_TABLES) $(BUILD)/gen/runtime_names.h $(BUILD)/gen/report_page.h $(BUILD)/gen/limits_program.h
+TABLES := $(UNICODE_TABLES) $(BUILD)/gen/runtime_names.h $(BUILD)/gen/report_page.h $(BUILD)/gen/roofline_probe.h
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%.c=%.o)
 LIBRARY := $(filter-out $(BUILD)/compiler/main.o,$(OBJECTS)) $(RUNTIME:%.c=$(BUILD)/%.o)
 
@@ -109,9 +109,9 @@ $(BUILD)/gen/report_page.h: Makefile $(PAGE)/report.html $(PAGE)/report.css $(SC
 	@{ echo 'static const char page_html[] ='; $(quoted) $(PAGE)/report.html; echo '; static const char page_css[] ='; \
 	   $(quoted) $(PAGE)/report.css; echo '; static const char page_js[] ='; cat $(SCRIPT) | $(quoted); echo ';'; } > $@
 
-$(BUILD)/gen/limits_program.h: Makefile compiler/report/page/limits.h
+$(BUILD)/gen/roofline_probe.h: Makefile compiler/report/page/roofline_probe.c
 	@mkdir -p $(dir $@)
-	@{ echo 'static const char page_limits[] ='; $(quoted) compiler/report/page/limits.h; echo ';'; } > $@
+	@{ echo 'static const char roofline_probe[] ='; $(quoted) compiler/report/page/roofline_probe.c; echo ';'; } > $@
 
 # Unit tests: every tests/unit/NAME.c holds SUITE(NAME); one runner is made of them all (tests/unit/unit.h).
 $(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(BUILD)/libburin.a

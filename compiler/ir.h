@@ -222,10 +222,10 @@ typedef enum {
     INPUT_TOKENS,
     INPUT_POSITIONS,
     INPUT_SLOTS,
-    INPUT_WANTED,
+    INPUT_LOGIT_ROWS,
     INPUT_MASK,
     INPUT_TYPES,
-    INPUT_MEMORY,
+    INPUT_SOURCE_LAST,
     INPUT_CACHE
 } InputRole;  // memory: of a row, the last position of what its slot's encoder has left
 
@@ -289,9 +289,9 @@ const Dim *type_count(Graph *, const Type *);  // product of the dimensions
 // Storage of a value, row-major: a unit is an element or, of rows in blocks, a block. Each row begins a block of its own.
 const Dim *storage_units(Graph *, const Type *);
 int64_t storage_units_of(DType, int rank, const int64_t *dim);  // -1: more than 64 bits hold
-void type_print(Text *, const Type *);         // f32[T, 192]
-const char *type_text(const Type *);           // a static buffer, for messages (four rotate)
-const char *dim_text(const Dim *);             // likewise
+void type_print(Text *, const Type *);                          // f32[T, 192]
+const char *type_text(const Type *);                            // a static buffer, for messages (four rotate)
+const char *dim_text(const Dim *);                              // likewise
 // Numpy's rule; NULL when they do not broadcast.
 const Dim *dim_broadcast(Graph *, const Dim *, const Dim *);
 bool type_broadcast(Graph *, const Type *, const Type *, Type *result);
@@ -500,9 +500,9 @@ struct PassContext {
     int stop_after;        // a Pass, the last that runs, or -1
     int start_from;        // a Pass, the first that runs
     PassGuard *guards;     // or NULL
-    bool trial;            // a graph that cannot become incremental is left as it is, instead of an error
-    void (*watch)(struct PassContext *, int pass);  // called with the graphs as loaded (-1) and after each pass; or NULL
-    void *watcher;                                  // for `watch`
+    bool best_effort;      // a graph that cannot become incremental is left as it is, instead of an error
+    void (*observer)(struct PassContext *, int pass);  // called with the graphs as loaded (-1) and after each pass; or NULL
+    void *observer_data;                               // for `watch`
 };
 
 bool pass_run(const PassInfo *, Graph *, PassContext *);  // over a graph and the bodies in it: did anything change?
@@ -512,7 +512,7 @@ void pass_apply(Module *, PassContext *, Pass);           // over every graph, w
 bool passes_run(Module *, PassContext *);
 void fusion_site(PassContext *, const char *pattern, Loc, const Node *broke, const char *why);  // missed unless broke is NULL
 void fusion_path(PassContext *, const Node *site, const Node *broke);                           // of the last site
-void fusion_decided(PassContext *, const char *what, Loc, const Node *by, const char *why);     // counts as a match
+void fusion_note(PassContext *, const char *what, Loc, const Node *by, const char *why);        // counts as a match
 void fusion_table(const PassContext *, Text *);   // the patterns and their counts: what `burin build` prints
 void fusion_report(const PassContext *, Text *);  // the same, and why each site that was missed was
 #endif

@@ -134,8 +134,8 @@ static int build_for_one(Arena *arena, const Options *o) {
     for (int i = 0; i < b.tools.n_cpus; i++) printf(" %s", b.tools.cpus[i]->name);
     const char *base = path_name(output);
     bool renamed = b.kind != OUTPUT_PROGRAM && strncmp(base, b.name, strcspn(base, "."));
-    printf("%s%s%s%s%s\n", b.tools.editor ? ", with libedit" : "", b.tools.server ? ", with a server (libevent)" : "", renamed ? "; its C names begin with " : "",
-           renamed ? b.name : "", renamed ? "_" : "");
+    printf("%s%s%s%s%s\n", b.tools.editor ? ", with libedit" : "", b.tools.server ? ", with a server (libevent)" : "",
+           renamed ? "; its C names begin with " : "", renamed ? b.name : "", renamed ? "_" : "");
     return 0;
 }
 
@@ -188,7 +188,7 @@ static int command_build(Arena *arena, const Options *o) {
 }
 
 // A place for the program in the cache, or else a folder that is removed once it runs.
-static const char *place_for_program(Build *b, const char *cached, const char **folder) {
+static const char *program_path(Build *b, const char *cached, const char **folder) {
     enum { ROOM_FOR_CODE = 1 << 24 };
     if (cached && cache_make(b->arena, cached, b->image.bytes + ROOM_FOR_CODE)) return cached;
     *folder = work_folder(b->arena);
@@ -196,11 +196,11 @@ static const char *place_for_program(Build *b, const char *cached, const char **
 }
 
 // The program of these options: from the cache, or built into it. NULL: stopped by the options.
-static const char *made_program(Build *b, const char **folder) {
+static const char *find_or_build(Build *b, const char **folder) {
     const char *cached = build_cache_path(b);
     if (cached && cache_find(b->arena, cached) && !b->options->dump_ir) return cached;
     if (!compile(b)) return NULL;
-    const char *program = place_for_program(b, cached, folder);
+    const char *program = program_path(b, cached, folder);
     b->into_cache = program == cached;
     build_check_output(b, program);
     build_output(b, program);
@@ -223,7 +223,7 @@ static void add_emulator(const Build *b, CommandLine *line, int file, const char
 
 static int run_program(Build *b, char *const *words, int n) {
     const char *folder = NULL, *emulator = b->tools.native ? NULL : emulator_find(&b->tools),
-               *program = made_program(b, &folder);
+               *program = find_or_build(b, &folder);
     if (!program) return 0;
     CommandLine line = {.arena = b->arena};
     int file = open(program, O_RDONLY | (emulator ? 0 : O_CLOEXEC));
@@ -238,7 +238,7 @@ static int run_program(Build *b, char *const *words, int n) {
 }
 
 // A program that runs here once has the code of this CPU alone, unless its --cpu asks for that of another.
-static const Options *to_run_here(Arena *arena, const Options *o) {
+static const Options *native_options(Arena *arena, const Options *o) {
     Options *here = ARENA_NEW(arena, Options);
     *here = *o;
     if (o->interpret || o->mcpu || !machine_is_native(machine_find(o->target))) return o;
@@ -249,7 +249,7 @@ static const Options *to_run_here(Arena *arena, const Options *o) {
 }
 
 static int command_run(Arena *arena, const Options *o) {
-    Build b = build_new(arena, to_run_here(arena, o));
+    Build b = build_new(arena, native_options(arena, o));
     if (o->interpret) return interpret(&b);
     return run_program(&b, o->rest, o->n_rest);
 }
@@ -259,7 +259,7 @@ static int command_serve(Arena *arena, const Options *o) {
     if (o->interpret) usage_error("--interpret: a server is a compiled program\n  hint: leave it out");
     if (o->with && strcmp(o->with, "server")) usage_error("burin serve does not go together with --with=%s", o->with);
     Options *serves = ARENA_NEW(arena, Options);
-    *serves = *to_run_here(arena, o);
+    *serves = *native_options(arena, o);
     serves->with = "server";
     Build b = build_new(arena, serves);
     char serve[] = "--serve", **words = ARENA_ARRAY(arena, char *, o->n_rest + 1);
@@ -269,7 +269,7 @@ static int command_serve(Arena *arena, const Options *o) {
 }
 
 static int command_bench(Arena *arena, const Options *o) {
-    Build b = build_new(arena, to_run_here(arena, o));
+    Build b = build_new(arena, native_options(arena, o));
     char *const words[] = {"--bench"};
     return run_program(&b, words, 1);
 }

@@ -9,7 +9,7 @@ typedef struct Span {
 } Span;
 }
 %code {
-#include "frontend/dsl/habits.h"
+#include "frontend/dsl/foreign_syntax.h"
 #include "scan.h"
 #include "util/text.h"
 

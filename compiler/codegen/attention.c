@@ -7,7 +7,7 @@
 // ------------------------------------------------------------------------------------------------------------------- rotary
 void rotary_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
-    take_part(ps, "heads");
+    take_range(ps, "heads");
     take_rows(ps, &k->out[0].type);
     take_operand(ps, "x", &k->in[0]);
     take_operand(ps, "cosine", &k->in[1]);
@@ -66,7 +66,7 @@ static void write_sequence(Text *t, const Program *p, const Kernel *k, const Typ
 }
 
 // Of each row, from operand i on; nothing of a kernel that has none
-static void take_places(Parameters *ps, int i) {
+static void take_buffer_offsets(Parameters *ps, int i) {
     const Kernel *k = ps->kernel;
     if (i + 1 >= k->n_in) return;
     take_operand(ps, "slot", &k->in[i]);
@@ -75,11 +75,11 @@ static void take_places(Parameters *ps, int i) {
 
 void append_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
-    take_part(ps, "heads");
+    take_range(ps, "heads");
     take_step(ps);
     take_rows(ps, &k->in[0].type);
     take_operand(ps, "x", &k->in[0]);
-    take_places(ps, 1);
+    take_buffer_offsets(ps, 1);
     take_view(ps, "void *", "cache", &k->out[0]);
 }
 
@@ -93,28 +93,28 @@ void write_append(Text *t, const Program *p, const Kernel *k) {
 }
 
 // Rows some positions back: of a state, or of a value that has all rows of one sequence.
-void earlier_parameters(Parameters *ps) {
+void shift_rows_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
-    take_part(ps, "part");
+    take_range(ps, "range");
     take_step(ps);
-    if (k->n_in > EARLIER_SLOT)
-        take_view(ps, "void *", "x", &k->in[EARLIER_X]);
+    if (k->n_in > SHIFT_SLOT)
+        take_view(ps, "void *", "x", &k->in[SHIFT_X]);
     else
-        take_operand(ps, "x", &k->in[EARLIER_X]);
-    take_places(ps, EARLIER_SLOT);
+        take_operand(ps, "x", &k->in[SHIFT_X]);
+    take_buffer_offsets(ps, SHIFT_SLOT);
     take_result(ps, "y", &k->out[0]);
 }
 
-void write_earlier(Text *t, const Program *p, const Kernel *k) {
-    bool cached = k->n_in > EARLIER_SLOT;
+void write_shift_rows(Text *t, const Program *p, const Kernel *k) {
+    bool cached = k->n_in > SHIFT_SLOT;
     long long n = (long long)last_dim(&k->out[0]), back = (long long)kernel_int(k, "back", 0);
-    if (cached) text_add(t, "    kv_cache cache = "), write_cache(t, p, &k->in[EARLIER_X], "x"), text_add(t, ";\n");
-    text_add(t, "    for (int r = part.first; r < part.last; r++)\n        ");
+    if (cached) text_add(t, "    kv_cache cache = "), write_cache(t, p, &k->in[SHIFT_X], "x"), text_add(t, ";\n");
+    text_add(t, "    for (int r = range.first; r < range.last; r++)\n        ");
     if (cached)
         text_add(t, "cache_earlier(cache, slot[r], position[r] - %lld, y + r * %lld);\n", back, n);
     else
         text_add(t, "row_or_zeros(%lld, r < %lld ? NULL : x + (r - %lld) * %s, y + r * %lld);\n", n, back, back,
-                 c_row_stride(p, &k->in[EARLIER_X]), n);
+                 c_row_stride(p, &k->in[SHIFT_X]), n);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- attention
@@ -144,12 +144,12 @@ void attention_parameters(Parameters *ps) {
     static const char *const names[ATTENTION_OPERANDS] = {
         [ATTENTION_BIAS] = "bias", [ATTENTION_MASK] = "mask", [ATTENTION_SINKS] = "sinks"};
     const Kernel *k = ps->kernel;
-    take_part(ps, "units");
+    take_range(ps, "units");
     take_step(ps);
     take(ps, "int ", "thread", "thread");
     take_rows(ps, &k->out[0].type);
     if (is_cached(k))
-        take_places(ps, ATTENTION_SLOT);
+        take_buffer_offsets(ps, ATTENTION_SLOT);
     else
         take_count(ps, "count", k->count);
     take_operand(ps, "q", &k->in[ATTENTION_QUERY]);

@@ -17,7 +17,7 @@ static int64_t value_of(const Dim *symbol, void *user) {
     const Measure *m = user;
     const Program *p = m->program;
     if (symbol == p->rows && is_decoder(p)) return m->sizes->rows;
-    if (symbol == p->wanted || !strcmp(symbol->name, "S")) return 1;
+    if (symbol == p->logit_rows || !strcmp(symbol->name, "S")) return 1;
     for (int i = 0; i < p->n_symbols && m->sizes->symbols && !is_decoder(p); i++)
         if (p->symbols[i] == symbol) return m->sizes->symbols[i];
     return symbol->value;
@@ -62,7 +62,7 @@ static double operations_of(const Measure *m, const Kernel *k) {
     switch (k->family) {
         case FAMILY_MATMUL:
         case FAMILY_EXPERTS: {
-            const WeightPiece *w = k->in[1].weight;
+            const PackedWeight *w = k->in[1].weight;
             double rows = results / last_of(m, &k->out[0].type);
             return rows * 2 * (double)(w->columns / w->experts) * (double)w->depth + (e ? results * functions_in(e) : 0);
         }
@@ -95,7 +95,7 @@ static double bytes_of(const Measure *m, const Type *t) {
 
 // A table that is looked up gives as many rows as the kernel has results.
 static double weight_bytes_of(const Measure *m, const Kernel *k, const View *v) {
-    const WeightPiece *w = v->weight;
+    const PackedWeight *w = v->weight;
     if (v->row_index) return bytes_of(m, &v->type);
     if (k->family == FAMILY_EMBED && w->columns > 0 && w->depth > 0)
         return (double)w->bytes / ((double)w->columns * (double)w->depth) * count_of(m, &k->out[0].type);

@@ -95,11 +95,11 @@ static int64_t context_of(const Program *p) {
 // What every step of one row reads: of experts those that it chooses.
 static uint64_t packed_bytes(const Program *p) {
     uint64_t bytes = 0;
-    for (int i = 0; i < p->n_pieces; i++)
-        if (p->pieces[i]->node->op == OP_pack && p->pieces[i]->experts == 1) bytes += p->pieces[i]->bytes;
+    for (int i = 0; i < p->n_weights; i++)
+        if (p->weights[i]->node->op == OP_pack && p->weights[i]->experts == 1) bytes += p->weights[i]->bytes;
     for (int i = 0; i < p->n_kernels; i++) {
         const Kernel *k = p->kernels[i];
-        const WeightPiece *w = k->family == FAMILY_EXPERTS ? k->in[PRODUCT_WEIGHTS].weight : NULL;
+        const PackedWeight *w = k->family == FAMILY_EXPERTS ? k->in[PRODUCT_WEIGHTS].weight : NULL;
         if (w) bytes += w->bytes / (uint64_t)w->experts * (uint64_t)last_dim(&k->in[EXPERT_INDEX]);
     }
     for (int i = 0; i < p->n_kernels; i++) {

@@ -28,7 +28,8 @@ static void write_facts(Text *t, const Program *p) {
     if (p->loop.iterations)
         text_add(t, "; kernels %d to %d are a loop over %d layers", p->loop.first, p->loop.first + p->loop.period - 1,
                  p->loop.iterations);
-    text_add(t, "\n//   barriers : %d in a step of one row, %d in a step of more\n", plan->barriers_one, plan->barriers_many);
+    text_add(t, "\n//   barriers : %d in a step of one row, %d in a step of more\n", plan->barriers_decode,
+             plan->barriers_prefill);
     text_add(t, "//   arena    : "), write_bytes(t, plan->row_bytes * rows);
     text_add(t, " for %llu rows; at least ", (unsigned long long)rows), write_bytes(t, plan->lower_bound * rows);
     text_add(t, " live at once\n//   local    : "), write_bytes(t, plan->local_bytes);
@@ -74,7 +75,7 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
 static void write_rank_macros(Text *t) {
     text_add(t, "#define PANELS(count, each, rows) burin_panels_of(s, thread, count, each, rows)\n");
     text_add(t, "#define NEXT(weights, count, bytes) burin_own_bytes(s, weights, count, bytes)\n");
-    text_add(t, "#define BLOCKS(count, each) burin_own_part(s, thread, count, each)\n");
+    text_add(t, "#define BLOCKS(count, each) burin_own_range(s, thread, count, each)\n");
     text_add(t, "#define HEADS(heads, shared) burin_heads_of(s, thread, heads, shared)\n");
     text_add(t, "#define HEADS_PANELS(...) burin_panels_of_heads(s, thread, &(burin_head_columns){__VA_ARGS__})\n");
     text_add(t, "#define TILES(heads, shared, rows) burin_tiles_of(s, thread, heads, shared, rows)\n");
@@ -84,28 +85,32 @@ static void write_rank_macros(Text *t) {
 }
 
 // Kernels that go text by text, of several in a step
-static void write_text_macros(Text *t) {
-    text_add(t, "#define TEXTS burin_text text = {.index = -1}; burin_next_text(s, thread, &text);\n");
-    text_add(t, "#define TEXT_PART(count) burin_text_part(s, thread, &text, count)\n");
-    text_add(t, "#define TEXT_ROWS(count) burin_text_rows(s, thread, &text, count)\n");
+static void write_sequence_macros(Text *t) {
+    text_add(t,
+             "#define FOR_EACH_SEQUENCE \\\n    for (burin_sequence sequence = {.index = -1}; burin_next_sequence(s, thread, "
+             "&sequence);)\n");
+    text_add(t, "#define SEQUENCE_RANGE(count) burin_sequence_range(s, thread, &sequence, count)\n");
+    text_add(t, "#define SEQUENCE_ROW_RANGE(count) burin_sequence_row_range(s, thread, &sequence, count)\n");
 }
 
-static bool goes_on_with_pieces(const Program *p) {
+static bool fuses_tiles(const Program *p) {
     for (int i = 0; i < p->n_kernels; i++)
-        if (p->kernels[i]->n_following) return true;
+        if (p->kernels[i]->n_fused) return true;
     return false;
 }
 
 // What goes on with pieces of a result
-static void write_piece_macros(Text *t) {
-    text_add(t,
-             "#define COMPLETE(...) burin_pieces pieces = burin_completed(taken.part, __VA_ARGS__); "
-             "burin_next_piece(s, &pieces);\n");
-    text_add(t,
-             "#define ATTENDED(...) burin_pieces pieces = burin_attended(taken.part, __VA_ARGS__); "
-             "burin_next_piece(s, &pieces);\n");
-    text_add(t, "#define AMONG(first, count) burin_piece_among(&pieces, first, count)\n");
-    text_add(t, "#define PIECE(first, each) burin_piece_from(&pieces, first, each)\n");
+static void write_tile_macros(Text *t) {
+    text_add(
+        t,
+        "#define FOR_EACH_FINISHED_TILE(...) \\\n    for (burin_tiles tiles = burin_finished_tiles(slices.range, __VA_ARGS__); "
+        "burin_next_tile(s, &tiles);)\n");
+    text_add(
+        t,
+        "#define FOR_EACH_FINISHED_HEAD(...) \\\n    for (burin_tiles tiles = burin_finished_heads(slices.range, __VA_ARGS__); "
+        "burin_next_tile(s, &tiles);)\n");
+    text_add(t, "#define TILE_IN(first, count) burin_tile_in(&tiles, first, count)\n");
+    text_add(t, "#define TILE_RANGE(first, each) burin_tile_range(&tiles, first, each)\n");
     text_add(t, "#define LAP(kernel) burin_lap(s, thread, kernel)\n");
 }
 
@@ -127,18 +132,21 @@ static void write_macros(Text *t, const Program *p) {
     text_add(t, "#define FORWARD JOIN(%s_forward_, BURIN_CPU)\n", p->name);
     if (p->encoder) text_add(t, "#define ENCODE JOIN(%s_forward_, BURIN_CPU)\n", p->encoder->name);
     text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->name);
-    text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
     text_add(t,
-             "#define TAKEN(...) burin_taken taken = burin_multiplying(s, thread, __VA_ARGS__); "
-             "burin_take(s, thread, &taken);\n");
+             "#define THREAD_RANGE(count) burin_thread_range(s, thread, count)\n#define ROW_RANGE(count) burin_row_range(s, "
+             "thread, count)\n");
     text_add(t,
-             "#define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); "
-             "burin_take(s, thread, &taken);\n");
-    text_add(t, "#define EVERY(count) (burin_part){0, count}\n");
-    if (goes_on_with_pieces(p) || (p->encoder && goes_on_with_pieces(p->encoder))) write_piece_macros(t);
-    if (p->batches_texts) write_text_macros(t);
-    text_add(t, "#define STATE(place) ((void *)(s->state + (place)))\n");
-    text_add(t, "#define WAIT() burin_wait(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");
+             "#define FOR_EACH_SLICE(...) \\\n    for (burin_slices slices = burin_matmul_slices(s, thread, __VA_ARGS__); "
+             "burin_next_slice(s, thread, &slices);)\n");
+    text_add(t,
+             "#define FOR_EACH_ATTENTION_SLICE(...) \\\n    for (burin_slices slices = burin_attention_slices(s, thread, "
+             "__VA_ARGS__); "
+             "burin_next_slice(s, thread, &slices);)\n");
+    text_add(t, "#define ALL(count) (burin_range){0, count}\n");
+    if (fuses_tiles(p) || (p->encoder && fuses_tiles(p->encoder))) write_tile_macros(t);
+    if (p->batches_sequences) write_sequence_macros(t);
+    text_add(t, "#define STATE(offset) ((void *)(s->state + (offset)))\n");
+    text_add(t, "#define BARRIER() burin_step_barrier(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");
     if (p->over_ranks) write_rank_macros(t);
     text_add(t, "#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)\n");
     if (program_has_integers(p)) text_add(t, "#define FLOATS(name) JOIN(name, BURIN_FLOATS)\n");

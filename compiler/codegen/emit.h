@@ -34,13 +34,13 @@ void c_dim_at_most(Text *, const Program *, const Dim *);     // likewise, data-
 void c_float(Text *, double);                                 // 0x1.5p-3f
 void c_number(Text *, DType, double);                         // an element of the type as it is stored: 3, 0x3c00
 void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where an operand begins, at a call
-void c_text_place(Text *, const Program *, const View *);               // behind it: + text.row * 384, in a kernel by text
+void c_sequence_offset(Text *, const Program *, const View *);          // behind it: + sequence.row * 384, in a kernel by text
 int symbol_index(const Program *, const Dim *symbol);
-void c_input(Text *, const Node *);                                              // s->token
-void c_units(Text *, const Program *, const Kernel *);                           // rows, matmul_units(20, rows)
-void c_part(Text *, const Program *, const Kernel *);                            // ROWS(rows), PART(20), taken.part
-const char *c_part_of_heads(const Program *, const Kernel *, const RankPart *);  // of a product by the heads of its rank
-const char *c_row_stride(const Program *, const View *);                         // of a matrix view
+void c_input(Text *, const Node *);                     // s->token
+void c_units(Text *, const Program *, const Kernel *);  // rows, matmul_units(20, rows)
+void c_range(Text *, const Program *, const Kernel *);  // ROW_RANGE(rows), THREAD_RANGE(20), slices.range
+const char *c_head_panels(const Program *, const Kernel *, const RankPart *);  // of a product by the heads of its rank
+const char *c_row_stride(const Program *, const View *);                       // of a matrix view
 int64_t last_dim(const View *);
 const Dim *row_count(const Program *, const Type *);  // product of all but the last dimension
 void c_rows(Text *, const Program *, const Type *);
@@ -60,26 +60,26 @@ VectorClass c_expr_class(const Expr *, const ExprWriter *);
 void write_embed(Text *, const Program *, const Kernel *);
 void write_norm(Text *, const Program *, const Kernel *);
 void write_quantize(Text *, const Program *, const Kernel *);
-void write_select(Text *, const Program *, const Kernel *);
+void write_gather_rows(Text *, const Program *, const Kernel *);
 void write_matmul(Text *, const Program *, const Kernel *);
 void write_result_rows(Text *, const Program *, const Kernel *);
 void write_store(Text *, const Program *, const Kernel *);
 void write_order(Text *, const Program *, const Kernel *);
 void write_rotary(Text *, const Program *, const Kernel *);
 void write_append(Text *, const Program *, const Kernel *);
-void write_earlier(Text *, const Program *, const Kernel *);
+void write_shift_rows(Text *, const Program *, const Kernel *);
 void write_attention(Text *, const Program *, const Kernel *);
 void write_nest(Text *, const Program *, const Kernel *);
 void write_slice_order(Text *, const Program *, const Kernel *);
 void embed_parameters(Parameters *);
 void norm_parameters(Parameters *);
 void quantize_parameters(Parameters *);
-void select_parameters(Parameters *);
+void gather_rows_parameters(Parameters *);
 void matmul_parameters(Parameters *);
 void order_parameters(Parameters *);
 void rotary_parameters(Parameters *);
 void append_parameters(Parameters *);
-void earlier_parameters(Parameters *);
+void shift_rows_parameters(Parameters *);
 void attention_parameters(Parameters *);
 void nest_parameters(Parameters *);
 
@@ -92,9 +92,9 @@ const char *order_name(const Program *, const Kernel *);        // of slices of 
 // codegen/lines.c: breaks lines longer than 120 columns, from `begin` on, where a reader would
 void wrap_lines(Text *, size_t begin);
 
-// codegen/places.c: where the buffers of one run lie, in a program that is sized by its run
-void write_places(Text *, const Program *);  // the function `places`
-void c_place(Text *, const Program *, const Buffer *);
+// codegen/buffer_offsets.c: offsets of the buffers of one run, in a program that is sized by its run
+void write_buffer_offsets(Text *, const Program *);  // the function `places`
+void c_buffer_offset(Text *, const Program *, const Buffer *);
 
 // codegen/dispatch.c, network.c: the descriptor
 void write_string(Text *, const char *);  // a C string

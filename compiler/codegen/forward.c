@@ -25,7 +25,7 @@ static void write_size(Text *t, const Buffer *b, const char *each) {
 }
 
 // local + 768, s->scratch
-static void write_place_in(Text *t, const char *memory, uint64_t offset) {
+static void write_offset_in(Text *t, const char *memory, uint64_t offset) {
     text_add(t, "%s", memory);
     if (offset) text_add(t, " + %llu", (unsigned long long)offset);
 }
@@ -34,17 +34,17 @@ static void write_buffers(Text *t, const Program *p) {
     for (int i = 0; i < p->n_buffers; i++) {
         const Buffer *b = p->buffers[i];
         text_add(t, "    %s *%s = ", c_type(b->dtype), b->name);
-        if (p->sized_by_run) {
-            text_add(t, "(void *)(s->scratch + "), c_place(t, p, b), text_add(t, ");\n");
+        if (p->dynamic_sizes) {
+            text_add(t, "(void *)(s->scratch + "), c_buffer_offset(t, p, b), text_add(t, ");\n");
             continue;
         }
-        if (b->whole) {
-            text_add(t, "(void *)("), write_place_in(t, "s->scratch", b->arena_offset), text_add(t, ");");
+        if (b->fixed_size) {
+            text_add(t, "(void *)("), write_offset_in(t, "s->scratch", b->arena_offset), text_add(t, ");");
             write_size(t, b, "");
             continue;
         }
-        if (b->row_wise)
-            text_add(t, "burin_row_wise(s, "), write_place_in(t, "local", b->local_offset);
+        if (b->per_thread)
+            text_add(t, "burin_per_thread(s, "), write_offset_in(t, "local", b->local_offset);
         else
             text_add(t, "burin_shared(s, %llu", (unsigned long long)b->single_offset);
         text_add(t, ", %llu);", (unsigned long long)b->arena_offset);
@@ -113,7 +113,7 @@ static void write_next(Writer *w, const Kernel *gathered) {
         text_add(w->t, ", NEXT(NULL, 0, 0)");
         return;
     }
-    const WeightPiece *weight = k->in[PRODUCT_WEIGHTS].weight;
+    const PackedWeight *weight = k->in[PRODUCT_WEIGHTS].weight;
     text_add(w->t, ", NEXT("), c_pointer(w->t, w->p, k, &k->in[PRODUCT_WEIGHTS]);
     text_add(w->t, ", %d, %llu)", k->ranks.units,
              (unsigned long long)(weight->bytes / (uint64_t)(k->ranks.units ? k->ranks.units : 1)));
@@ -174,69 +174,68 @@ static void write_decision(Writer *w, const Dim *symbol, const View *number) {
     text_add(w->t, ";\n"), write_told(w, index, NULL);
 }
 
-// for (TAKEN(20, rows))
-//     matmul_bf16_192x320(taken.part, rows, input_layernorm, w->layer[layer].qkv, qkv);
-// for (ATTENDING(9, rows))
-//     attention_9x3x64(taken.part, s, thread, rows, s->slot, s->position, qkv, keys, values, a);
-static void write_taking(Writer *w, const Kernel *k) {
+// FOR_EACH_SLICE(20, rows)
+//     matmul_bf16_192x320(slices.range, rows, input_layernorm, w->layer[layer].qkv, qkv);
+// FOR_EACH_ATTENTION_SLICE(9, rows)
+//     attention_9x3x64(slices.range, s, thread, rows, s->slot, s->position, qkv, keys, values, a);
+static void write_slice_loop(Writer *w, const Kernel *k) {
     const bool attention = k->family == FAMILY_ATTENTION;
-    text_add(w->t, "%sfor (%s(", w->indent, attention ? "ATTENDING" : "TAKEN"), c_dim(w->t, w->p, k->share.count);
-    text_add(w->t, ", "), c_rows(w->t, w->p, &k->out[0].type), text_add(w->t, "))");
+    text_add(w->t, "%s%s(", w->indent, attention ? "FOR_EACH_ATTENTION_SLICE" : "FOR_EACH_SLICE"),
+        c_dim(w->t, w->p, k->share.count);
+    text_add(w->t, ", "), c_rows(w->t, w->p, &k->out[0].type), text_add(w->t, ")");
 }
 
-// for (COMPLETE(20, 2, 0, rows)), of attention for (ATTENDED(15, rows)): the pieces that a part completes
-static void write_completing(Writer *w, const Kernel *k) {
-    text_add(w->t, "%s    for (", w->indent);
+// FOR_EACH_FINISHED_TILE(20, 2, 0, rows), of attention FOR_EACH_FINISHED_HEAD(15, rows): the pieces that a part completes
+static void write_tile_loop(Writer *w, const Kernel *k) {
+    text_add(w->t, "%s    ", w->indent);
     if (k->family == FAMILY_ATTENTION)
-        text_add(w->t, "ATTENDED(%d, ", k->pieces.first);
+        text_add(w->t, "FOR_EACH_FINISHED_HEAD(%d, ", k->tiles.first);
     else
-        text_add(w->t, "COMPLETE("), c_dim(w->t, w->p, k->share.count),
-            text_add(w->t, ", %d, %d, ", k->pieces.columns / 16, k->pieces.first);
-    c_rows(w->t, w->p, &k->out[0].type), text_add(w->t, ")) {\n");
+        text_add(w->t, "FOR_EACH_FINISHED_TILE("), c_dim(w->t, w->p, k->share.count),
+            text_add(w->t, ", %d, %d, ", k->tiles.columns / 16, k->tiles.first);
+    c_rows(w->t, w->p, &k->out[0].type), text_add(w->t, ") {\n");
 }
 
-static void write_following(Writer *w, const Kernel *k, const char *indent, int site) {
+static void write_fused_call(Writer *w, const Kernel *k, const char *indent, int site) {
     const KernelFunction *f = &w->p->functions[k->function];
     const Parameters ps = parameters_of(w->p, k);
     text_add(w->t, "%s%s", indent, f->name), write_arguments(w->t, &ps, f->body);
     text_add(w->t, ";\n%sLAP(%d);\n", indent, site);
 }
 
-static bool same_pieces(const Kernel *a, const Kernel *b) {
-    return a->first_piece == b->first_piece && a->n_pieces == b->n_pieces;
-}
+static bool same_tiles(const Kernel *a, const Kernel *b) { return a->first_tile == b->first_tile && a->n_tiles == b->n_tiles; }
 
 // Kernels of the same pieces, one after the other
-static void write_all_following(Writer *w, const Kernel *maker) {
+static void write_fused_calls(Writer *w, const Kernel *maker) {
     const char *around = arena_printf(w->p->arena, "%s        ", w->indent),
                *within = arena_printf(w->p->arena, "%s    ", around);
     Kernel *const *k = w->p->kernels + maker->position;
-    for (int i = 1; i <= maker->n_following; i++) {
-        bool every = k[i]->n_pieces == maker->pieces.count;
-        if (!every && (i == 1 || !same_pieces(k[i - 1], k[i])))
-            text_add(w->t, "%sif (AMONG(%d, %d)) {\n", around, k[i]->first_piece, k[i]->n_pieces);
-        write_following(w, k[i], every ? around : within, w->site + i);
-        if (!every && (i == maker->n_following || !same_pieces(k[i], k[i + 1]))) text_add(w->t, "%s}\n", around);
+    for (int i = 1; i <= maker->n_fused; i++) {
+        bool every = k[i]->n_tiles == maker->tiles.count;
+        if (!every && (i == 1 || !same_tiles(k[i - 1], k[i])))
+            text_add(w->t, "%sif (TILE_IN(%d, %d)) {\n", around, k[i]->first_tile, k[i]->n_tiles);
+        write_fused_call(w, k[i], every ? around : within, w->site + i);
+        if (!every && (i == maker->n_fused || !same_tiles(k[i], k[i + 1]))) text_add(w->t, "%s}\n", around);
     }
 }
 
-// for (TAKEN(20, rows)) {
-//     matmul_bf16_192x320(taken.part, rows, input_layernorm, w->layer[layer].qkv, qkv);
+// FOR_EACH_SLICE(20, rows) {
+//     matmul_bf16_192x320(slices.range, rows, input_layernorm, w->layer[layer].qkv, qkv);
 //     LAP(2);
-//     for (COMPLETE(20, 2, 0, rows)) {
-//         if (AMONG(0, 6)) {
-//             rotary_32(PIECE(0, 1), rows, qkv, w->c_table, w->s_table, s->position, qkv);
+//     FOR_EACH_FINISHED_TILE(20, 2, 0, rows) {
+//         if (TILE_IN(0, 6)) {
+//             rotary_32(TILE_RANGE(0, 1), rows, qkv, w->c_table, w->s_table, s->position, qkv);
 //             LAP(3);
 //         }
 //     }
 // }
-static void write_followed(Writer *w, const Kernel *k) {
+static void write_fused_kernel(Writer *w, const Kernel *k) {
     const KernelFunction *f = &w->p->functions[k->function];
     const Parameters ps = parameters_of(w->p, k);
-    write_taking(w, k);
+    write_slice_loop(w, k);
     text_add(w->t, " {\n%s    %s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
     text_add(w->t, ";\n%s    LAP(%d);\n", w->indent, w->site);
-    write_completing(w, k), write_all_following(w, k);
+    write_tile_loop(w, k), write_fused_calls(w, k);
     text_add(w->t, "%s    }\n%s}\n", w->indent, w->indent);
 }
 
@@ -246,24 +245,24 @@ static void write_function_call(Writer *w, const Kernel *k) {
     const Parameters ps = parameters_of(w->p, k);
     bool by_heads = k->family == FAMILY_MATMUL && k->ranks.n_parts;
     for (int i = 0; i == 0 || (by_heads && i < k->ranks.n_parts); i++) {
-        if (by_heads) ps.list[PART_PARAMETER].argument = c_part_of_heads(w->p, k, &k->ranks.part[i]);
-        if (k->taken) write_taking(w, k), text_add(w->t, "\n    ");
+        if (by_heads) ps.list[RANGE_PARAMETER].argument = c_head_panels(w->p, k, &k->ranks.part[i]);
+        if (k->dynamic) write_slice_loop(w, k), text_add(w->t, "\n    ");
         text_add(w->t, "%s%s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
         text_add(w->t, ";\n");
     }
 }
 
-// for (TEXTS) {
-//     const int rows = text.rows;
-//     cache_append_key_12x32(TEXT_PART(12), rows, qkv + text.row * 1152 + 384, keys + text.key * 32);
+// FOR_EACH_SEQUENCE {
+//     const int rows = sequence.rows;
+//     cache_append_key_12x32(SEQUENCE_RANGE(12), rows, qkv + sequence.row * 1152 + 384, keys + sequence.key * 32);
 // }
-static void write_call_by_text(Writer *w, const Kernel *k) {
+static void write_call_per_sequence(Writer *w, const Kernel *k) {
     const char *around = w->indent;
     Text call = {0}, *t = w->t;
     w->indent = arena_printf(w->p->arena, "%s    ", around), w->t = &call;
     write_function_call(w, k);
-    text_add(t, "%sfor (TEXTS) {\n", around);
-    if (has_word(call.data, "rows")) text_add(t, "%sconst int rows = text.rows;\n", w->indent);
+    text_add(t, "%sFOR_EACH_SEQUENCE {\n", around);
+    if (has_word(call.data, "rows")) text_add(t, "%sconst int rows = sequence.rows;\n", w->indent);
     text_add(t, "%s%s}\n", call.data, around);
     w->indent = around, w->t = t;
     text_free(&call);
@@ -271,7 +270,7 @@ static void write_call_by_text(Writer *w, const Kernel *k) {
 
 // Has the product's result changed when it is done?
 static bool is_turned(const Program *p, const Kernel *k) {
-    for (int i = 1; i <= k->n_following; i++) {
+    for (int i = 1; i <= k->n_fused; i++) {
         const View *y = &p->kernels[k->position + i]->out[0];
         if (y->base == BASE_BUFFER && y->buffer == k->out[0].buffer) return true;
     }
@@ -279,23 +278,23 @@ static bool is_turned(const Program *p, const Kernel *k) {
 }
 
 static void write_call(Writer *w, const Kernel *k) {
-    if (k->barrier_one && k->barrier_many)
-        text_add(w->t, "%sWAIT();\n", w->indent);
-    else if (k->barrier_many)
-        text_add(w->t, "%sif (many) WAIT();\n", w->indent);
-    else if (k->barrier_one)
-        text_add(w->t, "%sif (!many) WAIT();\n", w->indent);
-    if (!k->follows) write_source(w, k);
-    if (k->by_text)
-        write_call_by_text(w, k);
-    else if (k->n_following)
-        write_followed(w, k);
-    else if (!k->follows)
+    if (k->barrier_decode && k->barrier_prefill)
+        text_add(w->t, "%sBARRIER();\n", w->indent);
+    else if (k->barrier_prefill)
+        text_add(w->t, "%sif (many) BARRIER();\n", w->indent);
+    else if (k->barrier_decode)
+        text_add(w->t, "%sif (!many) BARRIER();\n", w->indent);
+    if (!k->fused_into) write_source(w, k);
+    if (k->per_sequence)
+        write_call_per_sequence(w, k);
+    else if (k->n_fused)
+        write_fused_kernel(w, k);
+    else if (!k->fused_into)
         write_function_call(w, k);
     text_add(w->t, "%sDONE(%d);", w->indent, w->site++);
     write_gather(w, k);
     if (k->defines) {
-        text_add(w->t, "\n%sWAIT();\n", w->indent);
+        text_add(w->t, "\n%sBARRIER();\n", w->indent);
         write_decision(w, k->defines, &k->out[k->n_out - 1]);
     }
     for (int i = k->n_out - 1; i >= 0; i--)
@@ -323,14 +322,14 @@ static void indent(Writer *w, int by) {
 }
 
 //     for (symbols[1] = 0; symbols[1] < (int)s->symbols[0]; symbols[1]++) {
-//         WAIT();
+//         BARRIER();
 //         if (!*(condition)) break;
 static void open_loop(Writer *w, const Region *r) {
     int counter = symbol_index(w->p, r->counter);
     text_add(w->t, "%sfor (symbols[%d] = 0; symbols[%d] < ", w->indent, counter, counter), c_dim(w->t, w->p, r->extent);
     text_add(w->t, "; symbols[%d]++) {\n", counter);
     indent(w, 1);
-    text_add(w->t, "%sWAIT();\n", w->indent);
+    text_add(w->t, "%sBARRIER();\n", w->indent);
     if (r->most.base != BASE_NONE) {
         text_add(w->t, "%sif (symbols[%d] >= ", w->indent, counter), write_asked(w, &r->most);
         text_add(w->t, ") break;\n");
@@ -340,13 +339,13 @@ static void open_loop(Writer *w, const Region *r) {
 }
 
 static void open_if(Writer *w, const Region *r) {
-    text_add(w->t, "%sWAIT();\n%sif (", w->indent, w->indent), write_asked(w, &r->condition), text_add(w->t, ") {\n");
+    text_add(w->t, "%sBARRIER();\n%sif (", w->indent, w->indent), write_asked(w, &r->condition), text_add(w->t, ") {\n");
     indent(w, 1);
 }
 
 static void close_region(Writer *w, const Region *r) {
     indent(w, -1);
-    text_add(w->t, "%s}\n%sWAIT();\n", w->indent, w->indent);
+    text_add(w->t, "%s}\n%sBARRIER();\n", w->indent, w->indent);
     int length = r->is_loop ? symbol_index(w->p, r->length) : -1;
     if (length < w->p->n_symbols) return;
     text_add(w->t, "%ssymbols[%d] = symbols[%d];\n", w->indent, length, symbol_index(w->p, r->counter));
@@ -408,16 +407,16 @@ static void write_calls(Text *t, const Program *p, int first_site) {
 
 // Of what `lines` name
 static void write_locals(Text *t, const Program *p, const char *lines) {
-    bool many = has_word(lines, "many"), rows = many || has_word(lines, "rows"), wanted = has_word(lines, "wanted");
+    bool many = has_word(lines, "many"), rows = many || has_word(lines, "rows"), logit_rows = has_word(lines, "logit_rows");
     if (has_word(lines, "w"))
         text_add(t, "    const struct %s_weights *w = (const void *)", p->name),
             text_add(t, p->weights_offset ? "(s->weights + %llu);\n" : "s->weights;\n", (unsigned long long)p->weights_offset);
     if (p->encoder && has_word(lines, "encoder"))
         text_add(t, "    const struct %s_weights *encoder = (const void *)s->weights;\n", p->encoder->name);
     write_own_symbols(t, p);
-    if (rows || wanted)
-        text_add(t, "    const int %s%s%s;\n", rows ? "rows = s->rows" : "", rows && wanted ? ", " : "",
-                 wanted ? "wanted = s->n_wanted" : "");
+    if (rows || logit_rows)
+        text_add(t, "    const int %s%s%s;\n", rows ? "rows = s->rows" : "", rows && logit_rows ? ", " : "",
+                 logit_rows ? "logit_rows = s->n_logit_rows" : "");
     if (many) text_add(t, "    const bool many = rows > 1;\n");
     if (has_word(lines, "local"))
         text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n", (unsigned long long)p->plan.local_bytes);
@@ -428,12 +427,12 @@ enum { MOST_INLINE = 40 };  // calls of a step that clang gets whole
 void write_forward(Text *t, const Program *p, int first_site) {
     bool encodes = *p->prefix;
     Text lines = {0};
-    if (p->sized_by_run) write_places(t, p);
+    if (p->dynamic_sizes) write_buffer_offsets(t, p);
     text_add(t, "// One thread's part of %s.\n", encodes ? "the encoder's pass over a sequence" : "a step");
     text_add(t, "%svoid %s(const burin_step *s, int thread) {\n", call_sites(p, NULL) > MOST_INLINE ? "LONG_STEP " : "",
              encodes ? "ENCODE" : "FORWARD");
-    if (p->sized_by_run)
-        text_add(&lines, "    size_t place[%d];\n    %splaces(s->symbols, place);\n", p->n_buffers + 1, p->prefix);
+    if (p->dynamic_sizes)
+        text_add(&lines, "    size_t offset[%d];\n    %sbuffer_offsets(s->symbols, offset);\n", p->n_buffers + 1, p->prefix);
     write_buffers(&lines, p);
     write_calls(&lines, p, first_site);
     write_locals(t, p, lines.data);

@@ -6,7 +6,7 @@
 typedef struct Functions {
     Program *p;
     Map *texts, *helpers, *names;  // functions and helpers of both graphs by their lines; the names that are taken
-    int *of_kind;                  // function + 1, or 0
+    int *of_signature;             // function + 1, or 0
 } Functions;
 
 typedef void LineWriter(Text *, const Program *, const Kernel *);
@@ -98,13 +98,13 @@ static int add_function(Functions *fs, const Kernel *k) {
 // Variables of forward() hide functions of their name.
 static void name_functions_of(Program *p, Functions fs) {
     fs.p = p;
-    fs.of_kind = ARENA_ARRAY(p->arena, int, p->n_kinds + 1);
-    p->functions = ARENA_ARRAY(p->arena, KernelFunction, p->n_kinds + 1);
+    fs.of_signature = ARENA_ARRAY(p->arena, int, p->n_signatures + 1);
+    p->functions = ARENA_ARRAY(p->arena, KernelFunction, p->n_signatures + 1);
     for (int i = 0; i < p->n_buffers; i++) map_put(fs.names, p->buffers[i]->name, p);
     for (int i = 0; i < p->n_kernels; i++) {
         Kernel *k = p->kernels[i];
-        if (!fs.of_kind[k->kind]) fs.of_kind[k->kind] = add_function(&fs, k) + 1;
-        k->function = fs.of_kind[k->kind] - 1;
+        if (!fs.of_signature[k->signature]) fs.of_signature[k->signature] = add_function(&fs, k) + 1;
+        k->function = fs.of_signature[k->signature] - 1;
         p->functions[k->function].uses++;
     }
 }

@@ -35,14 +35,14 @@ static void write_figures(Text *t, const Program *p) {
     write_figure(t, name, "WEIGHT_BYTES", plan->weight_bytes, "packed");
 }
 
-static uint64_t element_count(const WeightPiece *w) {
+static uint64_t element_count(const PackedWeight *w) {
     const Tensor *plain = w->node->value;
     if (!w->format)  // elements narrower than a byte share bytes
         return dtype_bits(plain->dtype) < 8 ? dtype_bytes(plain->dtype, tensor_count(plain)) : (uint64_t)tensor_count(plain);
     return w->format->blocks ? w->bytes : w->bytes / (uint64_t)w->format->panel_bytes * 16;
 }
 
-static void write_field(Text *t, const WeightPiece *w) {
+static void write_field(Text *t, const PackedWeight *w) {
     enum { COLUMN = 69 };
     size_t line = t->length;
     const char *type = w->format ? w->format->element : c_type(w->node->type.dtype);
@@ -60,8 +60,8 @@ static void write_field(Text *t, const WeightPiece *w) {
 
 static void write_group(Text *t, const Program *p, WeightGroup group, const char *name) {
     text_add(t, "struct %s_%s {\n", p->name, name);
-    for (int i = 0; i < p->n_pieces; i++)
-        if (p->pieces[i]->group == group && p->pieces[i]->layer == 0) write_field(t, p->pieces[i]);
+    for (int i = 0; i < p->n_weights; i++)
+        if (p->weights[i]->group == group && p->weights[i]->layer == 0) write_field(t, p->weights[i]);
     text_add(t, "};\n\n");
 }
 
@@ -76,20 +76,20 @@ static void write_arrays(Text *t, const Program *p, bool *written) {
 static void write_weights(Text *t, const Program *p) {
     bool written = false;
     text_add(t, "// Everything in the order of its use.\nstruct %s_weights {\n", p->name);
-    for (int i = 0; i < p->n_pieces; i++) {
-        if (p->pieces[i]->group == GROUP_PROGRAM)
-            write_field(t, p->pieces[i]);
+    for (int i = 0; i < p->n_weights; i++) {
+        if (p->weights[i]->group == GROUP_PROGRAM)
+            write_field(t, p->weights[i]);
         else
             write_arrays(t, p, &written);
     }
-    if (!p->n_pieces) text_add(t, "    char none[64];\n");
+    if (!p->n_weights) text_add(t, "    char none[64];\n");
     text_add(t, "};\n\n");
 }
 
 static void write_checks(Text *t, const Program *p) {
     const char *name = p->name;
-    for (int i = 0; i < p->n_pieces; i++) {
-        const WeightPiece *w = p->pieces[i];
+    for (int i = 0; i < p->n_weights; i++) {
+        const PackedWeight *w = p->weights[i];
         static const char *const arrays[] = {"", "layer[0].", "layer_end[0]."};
         if (w->layer > 0) continue;
         text_add(t, "_Static_assert(offsetof(struct %s_weights, %s%s) == %llu, \"%s\");\n", name, arrays[w->group], w->field,
@@ -101,7 +101,7 @@ static void write_checks(Text *t, const Program *p) {
     if (p->plan.layer_end_bytes)
         text_add(t, "_Static_assert(sizeof(struct %s_layer_end) == %llu, \"layer_end\");\n", name,
                  (unsigned long long)p->plan.layer_end_bytes);
-    if (p->n_pieces)
+    if (p->n_weights)
         text_add(t, "_Static_assert(sizeof(struct %s_weights) == %llu, \"weights\");\n", name,
                  (unsigned long long)p->plan.weight_bytes);
 }

@@ -1,7 +1,7 @@
 // Long lines of the emitted text, broken where a reader would break them:
 //
-//   KERNEL void matmul_bf16_192x320(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
-//   matmul_bf16_192x320(PART(matmul_units(20, rows)), rows, input_layernorm,
+//   KERNEL void matmul_bf16_192x320(burin_range units, int rows, const float *x, const uint16_t *w, float *y) {
+//   matmul_bf16_192x320(THREAD_RANGE(matmul_units(20, rows)), rows, input_layernorm,
 //                       w->layer[layer].self_attn_q_k_v_proj, q_k_v_proj);
 #include <stdlib.h>
 #include <string.h>

@@ -35,7 +35,7 @@ static const char *operand_name(const Program *p, const Kernel *k, int i) {
 
 void matmul_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
-    take_part(ps, "units");
+    take_range(ps, "units");
     take_rows(ps, &k->out[0].type);
     take_operand(ps, "x", &k->in[PRODUCT_X]);
     take_operand(ps, "w", &k->in[PRODUCT_WEIGHTS]);
@@ -127,7 +127,7 @@ void write_store(Text *t, const Program *p, const Kernel *k) {
 // ------------------------------------------------------------------------------------------------------------------ product
 // .count = 8, .slots = 2, of a product by experts
 static void write_experts(Text *t, const Kernel *k) {
-    const WeightPiece *w = k->in[PRODUCT_WEIGHTS].weight;
+    const PackedWeight *w = k->in[PRODUCT_WEIGHTS].weight;
     text_add(t,
              "    experts_args e = {.count = %lld, .slots = %lld, .bytes = %llu, .entries = rows, .index = index, .order = "
              "order};\n",
@@ -155,7 +155,7 @@ static void write_sink(Text *t, const Program *p, const Kernel *k) {
 }
 
 void write_matmul(Text *t, const Program *p, const Kernel *k) {
-    const WeightPiece *w = k->in[PRODUCT_WEIGHTS].weight;
+    const PackedWeight *w = k->in[PRODUCT_WEIGHTS].weight;
     bool integers = dtype_is_rows(k->in[PRODUCT_X].type.dtype);
     text_add(t, "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s",
              ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[PRODUCT_X]),
@@ -171,7 +171,7 @@ void write_matmul(Text *t, const Program *p, const Kernel *k) {
 // The entries of all rows, by one thread
 void order_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
-    take_part(ps, "part");
+    take_range(ps, "range");
     take_count(ps, "entries", type_count(ps->program->graph, &k->out[0].type));
     take_operand(ps, "index", &k->in[0]);
     take_result(ps, "order", &k->out[0]);
@@ -181,5 +181,5 @@ void write_order(Text *t, const Program *p, const Kernel *k) {
     long long experts = (long long)dim_upper(k->count);
     (void)p;
     text_add(t, "    int32_t place[%lld] = {0};\n", experts + 1);
-    text_add(t, "    if (part.first < part.last) expert_order(%lld, entries, index, place, order);\n", experts);
+    text_add(t, "    if (range.first < range.last) expert_order(%lld, entries, index, place, order);\n", experts);
 }

@@ -34,7 +34,7 @@ static const char *kept(const Program *p, Text *t) {
 }
 
 static void name_matmul(Text *t, const Kernel *k) {
-    const WeightPiece *w = k->in[1].weight;
+    const PackedWeight *w = k->in[1].weight;
     const Expr *epilogue = kernel_expr(k, "epilogue");
     bool floats = w->format->blocks && k->in[0].type.dtype == DT_f32;
     text_add(t, "%smatmul_%s%s_%lld", k->family == FAMILY_EXPERTS ? "expert_" : "", w->format->name, floats ? "_floats" : "",
@@ -94,7 +94,7 @@ static void name_nest(Text *t, const Kernel *k) {
 }
 
 static void name_embed(Text *t, const Kernel *k) {
-    const WeightPiece *w = k->in[0].weight;
+    const PackedWeight *w = k->in[0].weight;
     text_add(t, "embed_%s_%lldx%lld", w->format ? w->format->name : dtype_name(k->in[0].type.dtype),
              w->format ? (long long)w->columns : const_dim(&k->in[0].type, 0), (long long)last_dim(&k->out[0]));
 }
@@ -115,8 +115,8 @@ const char *function_name(const Program *p, const Kernel *k) {
         case FAMILY_QUANTIZE:
             text_add(&t, "quantize_q8_0"), name_dims(&t, &k->out[0].type, 1);
             break;
-        case FAMILY_EARLIER:
-        case FAMILY_SELECT:
+        case FAMILY_SHIFT:
+        case FAMILY_GATHER:
             text_add(&t, "%s", op_info[k->op].name), name_dims(&t, &k->out[0].type, 1);
             break;
         case FAMILY_NORM:

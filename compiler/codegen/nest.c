@@ -1,8 +1,8 @@
 // Generated loop nests: everything without a tuned kernel, printed from the op's meaning.
 //
 //   // %y: f32[R, 4, 40], f32[40] -> f32[R, 4, 40]
-//   KERNEL void add_4x40(burin_part part, const float *a0, const float *a1, float *y) {
-//       for (int i0 = part.first; i0 < part.last; i0++) {
+//   KERNEL void add_4x40(burin_range range, const float *a0, const float *a1, float *y) {
+//       for (int i0 = range.first; i0 < range.last; i0++) {
 //           for (int i1 = 0; i1 < 4; i1++) {
 //               const float *p0 = a0 + (ptrdiff_t)i0 * 160 + (ptrdiff_t)i1 * 40;
 //               ...
@@ -115,7 +115,7 @@ static int open_part(Text *t, const Program *p, const Type *type, int parted) {
         if (!is_unit(type->dim[i])) first = i, several++;
     if (!several) return 1;
     const char *index = several > 1 ? "i" : arena_printf(p->arena, "i%d", first);
-    text_add(t, "    for (int %s = part.first; %s < part.last; %s++) {\n", index, index, index);
+    text_add(t, "    for (int %s = range.first; %s < range.last; %s++) {\n", index, index, index);
     if (several > 1) split_part(t, p, type, parted, first);
     return 2;
 }
@@ -186,7 +186,7 @@ NestVector nest_vector(const Program *p, const Kernel *k) {
     v.whole = !v.parted && !is_empty && dim_divides(p->graph, dim_const(p->graph, 16), last);
     v.one = !v.parted && !is_empty && dim_is_const(last, &extent) && extent <= 16;
     c_dim(&end, p, last);
-    v.end = v.parted ? "part.last" : arena_strdup(p->arena, end.data);
+    v.end = v.parted ? "range.last" : arena_strdup(p->arena, end.data);
     if (v.one) v.j = "", v.lane = "0", v.n = v.end;
     text_free(&end);
     return v;
@@ -195,7 +195,7 @@ NestVector nest_vector(const Program *p, const Kernel *k) {
 int nest_open_vector(Text *t, const NestVector *v, int depth) {
     if (v->one) return depth;
     nest_indent(t, depth);
-    text_add(t, "for (int j = %s; j < %s; j += LANES) {\n", v->parted ? "part.first" : "0", v->end);
+    text_add(t, "for (int j = %s; j < %s; j += LANES) {\n", v->parted ? "range.first" : "0", v->end);
     if (!v->whole) nest_indent(t, depth + 1), text_add(t, "int n = %s - j;\n", v->end);
     return depth + 1;
 }
@@ -252,9 +252,9 @@ static bool has_memory(const Kernel *k, int i) { return k->in[i].base != BASE_SC
 void nest_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
     Arena *arena = ps->program->arena;
-    take_part(ps, "part");
+    take_range(ps, "range");
     take_step(ps);
-    take(ps, "int ", "rows", "rows"), take(ps, "int ", "wanted", "wanted");
+    take(ps, "int ", "rows", "rows"), take(ps, "int ", "logit_rows", "logit_rows");
     for (int i = 0; i < k->n_in; i++) take_operand(ps, arena_printf(arena, "a%d", i), &k->in[i]);
     for (int i = 0; i < k->n_out; i++) take_result(ps, i ? arena_printf(arena, "y%d", i) : "y", &k->out[i]);
 }
@@ -428,6 +428,6 @@ void write_nest(Text *t, const Program *p, const Kernel *k) {
                          : op_is_elementwise(op) ? write_pointwise
                                                  : NULL;
     if (!writer) diag_fatal(k->loc, "%s: no code is generated for this op", op_info[op].name);
-    if (nest_parted(p, k) == 0) text_add(t, "    if (part.first == part.last) return;\n");
+    if (nest_parted(p, k) == 0) text_add(t, "    if (range.first == range.last) return;\n");
     writer(t, p, k);
 }

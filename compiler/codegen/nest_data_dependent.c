@@ -40,8 +40,7 @@ void write_unique(Text *t, const Program *p, const Kernel *k) {
     bool plain = dtype_bits(x->dtype) >= 8 && (!dtype_is_float(x->dtype) || x->dtype == DT_f32 || x->dtype == DT_f64);
     if (!plain || kernel_int(k, "axis", 0) || x->rank > 2 || !dim_is_const(size, &each))
         diag_fatal(k->loc, "unique: no code is generated for %s", type_text(x));
-    text_add(t, "    *y3 = burin_unique(&(burin_slices){a0, "),
-        c_dim(t, p, x->dim[0]);
+    text_add(t, "    *y3 = burin_unique(&(burin_unique_slices){a0, "), c_dim(t, p, x->dim[0]);
     text_add(t, ", $}, %s, y, y1, y2);\n", kernel_int(k, "sorted", 1) ? "true" : "false");
 }
 
@@ -55,8 +54,7 @@ static void write_limit(Text *t, const Program *p, const Kernel *k, int i, const
 void write_suppression(Text *t, const Program *p, const Kernel *k) {
     const Type *scores = &k->in[1].type;
     if (scores->dtype != DT_f32) diag_fatal(k->loc, "no code is generated for scores %s", type_text(scores));
-    text_add(t, "    burin_suppression how = {.boxes = "),
-        c_dim(t, p, scores->dim[2]);
+    text_add(t, "    burin_suppression how = {.boxes = "), c_dim(t, p, scores->dim[2]);
     text_add(t, ", .centre = %s, .most = ", kernel_int(k, "center_point_box", 0) ? "true" : "false");
     write_limit(t, p, k, 2, "0"), text_add(t, ", .iou = "), write_limit(t, p, k, 3, "0"), text_add(t, ", .score = ");
     write_limit(t, p, k, 4, "-INFINITY"), text_add(t, "};\n    int64_t found = 0;\n");

@@ -59,8 +59,8 @@ static const Reducer *reducer_of(const Kernel *k) {
     static const Reducer reducers[] = {
         {OP_reduce_sum, "0", "vf_add", "sf_add", "vf_sum"},
         {OP_reduce_mean, "0", "vf_add", "sf_add", "vf_sum"},
-        {OP_reduce_max, "-INFINITY", "vf_max", "sf_max", "vf_top"},
-        {OP_reduce_min, "INFINITY", "vf_min", "sf_min", "vf_bottom"},
+        {OP_reduce_max, "-INFINITY", "vf_max", "sf_max", "vf_reduce_max"},
+        {OP_reduce_min, "INFINITY", "vf_min", "sf_min", "vf_reduce_min"},
         {OP_reduce_prod, "1", "vf_mul", "sf_mul", "vf_product"},
     };
     for (size_t i = 0; i < sizeof reducers / sizeof *reducers; i++)

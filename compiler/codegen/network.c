@@ -175,17 +175,17 @@ void write_net(Text *t, const Program *p) {
     write_tensors(t, "outputs", d->net.outputs, d->net.n_outputs);
     write_symbols(t, &d->net);
     write_dimension(t, p, d);
-    if (p->sized_by_run) {
-        write_places(t, p);
+    if (p->dynamic_sizes) {
+        write_buffer_offsets(t, p);
         text_add(t,
-                 "static size_t scratch_bytes(const int64_t *symbols) {\n    size_t place[%d];\n    return %splaces(symbols, "
-                 "place);\n}\n\n",
+                 "static size_t scratch_bytes(const int64_t *symbols) {\n    size_t offset[%d];\n    return "
+                 "%sbuffer_offsets(symbols, offset);\n}\n\n",
                  p->n_buffers + 1, p->prefix);
     }
     text_add(
         t,
         "static const burin_network net = {inputs, outputs, %d, %d, symbols, %d, %d, %d, dimension, %d, %d, %s, %s, %s};\n\n",
         d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.n_data_dependent, d->net.rows, d->net.tokens,
-        d->net.embedding, p->sized_by_run ? "scratch_bytes" : "NULL", d->net.random ? "true" : "false",
-        p->batches_texts ? "true" : "false");
+        d->net.embedding, p->dynamic_sizes ? "scratch_bytes" : "NULL", d->net.random ? "true" : "false",
+        p->batches_sequences ? "true" : "false");
 }

@@ -1,7 +1,7 @@
 // What a kernel function takes: one list a kernel, which prints the signature of its function and every call of it.
 //
-//   KERNEL void rms_normalization_192(burin_part part, const float *x, const float *weight, float *y) {
-//       rms_normalization_192(ROWS(rows), x, w->input_layernorm, input_layernorm);
+//   KERNEL void rms_normalization_192(burin_range range, const float *x, const float *weight, float *y) {
+//       rms_normalization_192(ROW_RANGE(rows), x, w->input_layernorm, input_layernorm);
 #include "codegen/parameters.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ void take_view(Parameters *ps, const char *type, const char *name, const View *v
     Text t = {0};
     if (v->base == BASE_NONE || v->base == BASE_SCALAR) return;
     c_pointer(&t, ps->program, ps->kernel, v);
-    if (ps->kernel->by_text) c_text_place(&t, ps->program, v);
+    if (ps->kernel->per_sequence) c_sequence_offset(&t, ps->program, v);
     take(ps, type, name, arena_strndup(ps->program->arena, t.data, t.length));
     text_free(&t);
 }
@@ -32,10 +32,10 @@ void take_result(Parameters *ps, const char *name, const View *v) {
     take_view(ps, arena_printf(ps->program->arena, "%s *", c_type(v->type.dtype)), name, v);
 }
 
-void take_part(Parameters *ps, const char *name) {
+void take_range(Parameters *ps, const char *name) {
     Text t = {0};
-    c_part(&t, ps->program, ps->kernel);
-    take(ps, "burin_part ", name, arena_strndup(ps->program->arena, t.data, t.length));
+    c_range(&t, ps->program, ps->kernel);
+    take(ps, "burin_range ", name, arena_strndup(ps->program->arena, t.data, t.length));
     text_free(&t);
 }
 

@@ -16,7 +16,7 @@ struct Parameters {
     Parameter *list;
 };
 
-enum { PART_PARAMETER = 0 };    // of a kernel that threads share: its part comes first
+enum { RANGE_PARAMETER = 0 };   // of a kernel that threads share: its part comes first
 enum { OTHER_PARAMETERS = 8 };  // at most as many besides operands and results
 
 void take(Parameters *, const char *type, const char *name, const char *argument);
@@ -24,7 +24,7 @@ void take_view(Parameters *, const char *type, const char *name,
                const View *);                                     // where it begins; nothing of what has no memory
 void take_operand(Parameters *, const char *name, const View *);  // const, of its element type
 void take_result(Parameters *, const char *name, const View *);
-void take_part(Parameters *, const char *name);  // the share of a thread
+void take_range(Parameters *, const char *name);  // the share of a thread
 void take_count(Parameters *, const char *name, const Dim *);
 void take_rows(Parameters *, const Type *);  // the product of all but the last dimension
 void take_step(Parameters *);                // s

@@ -7,7 +7,7 @@
 // Rows of a table, or columns of packed panels, which are the rows of what was packed.
 void embed_parameters(Parameters *ps) {
     const View *in = ps->kernel->in;
-    take_part(ps, "part");
+    take_range(ps, "range");
     take_operand(ps, "index", &in[1]);
     take_operand(ps, in[0].weight->format ? "panels" : "table", &in[0]);
     take_result(ps, "y", &ps->kernel->out[0]);
@@ -19,7 +19,7 @@ void write_embed(Text *t, const Program *p, const Kernel *k) {
     const char *format = packed ? packed->name : dtype_name(k->in[0].type.dtype), *what = packed ? "panels" : "table";
     long long rows = packed ? (long long)k->in[0].weight->columns : (long long)dim_upper(k->in[0].type.dim[0]);
     (void)p;
-    text_add(t, "    for (int r = part.first; r < part.last; r++)\n");
+    text_add(t, "    for (int r = range.first; r < range.last; r++)\n");
     text_add(t, "        gather_%s_%s(%lld, %s, burin_index(index[r], %lld), y + r * %lld);\n", packed ? "column" : "row",
              format, n, what, rows, n);
 }
@@ -39,7 +39,7 @@ static bool has_sum(const Kernel *k) { return k->n_out > 1 && quantized_result(k
 
 void norm_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
-    take_part(ps, "part");
+    take_range(ps, "range");
     take_operand(ps, "x", &k->in[NORM_X]);
     if (is_skip(k)) take_operand(ps, "residual", &k->in[SKIP_NORM_RESIDUAL]);
     take_operand(ps, "weight", &k->in[is_skip(k) ? SKIP_NORM_WEIGHT : NORM_WEIGHT]);
@@ -54,7 +54,7 @@ void write_norm(Text *t, const Program *p, const Kernel *k) {
     const char *stride = c_row_stride(p, &k->in[NORM_X]), *from = "x";
     int quantized = quantized_result(k);
     bool braces = is_skip(k) || quantized >= 0;
-    text_add(t, "    for (int r = part.first; r < part.last; r++)%s\n", braces ? " {" : "");
+    text_add(t, "    for (int r = range.first; r < range.last; r++)%s\n", braces ? " {" : "");
     if (is_skip(k)) {
         from = has_sum(k) ? "sum" : "y";
         text_add(t, "        add_row(%lld, x + r * %s, residual + r * %s, %s + r * %lld);\n", n, stride,
@@ -80,25 +80,26 @@ void write_norm(Text *t, const Program *p, const Kernel *k) {
 static const char *blocks_of_part(const Program *p, const Kernel *k) {
     const RankShare *s = &k->ranks;
     if (s->units) return arena_printf(p->arena, "BLOCKS(%d, %d)", s->units, s->each);
-    if (k->follows) return arena_printf(p->arena, "PIECE(%d, %d)", k->first_piece, k->follows->pieces.columns / QUANT_BLOCK);
-    return arena_printf(p->arena, "EVERY(%d)", (int)((last_dim(&k->in[0]) + QUANT_BLOCK - 1) / QUANT_BLOCK));
+    if (k->fused_into)
+        return arena_printf(p->arena, "TILE_RANGE(%d, %d)", k->first_tile, k->fused_into->tiles.columns / QUANT_BLOCK);
+    return arena_printf(p->arena, "ALL(%d)", (int)((last_dim(&k->in[0]) + QUANT_BLOCK - 1) / QUANT_BLOCK));
 }
 
 static void take_row_part(Parameters *ps) {
     Text t = {0};
-    if (!ps->kernel->follows) {
-        take_part(ps, "part");
+    if (!ps->kernel->fused_into) {
+        take_range(ps, "range");
         return;
     }
-    text_add(&t, "EVERY("), c_rows(&t, ps->program, &ps->kernel->in[0].type), text_add(&t, ")");
-    take(ps, "burin_part ", "part", arena_strndup(ps->program->arena, t.data, t.length));
+    text_add(&t, "ALL("), c_rows(&t, ps->program, &ps->kernel->in[0].type), text_add(&t, ")");
+    take(ps, "burin_range ", "range", arena_strndup(ps->program->arena, t.data, t.length));
     text_free(&t);
 }
 
 void quantize_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
     take_row_part(ps);
-    take(ps, "burin_part ", "blocks", blocks_of_part(ps->program, k));
+    take(ps, "burin_range ", "blocks", blocks_of_part(ps->program, k));
     take_operand(ps, "x", &k->in[0]);
     take_result(ps, "y", &k->out[0]);
 }
@@ -107,26 +108,26 @@ void write_quantize(Text *t, const Program *p, const Kernel *k) {
     long long n = (long long)last_dim(&k->in[0]);
     const char *stride = c_row_stride(p, &k->in[0]), *blocks = c_row_stride(p, &k->out[0]);
     if (k->out[0].type.dtype == DT_i8_rows) {
-        text_add(t, "    for (int r = part.first; r < part.last; r++) quantize_row_integers(%lld, x + r * %s, y + r * %s);\n",
+        text_add(t, "    for (int r = range.first; r < range.last; r++) quantize_row_integers(%lld, x + r * %s, y + r * %s);\n",
                  n, stride, blocks);
         return;
     }
     text_add(t, "    int from = 32 * blocks.first, k = burin_min(32 * blocks.last, %lld) - from;\n", n);
     text_add(t,
-             "    for (int r = part.first; r < part.last && k > 0; r++)\n"
+             "    for (int r = range.first; r < range.last && k > 0; r++)\n"
              "        quantize_row_q8_0(k, x + r * %s + from, y + r * %s + blocks.first);\n",
              stride, blocks);
 }
 
-void select_parameters(Parameters *ps) {
-    take_part(ps, "part");
-    take(ps, "const int32_t *", "row", "s->wanted");
+void gather_rows_parameters(Parameters *ps) {
+    take_range(ps, "range");
+    take(ps, "const int32_t *", "row", "s->logit_rows");
     take_operand(ps, "x", &ps->kernel->in[0]);
     take_result(ps, "y", &ps->kernel->out[0]);
 }
 
-void write_select(Text *t, const Program *p, const Kernel *k) {
+void write_gather_rows(Text *t, const Program *p, const Kernel *k) {
     long long n = (long long)last_dim(&k->out[0]);
-    text_add(t, "    for (int r = part.first; r < part.last; r++) memcpy(y + r * %lld, x + row[r] * %s, %lld * sizeof *y);\n",
+    text_add(t, "    for (int r = range.first; r < range.last; r++) memcpy(y + r * %lld, x + row[r] * %s, %lld * sizeof *y);\n",
              n, c_row_stride(p, &k->in[0]), n);
 }

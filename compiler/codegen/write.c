@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "codegen/emit.h"
 #include "ir/convert.h"
 #include "ir/operands.h"
@@ -19,9 +19,9 @@ const KernelWriter kernel_writers[] = {
     [FAMILY_QUANTIZE] = {quantize_parameters, write_quantize, {{0}}},
     [FAMILY_ROTARY] = {rotary_parameters, write_rotary, {{0}}},
     [FAMILY_APPEND] = {append_parameters, write_append, {{0}}},
-    [FAMILY_EARLIER] = {earlier_parameters, write_earlier, {{0}}},
+    [FAMILY_SHIFT] = {shift_rows_parameters, write_shift_rows, {{0}}},
     [FAMILY_ATTENTION] = {attention_parameters, write_attention, {{0}}},
-    [FAMILY_SELECT] = {select_parameters, write_select, {{0}}},
+    [FAMILY_GATHER] = {gather_rows_parameters, write_gather_rows, {{0}}},
     [FAMILY_NEST] = {nest_parameters, write_nest, {{'$', order_name, write_slice_order}}},
 };
 
@@ -82,8 +82,8 @@ static void write_symbol(Text *t, const DimWriter *w, const Dim *d) {
         text_add(t, "%lld", (long long)dim_upper(d));
     else if (w->by_symbols)
         text_add(t, "symbols[%d]", index);
-    else if (d == w->p->rows || d == w->p->wanted)
-        text_add(t, d == w->p->rows ? "rows" : "wanted");
+    else if (d == w->p->rows || d == w->p->logit_rows)
+        text_add(t, d == w->p->rows ? "rows" : "logit_rows");
     else
         text_add(t, "(int)s->symbols[%d]", index);
 }
@@ -184,8 +184,8 @@ static const char *input_name(const Node *n) {
     static const char *const names[] = {[INPUT_TOKENS] = "s->token",
                                         [INPUT_POSITIONS] = "s->position",
                                         [INPUT_SLOTS] = "s->slot",
-                                        [INPUT_WANTED] = "s->wanted",
-                                        [INPUT_MEMORY] = "s->memory"};
+                                        [INPUT_LOGIT_ROWS] = "s->logit_rows",
+                                        [INPUT_SOURCE_LAST] = "s->source_last"};
     size_t role = (size_t)input_role(n);
     if (!graph_has_rows(n->graph)) return NULL;
     return role < sizeof names / sizeof *names ? names[role] : NULL;
@@ -268,28 +268,28 @@ void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
 }
 
 // Caches of a call are by keys; what is not by rows has room for each row of a text.
-void c_text_place(Text *t, const Program *p, const View *v) {
+void c_sequence_offset(Text *t, const Program *p, const View *v) {
     if (v->base != BASE_BUFFER && v->base != BASE_INPUT && v->base != BASE_OUTPUT) return;
-    if (v->base == BASE_BUFFER && v->buffer->whole) {
-        if (v->type.rank == 4) text_add(t, " + text.key * "), c_dim(t, p, v->stride[2]);
+    if (v->base == BASE_BUFFER && v->buffer->fixed_size) {
+        if (v->type.rank == 4) text_add(t, " + sequence.key * "), c_dim(t, p, v->stride[2]);
         return;
     }
-    int64_t stride = text_stride(p, v);
+    int64_t stride = sequence_stride(p, v);
     if (v->base == BASE_OUTPUT && !stride)
-        text_add(t, " + text.index * "), c_dim(t, p, type_count(p->graph, &p->graph->outputs[v->output]->type));
+        text_add(t, " + sequence.index * "), c_dim(t, p, type_count(p->graph, &p->graph->outputs[v->output]->type));
     else
-        text_add(t, stride == 1 ? " + text.row" : " + text.row * %lld", (long long)stride);
+        text_add(t, stride == 1 ? " + sequence.row" : " + sequence.row * %lld", (long long)stride);
 }
 
-// PANELS(20, 1, rows), EVERY(rows), HEADS(2, 6), TILES(6, 6, rows): the thread's part of what its rank computes
-static void c_part_of_rank(Text *t, const Program *p, const Kernel *k) {
+// PANELS(20, 1, rows), ALL(rows), HEADS(2, 6), TILES(6, 6, rows): the thread's part of what its rank computes
+static void c_rank_range(Text *t, const Program *p, const Kernel *k) {
     const RankShare *share = &k->ranks;
     if (k->family == FAMILY_APPEND || k->family == FAMILY_ROTARY) {
         text_add(t, "HEADS(%d, %d)", share->part[0].heads, share->units);
         return;
     }
     if (k->family == FAMILY_QUANTIZE)
-        text_add(t, "EVERY(");
+        text_add(t, "ALL(");
     else if (k->family == FAMILY_ATTENTION)
         text_add(t, "TILES("), c_dim(t, p, k->share.count), text_add(t, ", %d, ", share->units);
     else
@@ -299,7 +299,7 @@ static void c_part_of_rank(Text *t, const Program *p, const Kernel *k) {
 }
 
 // HEADS_PANELS(192, 32, 2, 6, rows): the panels that hold the rank's of 2 heads, 32 columns each from 192 on
-const char *c_part_of_heads(const Program *p, const Kernel *k, const RankPart *part) {
+const char *c_head_panels(const Program *p, const Kernel *k, const RankPart *part) {
     Text t = {0};
     text_add(&t, "HEADS_PANELS(%d, %d, %d, %d, ", part->first, part->width, part->heads, k->ranks.units);
     c_rows(&t, p, &k->out[0].type);
@@ -321,14 +321,15 @@ void c_units(Text *t, const Program *p, const Kernel *k) {
     }
 }
 
-void c_part(Text *t, const Program *p, const Kernel *k) {
+void c_range(Text *t, const Program *p, const Kernel *k) {
     if (k->ranks.units) {
-        c_part_of_rank(t, p, k);
-    } else if (k->follows) {
-        text_add(t, "PIECE(%d, 1)", k->first_piece);
-    } else if (k->taken) {
-        text_add(t, "taken.part");
+        c_rank_range(t, p, k);
+    } else if (k->fused_into) {
+        text_add(t, "TILE_RANGE(%d, 1)", k->first_tile);
+    } else if (k->dynamic) {
+        text_add(t, "slices.range");
     } else {
-        text_add(t, "%s%s(", k->by_text ? "TEXT_" : "", k->row_wise ? "ROWS" : "PART"), c_units(t, p, k), text_add(t, ")");
+        static const char *const macros[2][2] = {{"THREAD_RANGE", "ROW_RANGE"}, {"SEQUENCE_RANGE", "SEQUENCE_ROW_RANGE"}};
+        text_add(t, "%s(", macros[k->per_sequence][k->replicated_if_one_row]), c_units(t, p, k), text_add(t, ")");
     }
 }

@@ -1,8 +1,8 @@
 // burin check --against: values that another framework recorded, beside what the model's graphs say they are.
 //
 // The graphs are those of the description or file, before any pass; the interpreter computes them in f64. A value differs when
-// it is farther from that than rounding explains: than f32 takes the interpreter on the same way (walk.h). What differs
-// although a value that depends on it agrees was another one than its name says.
+// it is farther from that than rounding explains: than f32 takes the interpreter on the same way (interpret_both.h). What
+// differs although a value that depends on it agrees was another one than its name says.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "driver/align.h"
 #include "driver/check_inputs.h"
 #include "driver/commands.h"
-#include "driver/walk.h"
+#include "driver/interpret_both.h"
 #include "ir/convert.h"
 
 typedef struct Place {
@@ -28,7 +28,7 @@ typedef struct Against {
     const Options *options;
     const Recording *recording;
     CheckInputs inputs;
-    Walk walk;
+    InterpretBoth walk;
     Place *places;  // in the order they are computed
     int n_places;
     bool *placed;    // by recorded value
@@ -232,7 +232,7 @@ static int compare_graphs(Against *a, const Module *m) {
         const Graph *g = m->graphs[i];
         const Tensor **inputs = check_inputs_of(&a->inputs, g, a->walk.exact);
         align(a, g);
-        walk_graph(&a->walk, g, inputs, visit, a);
+        interpret_both_graph(&a->walk, g, inputs, visit, a);
         settle(a, g);
         for (int j = a->n_places; j-- > a->first_here;)
             if (differs(&a->places[j])) first = &a->places[j];
@@ -266,8 +266,8 @@ int check_against(Build *b) {
     a.places = ARENA_ARRAY(b->arena, Place, a.recording->n);
     a.placed = ARENA_ARRAY(b->arena, bool, a.recording->n);
     a.step = step_of(a.recording);
-    walk_open(&a.walk);
+    interpret_both_open(&a.walk);
     int status = compare_graphs(&a, b->module);
-    walk_close(&a.walk);
+    interpret_both_close(&a.walk);
     return print_result(&a, status);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "driver/check_inputs.h"
-#include "driver/walk.h"
+#include "driver/interpret_both.h"
 
 struct Aligner {
     Arena *arena;

@@ -27,25 +27,25 @@ static void remember(void *user, Node *n, const Tensor *exact, const Tensor *con
     const char *output = output_name(n);
     if (!t->all && !output) return;
     if (t->n == t->capacity) {
-        Traced *values = ARENA_ARRAY(t->arena, Traced, t->capacity = 2 * t->capacity + 64);
+        TracedValue *values = ARENA_ARRAY(t->arena, TracedValue, t->capacity = 2 * t->capacity + 64);
         if (t->n) memcpy(values, t->values, (size_t)t->n * sizeof *values);
         t->values = values;
     }
-    t->values[t->n++] = (Traced){.node = n,
-                                 .graph = n->graph->name,
-                                 .output = output,
-                                 .exact = tensor_copy(t->arena, exact),
-                                 .contract = tensor_copy(t->arena, contract)};
+    t->values[t->n++] = (TracedValue){.node = n,
+                                      .graph = n->graph->name,
+                                      .output = output,
+                                      .exact = tensor_copy(t->arena, exact),
+                                      .contract = tensor_copy(t->arena, contract)};
 }
 
 void trace_module(Trace *t, const Options *o, const Module *m, bool all) {
     *t = (Trace){.arena = arena_new(), .all = all};
     CheckInputs inputs = check_inputs(t->arena, o, NULL);
     inputs.invented = true, inputs.size = INVENTED_SIZE, inputs.memory = 1;
-    Walk w;
-    walk_open(&w);
+    InterpretBoth w;
+    interpret_both_open(&w);
     check_walk(&inputs, m, &w, remember, t);
-    walk_close(&w);
+    interpret_both_close(&w);
 }
 
 void trace_free(Trace *t) {
@@ -53,24 +53,24 @@ void trace_free(Trace *t) {
     *t = (Trace){0};
 }
 
-static const Traced *find_output(const Trace *t, const Traced *output) {
+static const TracedValue *find_output(const Trace *t, const TracedValue *output) {
     for (int i = 0; i < t->n; i++) {
-        const Traced *v = &t->values[i];
+        const TracedValue *v = &t->values[i];
         if (v->output && !strcmp(v->graph, output->graph) && !strcmp(v->output, output->output)) return v;
     }
     return NULL;
 }
 
-static Difference difference(const Traced *after, const Traced *before) {
+static Difference difference(const TracedValue *after, const TracedValue *before) {
     return tensor_difference(after->exact, before->exact, before->contract, 0x1p-24);
 }
 
-const Traced *trace_compare(const Trace *before, const Trace *after, Difference *d) {
-    const Traced *farthest = NULL;
+const TracedValue *trace_compare(const Trace *before, const Trace *after, Difference *d) {
+    const TracedValue *farthest = NULL;
     double most = -1;
     *d = (Difference){0};
     for (int i = 0; i < after->n; i++) {
-        const Traced *a = &after->values[i], *b = a->output ? find_output(before, a) : NULL;
+        const TracedValue *a = &after->values[i], *b = a->output ? find_output(before, a) : NULL;
         if (!b || tensor_count(a->exact) != tensor_count(b->exact)) continue;
         Difference here = difference(a, b);
         double share = here.explained > 0 ? here.found / here.explained : here.found;
@@ -83,25 +83,25 @@ const Traced *trace_compare(const Trace *before, const Trace *after, Difference 
 // ----------------------------------------------------------------------------------------------------------------------- nodes
 typedef struct Blame {
     const Trace *before, *after;
-    const Traced **by_mark;  // of the graph after
-    bool *equal;             // by mark: some value before the pass is the same
+    const TracedValue **by_mark;  // of the graph after
+    bool *equal;                  // by mark: some value before the pass is the same
     const Node *node;
 } Blame;
 
-static bool same_values(const Traced *a, const Traced *b) {
+static bool same_values(const TracedValue *a, const TracedValue *b) {
     if (tensor_count(a->exact) != tensor_count(b->exact)) return false;
     return !difference(a, b).outside;
 }
 
-static const Traced *find_named(const Trace *t, const Node *n) {
+static const TracedValue *find_named(const Trace *t, const Node *n) {
     for (int i = 0; i < t->n; i++)
         if (!strcmp(t->values[i].node->name, n->name) && !strcmp(t->values[i].node->graph->name, n->graph->name))
             return &t->values[i];
     return NULL;
 }
 
-static bool has_equal(const Trace *before, const Traced *after) {
-    const Traced *named = find_named(before, after->node);
+static bool has_equal(const Trace *before, const TracedValue *after) {
+    const TracedValue *named = find_named(before, after->node);
     if (named && same_values(after, named)) return true;
     for (int i = 0; i < before->n; i++)
         if (same_values(after, &before->values[i])) return true;
@@ -125,10 +125,10 @@ static const Node *find_node(const Trace *before, const Trace *after, const Node
     Blame b = {.before = before, .after = after};
     int nodes = 0;
     EACH_NODE(n, output->graph) n->mark = nodes++;
-    b.by_mark = ARENA_ARRAY(after->arena, const Traced *, nodes);
+    b.by_mark = ARENA_ARRAY(after->arena, const TracedValue *, nodes);
     b.equal = ARENA_ARRAY(after->arena, bool, nodes);
     for (int i = 0; i < after->n; i++) {
-        const Traced *t = &after->values[i];
+        const TracedValue *t = &after->values[i];
         if (t->node->graph != output->graph) continue;
         b.by_mark[t->node->mark] = t;
         b.equal[t->node->mark] = has_equal(before, t);
@@ -151,9 +151,9 @@ static void name_node(const Options *o, const Module *was, const Module *is, Pas
     Difference d;
     trace_module(&before, o, was, true);
     trace_module(&after, o, is, true);
-    const Traced *output = trace_compare(&before, &after, &d);
+    const TracedValue *output = trace_compare(&before, &after, &d);
     const Node *n = find_node(&before, &after, output->node);
-    const Traced *named = find_named(&before, n);
+    const TracedValue *named = find_named(&before, n);
     diag_error(
         n->loc,
         "the pass %s changed the numbers, first those of %s: the output %s is %.9g, it was %.9g, rounding explains %.2g\n"
@@ -188,7 +188,7 @@ static bool may_change(Pass pass) { return pass == PASS_quantize; }
 
 static bool changes(const Trace *before, const Trace *after, Pass pass) {
     Difference d;
-    const Traced *output = trace_compare(before, after, &d);
+    const TracedValue *output = trace_compare(before, after, &d);
     double unit = d.largest > 0 ? d.largest : 1;
     bool outside = output && d.outside, changed = outside && !may_change(pass);
     printf("%-20s %10.2g %10.2g%s\n", pass_info[pass].name, d.found / unit, d.explained / unit,

@@ -5,23 +5,23 @@
 #include "driver/check_inputs.h"
 
 // Values by graph and name: what the outputs are, or every value.
-typedef struct Traced {
+typedef struct TracedValue {
     const Node *node;            // as long as no pass runs
     const char *graph, *output;  // names; output NULL: of no output
     const Tensor *exact, *contract;
-} Traced;
+} TracedValue;
 
 typedef struct Trace {
     Arena *arena;
     bool all;
-    Traced *values;
+    TracedValue *values;
     int n, capacity;
 } Trace;
 
 void trace_module(Trace *, const Options *, const Module *, bool all);
 void trace_free(Trace *);
 // The output that is farthest from what it was, in units of what rounding explains; NULL when they have none in common.
-const Traced *trace_compare(const Trace *before, const Trace *after, Difference *);
+const TracedValue *trace_compare(const Trace *before, const Trace *after, Difference *);
 
 // Shrinks the graphs of `before` as long as the pass does to them what it did, and writes them to -o. No error may have
 // been reported before: the pass would stop at it.

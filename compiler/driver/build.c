@@ -11,10 +11,10 @@
 #include "driver/compiler.h"
 #include "driver/crash.h"
 #include "driver/editor.h"
-#include "driver/server.h"
 #include "driver/flags.h"
 #include "driver/memory.h"
 #include "driver/output_name.h"
+#include "driver/server.h"
 #include "frontend/card.h"
 #include "frontend/dsl.h"
 #include "frontend/onnx.h"
@@ -193,7 +193,7 @@ static void load_checkpoint(Build *b) {
 
 // What a network does with texts stands where a decoder has its template.
 static void load_card(Build *b) {
-    const Checkpoint *c = b->checkpoint ? b->checkpoint : b->beside;
+    const Checkpoint *c = b->checkpoint ? b->checkpoint : b->side_folder;
     if (!c || !b->tokenizer || b->module->n_graphs != 1 || !strcmp(b->module->graphs[0]->name, "decode")) return;
     Card card = card_read(b->arena, c, b->module->graphs[0], b->tokenizer, b->embeds);
     b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
@@ -208,8 +208,8 @@ static void load_template(Build *b) {
     bool gguf = c->kind == CHECKPOINT_GGUF && c->tokenizer && has_suffix(c->tokenizer, ".gguf");
     if (!template_find(b->arena, gguf ? c->tokenizer : c->folder, &text)) return;
     b->chat = template_compile(b->arena, &text);
-    b->talks = b->chat.blob != NULL;
-    if (!b->talks) diag_warning(b->chat.place, "%s: the program has no --chat", b->chat.problem);
+    b->has_chat = b->chat.blob != NULL;
+    if (!b->has_chat) diag_warning(b->chat.place, "%s: the program has no --chat", b->chat.problem);
 }
 
 void build_load(Build *b) {
@@ -240,7 +240,7 @@ bool build_passes(Build *b) {
     crash_watch(b);
     bool whole = passes_run(b->module, &b->passes);
     if (whole) build_check_positions(b);
-    if (whole) warn_of_surprises(b);
+    if (whole) build_warnings(b);
     return whole;
 }
 
@@ -248,7 +248,7 @@ bool build_passes(Build *b) {
 // or an archive meets others in a host, and a folder of C is read.
 static const char *name_in_c(const Build *b) {
     if (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_SHARED) return b->name;
-    return b->guesses ? "model_draft" : "model";
+    return b->is_draft ? "model_draft" : "model";
 }
 
 void build_lower(Build *b) {
@@ -293,7 +293,7 @@ static const char *info_text(const Build *b) {
     for (int i = 0; i < b->tools.n_cpus; i++) text_add(&t, " %s", b->tools.cpus[i]->name);
     text_add(&t, "\n");
     if (b->numbers) text_add(&t, "numbers   %s\n", b->numbers);
-    if (b->talks) text_add(&t, "editor    %s\n", b->tools.editor ? "libedit" : "none");
+    if (b->has_chat) text_add(&t, "editor    %s\n", b->tools.editor ? "libedit" : "none");
     if (b->tools.server) text_add(&t, "server    libevent\n");
     plan_print(&t, b->program);
     const char *text = arena_strndup(b->arena, t.data, t.length);
@@ -308,13 +308,13 @@ static void write_text(const Build *b, const char *folder, const char *suffix, T
 
 const char *weights_symbol(const Build *b) {
     if (b->kind != OUTPUT_PROGRAM) return arena_printf(b->arena, "%s_weights", b->name);
-    return b->guesses ? "burin_draft_weights" : "burin_weights";
+    return b->is_draft ? "burin_draft_weights" : "burin_weights";
 }
 
 // NULL: a library's model, or one that guesses for another
 static const char *modes_of(const Build *b) {
-    if (b->guesses || (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)) return NULL;
-    if (is_decoder(b->program)) return b->program->encoder ? "sources" : b->talks ? "chat" : "text";
+    if (b->is_draft || (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)) return NULL;
+    if (is_decoder(b->program)) return b->program->encoder ? "sources" : b->has_chat ? "chat" : "text";
     const burin_network *net = &describe_net(b->program)->net;
     return b->labels ? "label" : b->tokenizer && net->tokens >= 0 && net->embedding >= 0 ? "embed" : "network";
 }
@@ -335,12 +335,12 @@ void build_sources(const Build *b, const char *folder) {
     if (b->draft) d.draft = arena_printf(b->arena, "%s_model", b->draft->name);
     d.weights_symbol = weights_symbol(b);
     d.weights_mapped = !library && machine_is_windows(b->tools.machine);
-    d.descriptor = library || b->guesses ? arena_printf(b->arena, "%s_model", b->name) : "burin_model_this";
+    d.descriptor = library || b->is_draft ? arena_printf(b->arena, "%s_model", b->name) : "burin_model_this";
     Text source = {0}, header = {0}, dispatch = {0};
     emit_program(b->program, &source);
     emit_header(b->program, &header);
     emit_dispatch(b->program, &d, &dispatch);
-    if (b->kind == OUTPUT_FOLDER && !b->guesses)
+    if (b->kind == OUTPUT_FOLDER && !b->is_draft)
         text_add(&dispatch,
                  "\n// The program's main finds its model by this name.\nextern const burin_model burin_model_this "
                  "__attribute__((alias(\"%s_model\")));\n",

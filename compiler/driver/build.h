@@ -18,15 +18,15 @@ typedef struct Build {
     OutputKind kind;
     bool into_cache;  // the output takes the place of any earlier one
     Toolchain tools;
-    bool guesses;              // this is the draft of another
-    bool onnx;                 // MODEL is an ONNX file
-    bool text;                 // that is a decoder of tokens
-    bool embeds;               // texts in, embeddings out
-    bool labels;               // texts in, labels or words out
-    bool talks;                // it has a chat template
-    Checkpoint *checkpoint;    // NULL when MODEL is a dumped .ir or an ONNX file
-    const Checkpoint *beside;  // of an ONNX encoder of texts: the folder and its config.json, no tensors
-    const char *description;   // path of the .burin file
+    bool is_draft;                  // this is the draft of another
+    bool onnx;                      // MODEL is an ONNX file
+    bool text;                      // that is a decoder of tokens
+    bool embeds;                    // texts in, embeddings out
+    bool labels;                    // texts in, labels or words out
+    bool has_chat;                  // it has a chat template
+    Checkpoint *checkpoint;         // NULL when MODEL is a dumped .ir or an ONNX file
+    const Checkpoint *side_folder;  // of an ONNX encoder of texts: the folder and its config.json, no tensors
+    const char *description;        // path of the .burin file
     Module *module;
     Tokenizer *tokenizer;   // or NULL
     CompiledTemplate chat;  // no blob: none
@@ -67,7 +67,7 @@ void build_rotary_factors(const Build *);  // which of LongRoPE's two lists --ct
 void build_generation(Build *);            // of an encoder-decoder
 void build_context(Build *);
 void build_check_positions(const Build *);
-void warn_of_surprises(const Build *);  // after the passes: options without effect, what the program does not do
+void build_warnings(const Build *);  // after the passes: options without effect, what the program does not do
 int64_t learned_positions(const Graph *, int64_t context);  // the smallest table that positions look up, or `context`
 // Where `burin run` keeps the program of these options: the same path exactly when it would be the same program.
 const char *build_cache_path(const Build *);

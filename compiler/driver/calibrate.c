@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/compiled_model.h"
 #include "driver/process.h"
-#include "driver/traced.h"
 #include "engine/threads.h"
 #include "ir/operands.h"
 #include "program/prompt.h"
@@ -35,7 +35,7 @@ static Columns *columns_new(Arena *arena, int64_t n) {
 
 static void record(void *context, const char *value, int layer, const float *data, int rows, int columns, int row_stride) {
     Calibration *c = context;
-    const Node *n = traced_node(c->build->program, value, layer);
+    const Node *n = compiled_model_node(c->build->program, value, layer);
     Columns *sums = n ? c->of_node[n->mark] : NULL;
     if (!sums || sums->n != columns) return;
     for (int r = 0; r < rows; r++)
@@ -125,18 +125,18 @@ typedef struct Reader {
     burin_step step;
 } Reader;
 
-static Reader reader_open(const Build *b, const Traced *traced, burin_trace *trace) {
+static Reader reader_open(const Build *b, const CompiledModel *traced, burin_trace *trace) {
     static burin_barrier barrier = {.threads = 1};
     const Program *p = b->program;
     int rows = (int)p->max_rows;
     uint64_t logits = (uint64_t)rows * (uint64_t)build_vocabulary(b) * sizeof(float);
     Reader r = {.build = b, .forward = traced->forward};
     r.step = (burin_step){.weights = traced->weights,
-                          .arena = traced_memory(p->plan.row_bytes * (uint64_t)rows, 0),
-                          .local = traced_memory(p->plan.local_bytes, 0),
-                          .state = traced_memory(p->plan.slot_bytes, 0),
-                          .scratch = traced_scratch(p->plan.scratch_bytes),
-                          .logits = (float *)(void *)traced_memory(logits, 0),
+                          .arena = compiled_model_memory(p->plan.row_bytes * (uint64_t)rows, 0),
+                          .local = compiled_model_memory(p->plan.local_bytes, 0),
+                          .state = compiled_model_memory(p->plan.slot_bytes, 0),
+                          .scratch = compiled_model_scratch(p->plan.scratch_bytes),
+                          .logits = (float *)(void *)compiled_model_memory(logits, 0),
                           .slot = ARENA_ARRAY(b->arena, int32_t, rows),
                           .max_rows = rows,
                           .threads = 1,
@@ -146,16 +146,16 @@ static Reader reader_open(const Build *b, const Traced *traced, burin_trace *tra
 }
 
 static void reader_close(Reader *r) {
-    traced_free_scratch(r->step.scratch, r->build->program->plan.scratch_bytes);
+    compiled_model_free_scratch(r->step.scratch, r->build->program->plan.scratch_bytes);
     free(r->step.arena), free(r->step.local), free(r->step.state), free(r->step.logits);
 }
 
 // n tokens of a window, the first at a position of it
 static void read_chunk(Reader *r, const int32_t *tokens, int position, int n) {
-    int32_t *positions = ARENA_ARRAY(r->build->arena, int32_t, n), *wanted = ARENA_ARRAY(r->build->arena, int32_t, n);
-    for (int i = 0; i < n; i++) positions[i] = position + i, wanted[i] = i;
-    r->step.token = tokens, r->step.position = positions, r->step.wanted = wanted;
-    r->step.rows = r->step.n_wanted = n;
+    int32_t *positions = ARENA_ARRAY(r->build->arena, int32_t, n), *logit_rows = ARENA_ARRAY(r->build->arena, int32_t, n);
+    for (int i = 0; i < n; i++) positions[i] = position + i, logit_rows[i] = i;
+    r->step.token = tokens, r->step.position = positions, r->step.logit_rows = logit_rows;
+    r->step.rows = r->step.n_logit_rows = n;
     r->forward(&r->step, 0);
 }
 
@@ -174,14 +174,14 @@ static void read_text(Reader *r, TokenList tokens) {
 static void run_calibration(Calibration *c, TokenList tokens) {
     Build *b = c->build;
     burin_trace trace = {.context = c, .record = record};
-    traced_for_here(b, "--calibrate runs the model on this CPU, for which burin has no code");
+    compiled_model_for_here(b, "--calibrate runs the model on this CPU, for which burin has no code");
     const char *folder = work_folder(b->arena);
     build_sources(b, folder);
-    Traced traced = traced_open(b, folder);
+    CompiledModel traced = compiled_model_open(b, folder);
     Reader r = reader_open(b, &traced, &trace);
     read_text(&r, tokens);
     reader_close(&r);
-    traced_close(&traced, b);
+    compiled_model_close(&traced, b);
     remove_tree(folder);
     diag_keep(folder);
 }

@@ -12,11 +12,11 @@
 #include <sys/mman.h>
 
 #include "driver/commands.h"
-#include "driver/network.h"
+#include "driver/compiled_model.h"
+#include "driver/interpret_both.h"
+#include "driver/network_shapes.h"
 #include "driver/process.h"
-#include "driver/rows.h"
-#include "driver/traced.h"
-#include "driver/walk.h"
+#include "driver/step_inputs.h"
 #include "engine/forward.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
@@ -57,7 +57,7 @@ static int64_t symbol_of_step(const Dim *symbol, void *user) {
 
 static void record(void *context, const char *value, int layer, const float *data, int rows, int columns, int row_stride) {
     Part *p = context;
-    const Node *n = traced_node(p->program, value, layer);
+    const Node *n = compiled_model_node(p->program, value, layer);
     if (!n) return;
     Tensor *t = ARENA_NEW(p->arena, Tensor);
     float *copy = ARENA_ARRAY(p->arena, float, (size_t)rows *(size_t)columns + 4);
@@ -78,30 +78,31 @@ static void run_part(Part *p, ForwardFunction *forward, const unsigned char *wei
     burin_barrier barrier = {.threads = 1};
     burin_trace trace = {.context = p, .record = record};
     int n = p->rows.n, vocabulary = is_decoder(p->program) ? build_vocabulary(p->check->build) : 0;
-    int32_t *wanted = ARENA_ARRAY(p->arena, int32_t, n);
-    for (int i = 0; i < n; i++) wanted[i] = i;
-    burin_step step = {.weights = weights,
-                       .arena = traced_memory(plan->row_bytes * (uint64_t)p->program->max_rows, 0xff),
-                       .local = traced_memory(plan->local_bytes, 0xff),
-                       .state = state,
-                       .scratch = traced_scratch(plan->scratch_bytes),
-                       .inputs = (const void *const *)p->values.input_data,
-                       .outputs = p->values.output_data,
-                       .symbols = p->values.symbols,
-                       .token = p->rows.token,
-                       .slot = p->rows.slot,
-                       .position = p->rows.position,
-                       .memory = p->rows.memory,
-                       .wanted = wanted,
-                       .rows = n,
-                       .n_wanted = n,
-                       .max_rows = (int)p->program->max_rows,
-                       .threads = 1,
-                       .logits = (float *)(void *)traced_memory((uint64_t)n * (uint64_t)vocabulary * sizeof(float), 0xff),
-                       .barrier = &barrier,
-                       .trace = &trace};
+    int32_t *logit_rows = ARENA_ARRAY(p->arena, int32_t, n);
+    for (int i = 0; i < n; i++) logit_rows[i] = i;
+    burin_step step = {
+        .weights = weights,
+        .arena = compiled_model_memory(plan->row_bytes * (uint64_t)p->program->max_rows, 0xff),
+        .local = compiled_model_memory(plan->local_bytes, 0xff),
+        .state = state,
+        .scratch = compiled_model_scratch(plan->scratch_bytes),
+        .inputs = (const void *const *)p->values.input_data,
+        .outputs = p->values.output_data,
+        .symbols = p->values.symbols,
+        .token = p->rows.token,
+        .slot = p->rows.slot,
+        .position = p->rows.position,
+        .source_last = p->rows.source_last,
+        .logit_rows = logit_rows,
+        .rows = n,
+        .n_logit_rows = n,
+        .max_rows = (int)p->program->max_rows,
+        .threads = 1,
+        .logits = (float *)(void *)compiled_model_memory((uint64_t)n * (uint64_t)vocabulary * sizeof(float), 0xff),
+        .barrier = &barrier,
+        .trace = &trace};
     forward(&step, 0);
-    traced_free_scratch(step.scratch, plan->scratch_bytes);
+    compiled_model_free_scratch(step.scratch, plan->scratch_bytes);
     free(step.arena), free(step.local), free(step.logits);
 }
 
@@ -211,13 +212,14 @@ static void prepare_rows(Part *p) {
     int n = p->program->max_rows < CHECK_ROWS ? (int)p->program->max_rows : CHECK_ROWS;
     int vocabulary = build_vocabulary(p->check->build), last = p->check->encoder ? memory_rows(p->check->encoder) - 1 : 0;
     int32_t *token = ARENA_ARRAY(p->arena, int32_t, n), *slot = ARENA_ARRAY(p->arena, int32_t, n),
-            *position = ARENA_ARRAY(p->arena, int32_t, n), *memory = ARENA_ARRAY(p->arena, int32_t, n);
-    bool *wanted = ARENA_ARRAY(p->arena, bool, n);
+            *position = ARENA_ARRAY(p->arena, int32_t, n), *source_last = ARENA_ARRAY(p->arena, int32_t, n);
+    bool *logit_rows = ARENA_ARRAY(p->arena, bool, n);
     for (int i = 0; i < n; i++) {
         token[i] = (int32_t)((int64_t)i * 7919 % vocabulary);
-        position[i] = i, memory[i] = last, wanted[i] = true;
+        position[i] = i, source_last[i] = last, logit_rows[i] = true;
     }
-    p->rows = (StepRows){.n = n, .token = token, .slot = slot, .position = position, .memory = memory, .wanted = wanted};
+    p->rows = (StepRows){
+        .n = n, .token = token, .slot = slot, .position = position, .source_last = source_last, .logit_rows = logit_rows};
     for (int i = 0; i < p->program->graph->n_inputs; i++) {
         const Node *input = p->program->graph->inputs[i];
         p->value[input->mark] = step_input(input, &p->rows, ARENA_NEW(p->arena, Tensor));
@@ -266,8 +268,8 @@ static void part_close(Part *p) {
 static void run_parts(Check *c, const char *folder) {
     Build *b = c->build;
     Part encoder, steps;
-    Traced traced = traced_open(b, folder);
-    unsigned char *state = traced_memory(b->program->plan.slot_bytes, 0xff);
+    CompiledModel traced = compiled_model_open(b, folder);
+    unsigned char *state = compiled_model_memory(b->program->plan.slot_bytes, 0xff);
     if (b->program->encoder) {
         part_open(&encoder, c, b->program->encoder);
         c->encoder = &encoder;
@@ -279,7 +281,7 @@ static void run_parts(Check *c, const char *folder) {
     compare_all(&steps);
     part_close(&steps);
     if (c->encoder) part_close(&encoder);
-    traced_close(&traced, b);
+    compiled_model_close(&traced, b);
     free(state);
 }
 
@@ -291,7 +293,7 @@ int check(Build *b) {
     build_load(b);
     build_passes(b);
     build_lower(b);
-    traced_for_here(b, "burin check runs what it compiles, and this CPU is none of --mcpu");
+    compiled_model_for_here(b, "burin check runs what it compiles, and this CPU is none of --mcpu");
     const char *folder = work_folder(b->arena);
     build_sources(b, folder);
     run_parts(&c, folder);

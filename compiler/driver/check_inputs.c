@@ -109,12 +109,12 @@ static double invented_value(const CheckInputs *c, const Node *input, int64_t i,
         case INPUT_POSITIONS:
             return (double)i;
         case INPUT_MASK:
-        case INPUT_WANTED:
+        case INPUT_LOGIT_ROWS:
             return 1;
         case INPUT_TYPES:
         case INPUT_SLOTS:
             return 0;
-        case INPUT_MEMORY:
+        case INPUT_SOURCE_LAST:
             return (double)(c->memory - 1);
         default:
             break;
@@ -171,7 +171,7 @@ const Tensor **check_inputs_of(CheckInputs *c, const Graph *g, EvalContext *cont
 // ---------------------------------------------------------------------------------------------------------------------- graphs
 typedef struct GraphWalk {
     CheckInputs *inputs;
-    WalkVisit *visit;
+    InterpretBothVisit *visit;
     void *user;
 } GraphWalk;
 
@@ -188,18 +188,18 @@ static void set_sizes(const Graph *g, EvalContext *c, int64_t rows) {
     if (n->op == OP_state && n->type.dim[0]->kind == DIM_SYMBOL) eval_set_symbol(c, n->type.dim[0]->name, 1);
     for (int i = 0; i < g->n_inputs; i++) {
         const Type *logits = &g->outputs[0]->type;
-        if (input_role(g->inputs[i]) == INPUT_WANTED && logits->rank && logits->dim[0]->kind == DIM_SYMBOL)
+        if (input_role(g->inputs[i]) == INPUT_LOGIT_ROWS && logits->rank && logits->dim[0]->kind == DIM_SYMBOL)
             eval_set_symbol(c, logits->dim[0]->name, rows);
     }
 }
 
-void check_walk(CheckInputs *c, const Module *m, Walk *w, WalkVisit *visit, void *user) {
+void check_walk(CheckInputs *c, const Module *m, InterpretBoth *w, InterpretBothVisit *visit, void *user) {
     for (int i = 0; i < m->n_graphs; i++) {
         const Graph *g = m->graphs[i];
         const Tensor **inputs = check_inputs_of(c, g, w->exact);
         int64_t rows = g->n_inputs && inputs[0]->rank ? inputs[0]->dim[0] : 1;
         set_sizes(g, w->exact, rows), set_sizes(g, w->contract, rows);
-        walk_graph(w, g, inputs, pass_on, &(GraphWalk){c, visit, user});
+        interpret_both_graph(w, g, inputs, pass_on, &(GraphWalk){c, visit, user});
         EACH_NODE(n, g)
         if (n->op == OP_cache_append && attr_int(n->in[0], "memory", 0))
             c->memory = check_size(n->in[1]->type.dim[0], w->exact);

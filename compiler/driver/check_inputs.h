@@ -2,9 +2,9 @@
 // left.
 #ifndef BURIN_DRIVER_CHECK_INPUTS_H
 #define BURIN_DRIVER_CHECK_INPUTS_H
+#include "driver/interpret_both.h"
 #include "driver/options.h"
 #include "driver/recording.h"
-#include "driver/walk.h"
 
 typedef struct CheckInputs {
     Arena *arena;
@@ -22,7 +22,7 @@ const Tensor **check_inputs_of(CheckInputs *, const Graph *, EvalContext *);
 void check_inputs_add(CheckInputs *, const char *name, const Tensor *);  // copied
 
 // The graphs of a module, one after the other, over these inputs; outputs of a graph are inputs of those behind it.
-void check_walk(CheckInputs *, const Module *, Walk *, WalkVisit *, void *user);
+void check_walk(CheckInputs *, const Module *, InterpretBoth *, InterpretBothVisit *, void *user);
 
 int64_t check_size(const Dim *, EvalContext *);  // 0 or the least for symbols that nothing told
 #endif

@@ -23,7 +23,7 @@ static Module *load(Arena *arena, const Options *o, const char *path) {
 }
 
 int diff(Arena *arena, const Options *o) {
-    Sides s = {.arena = arena, .a = o->files[0], .b = o->files[1], .all = o->every};
+    Sides s = {.arena = arena, .a = o->files[0], .b = o->files[1], .all = o->diff_verbose};
     if (o->n_files != 2) usage_error("burin diff compares two: burin diff A B");
     bool code = is_code_folder(arena, s.a);
     int differences;

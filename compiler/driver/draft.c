@@ -55,7 +55,7 @@ void build_draft(Build *b) {
     Build *d = b->draft = ARENA_NEW(b->arena, Build);
     *d = build_new(b->arena, options_of_draft(b));
     d->name = arena_printf(b->arena, "%s_draft", b->name);
-    d->kind = b->kind, d->guesses = true;
+    d->kind = b->kind, d->is_draft = true;
     d->tools.clang = b->tools.clang, d->tools.home = b->tools.home;
     build_open(d);
     build_load(d);

@@ -11,8 +11,9 @@ static const OptionalLibrary libedit = {
     .option = "--line-editor=libedit",
     .header = "histedit.h",
     .archive = "libedit.a",
-    .probe = "#include <histedit.h>\n#include <stdio.h>\n"
-             "int main(void) { return !el_init(\"\", stdin, stdout, stderr); }\n",
+    .probe =
+        "#include <histedit.h>\n#include <stdio.h>\n"
+        "int main(void) { return !el_init(\"\", stdin, stdout, stderr); }\n",
     .lists = {"-ledit -ltinfo -lbsd -lmd", "-ledit -ltinfo", "-ledit -lncursesw", "-ledit -lncurses"},
     .package = "libedit-dev",
     .name = "libedit",
@@ -28,7 +29,7 @@ void editor_check(const Build *b, const char *output) {
 }
 
 void editor_choose(Build *b) {
-    if (b->talks && !is_kind(b, "none")) b->tools.editor = optional_library_words(b, &libedit);
+    if (b->has_chat && !is_kind(b, "none")) b->tools.editor = optional_library_words(b, &libedit);
 }
 
 uint64_t editor_key(const Build *b, uint64_t hash) {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "driver/commands.h"
-#include "driver/network.h"
-#include "driver/rows.h"
+#include "driver/network_shapes.h"
+#include "driver/step_inputs.h"
 #include "engine/network.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
@@ -43,11 +43,14 @@ static void watch_attention(const burin_step *step) {
 
 static void interpreter_forward(const burin_step *step, int thread) {
     if (thread) return;
-    StepRows rows = {
-        .n = step->rows, .token = step->token, .slot = step->slot, .position = step->position, .memory = step->memory};
-    bool *wanted = calloc((size_t)step->rows, sizeof *wanted);
-    for (int i = 0; i < step->n_wanted; i++) wanted[step->wanted[i]] = true;
-    rows.wanted = wanted;
+    StepRows rows = {.n = step->rows,
+                     .token = step->token,
+                     .slot = step->slot,
+                     .position = step->position,
+                     .source_last = step->source_last};
+    bool *logit_rows = calloc((size_t)step->rows, sizeof *logit_rows);
+    for (int i = 0; i < step->n_logit_rows; i++) logit_rows[step->logit_rows[i]] = true;
+    rows.logit_rows = logit_rows;
     Tensor storage[STEP_INPUTS];
     const Tensor *inputs[STEP_INPUTS], *logits;
     watch_attention(step);
@@ -55,8 +58,8 @@ static void interpreter_forward(const burin_step *step, int thread) {
     if (interpreter.watch)
         interpreter.watch->tokens(interpreter.watch->user, interpreter.program->graph, step->token, step->rows);
     eval_graph(interpreter.context, interpreter.program->graph, inputs, &logits);
-    if (step->n_wanted) memcpy(step->logits, logits->data, logits->bytes);
-    free(wanted);
+    if (step->n_logit_rows) memcpy(step->logits, logits->data, logits->bytes);
+    free(logit_rows);
 }
 
 // ------------------------------------------------------------------------------------------------------ networks and encoders

@@ -14,16 +14,16 @@ static const char NAME[] = "MANIFEST";
 static const char HEAD[] =
     "# Written by burin, and what make makes of it: another build replaces these files, if there are no others.\n";
 
-typedef struct Walk {
+typedef struct TreeWalk {
     Arena *arena;
     const char *folder;  // of all
-    void (*visit)(struct Walk *, const char *name, mode_t);
+    void (*visit)(struct TreeWalk *, const char *name, mode_t);
     Text *list;  // being written
     Map listed;  // read: name -> itself; of folders with "/"
-} Walk;
+} TreeWalk;
 
 // Every file and folder below, by its name from `folder` on; links as such.
-static void walk(Walk *w, const char *below) {
+static void walk(TreeWalk *w, const char *below) {
     const char *path = arena_printf(w->arena, "%s/%s", w->folder, below);
     struct dirent **list;
     int n = scandir(path, &list, NULL, alphasort);
@@ -41,7 +41,7 @@ static void walk(Walk *w, const char *below) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- writing
-static void add_name(Walk *w, const char *name, mode_t mode) {
+static void add_name(TreeWalk *w, const char *name, mode_t mode) {
     size_t n = strlen(name);
     text_add(w->list, "%s%s\n", name, S_ISDIR(mode) ? "/" : "");
     if (n > 2 && name[n - 2] == '.' && strchr("cS", name[n - 1])) text_add(w->list, "%.*s.o\n", (int)n - 2, name);
@@ -56,19 +56,19 @@ void write_manifest(const Build *b, const char *folder) {
     text_add(&list, "%s%s\n%s\n%s.a\n%s.so\n", HEAD, NAME, b->name, b->name, b->name);
     add_objects(&list, b);
     if (b->draft) add_objects(&list, b->draft);
-    walk(&(Walk){.arena = b->arena, .folder = folder, .visit = add_name, .list = &list}, "");
+    walk(&(TreeWalk){.arena = b->arena, .folder = folder, .visit = add_name, .list = &list}, "");
     write_file(arena_printf(b->arena, "%s/%s", folder, NAME), list.data, list.length);
     text_free(&list);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- reading
-static void check_name(Walk *w, const char *name, mode_t mode) {
+static void check_name(TreeWalk *w, const char *name, mode_t mode) {
     const char *entry = S_ISDIR(mode) ? arena_printf(w->arena, "%s/", name) : name;
     if ((S_ISDIR(mode) || S_ISREG(mode)) && map_get(&w->listed, entry)) return;
     diag_fatal(NO_LOC, "%s holds %s, which burin did not write\nhint: take it away, or give -o another name", w->folder, name);
 }
 
-static void read_list(Walk *w, char *text) {
+static void read_list(TreeWalk *w, char *text) {
     for (char *line; (line = strsep(&text, "\n"));) {
         const char *name = arena_strdup(w->arena, line);
         map_put(&w->listed, name, (void *)name);
@@ -87,7 +87,7 @@ void folder_check_ours(Arena *arena, const char *folder) {
     char *text = fd < 0 ? NULL : read_text_file(path, NULL);
     if (!text || strncmp(text, HEAD, strlen(HEAD)))
         diag_fatal(NO_LOC, "%s is a folder of something else\nhint: remove it, or give -o another name", folder);
-    Walk w = {.arena = arena, .folder = folder, .visit = check_name};
+    TreeWalk w = {.arena = arena, .folder = folder, .visit = check_name};
     map_init(&w.listed, arena);
     read_list(&w, text + strlen(HEAD));
     free(text);

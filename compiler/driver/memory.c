@@ -173,7 +173,7 @@ static const char *what_fits(const Build *b) {
     Text hint = {0};
     try_alone(b, &o, &hint);
     if (!hint.length) try_together(b, &o, &hint);
-    const char *sizes = b->program->sized_by_run ? plan_sizes_option(b->arena, b->program) : "";
+    const char *sizes = b->program->dynamic_sizes ? plan_sizes_option(b->arena, b->program) : "";
     if (!hint.length && *sizes) return arena_printf(b->arena, "that is the largest run:%s bounds its sizes", sizes);
     if (!hint.length) return "it does not fit with other --chunk, --ctx, --kv and --quant either";
     return arena_printf(b->arena, "it fits with%s", hint.data);

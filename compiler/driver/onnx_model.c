@@ -46,7 +46,8 @@ static void require_form(const PassContext *trial) {
 // that the model was made for are those of its tables, and the bound of the text's length.
 static bool has_autoregressive_form(const Build *b, Module *m, const char *prefix, Text *why) {
     Module tried = module_clone(b->arena, m);
-    PassContext trial = {.arena = b->arena, .module = &tried, .context = b->options->context, .max_rows = 1, .trial = true};
+    PassContext trial = {
+        .arena = b->arena, .module = &tried, .context = b->options->context, .max_rows = 1, .best_effort = true};
     trial.stop_after = group_last(GROUP_incremental);
     passes_run(&tried, &trial);
     for (int i = 0; i < tried.n_graphs; i++) {

@@ -25,7 +25,7 @@ static const Checkpoint *folder_beside(const Build *b) {
 
 static Sentence sentence_of(const Build *b) {
     const Options *o = b->options;
-    Sentence s = sentence_read(b->arena, b->beside->folder);
+    Sentence s = sentence_read(b->arena, b->side_folder->folder);
     if (o->pooling) s.pooling = pooling_parse(o->pooling);
     return s;
 }
@@ -74,11 +74,11 @@ static int64_t counted_positions(const Graph *g, int64_t tokens) {
 // The least of what the graph has positions for, config.json, tokenizer_config.json and the folder of sentence-transformers
 // say.
 static int64_t most_tokens(const Build *b, const Module *m, const Sentence *s) {
-    json_t *tokenizer = json_beside(b->beside->folder, "tokenizer_config.json");
+    json_t *tokenizer = json_beside(b->side_folder->folder, "tokenizer_config.json");
     const json_t *stated = tokenizer ? json_object_get(json_own(b->arena, tokenizer), "model_max_length") : NULL;
     int64_t bound = counted_positions(m->graphs[0], dim_upper(tokens_of(m)->type.dim[0]));
     const int64_t others[] = {s->max_tokens, json_integer_value(stated),
-                              json_integer_value(json_object_get(b->beside->config, "max_position_embeddings")),
+                              json_integer_value(json_object_get(b->side_folder->config, "max_position_embeddings")),
                               b->options->context};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i] > 0 && others[i] < bound) bound = others[i];
@@ -106,9 +106,9 @@ Module *load_onnx_texts(Build *b, const OnnxOptions *onnx, OnnxSaid *said, Text 
     if (!o->tokenizer || wants_tensors(o)) return NULL;
     Module *m = onnx_load_lists(b->arena, o->model, onnx, said);
     if (!m || dim_is_const(tokens_of(m)->type.dim[0], NULL)) return NULL;
-    b->beside = folder_beside(b);
+    b->side_folder = folder_beside(b);
     Sentence s = sentence_of(b);
-    if (!has_sentence(b, m, &s) && !card_has_labels(b->beside, m->graphs[0])) {
+    if (!has_sentence(b, m, &s) && !card_has_labels(b->side_folder, m->graphs[0])) {
         if (has_states(m->graphs[0]))
             text_add(why, "text     --pooling=mean|cls|max makes embeddings of the states of tokens\n");
         return NULL;

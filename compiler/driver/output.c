@@ -11,19 +11,19 @@
 #include "driver/build.h"
 #include "driver/cache.h"
 #include "driver/editor.h"
-#include "driver/server.h"
 #include "driver/folder.h"
 #include "driver/footprint.h"
 #include "driver/library.h"
 #include "driver/manifest.h"
 #include "driver/memory.h"
-#include "driver/network.h"
+#include "driver/network_shapes.h"
 #include "driver/options.h"
 #include "driver/output_mark.h"
 #include "driver/output_name.h"
 #include "driver/process.h"
 #include "driver/runtime_files.h"
 #include "driver/scratch.h"
+#include "driver/server.h"
 #include "util/files.h"
 
 // In a folder of its own beside the output, which move_into_place removes.
@@ -309,8 +309,7 @@ static void check_file(const char *path, bool (*is_marked)(int file)) {
     if (fd < 0) diag_fatal(NO_LOC, "cannot read %s, which is there: %s", path, strerror(errno));
     bool ours = !size || is_marked(fd);
     close(fd);
-    if (!ours)
-        diag_fatal(NO_LOC, "%s is there, and burin did not write it\nhint: remove it, or give -o another name", path);
+    if (!ours) diag_fatal(NO_LOC, "%s is there, and burin did not write it\nhint: remove it, or give -o another name", path);
 }
 
 // Programs and libraries are marked; the header of a library by its first line.

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver/blame.h"
 #include "driver/scratch.h"
+#include "driver/toolchain_errors.h"
 #include "util/diag.h"
 #include "util/files.h"
 #include "util/mapping.h"
@@ -148,7 +148,7 @@ static const char *kernel_at(const char *path, long line) {
 }
 
 // An error that the compiler sees in the C that burin emitted.
-static void blame_emitted(const Job *j, const char *said) {
+static void explain_emitted(const Job *j, const char *said) {
     const char *name = j->emitted ? path_name(j->emitted) : "", *at = *name ? strstr(said, name) : NULL;
     char *end = NULL;
     long line = at && at[strlen(name)] == ':' ? strtol(at + strlen(name) + 1, &end, 10) : 0;
@@ -166,11 +166,11 @@ static _Noreturn void job_failed(const Job *j, int status, bool verbose) {
     while (wait(NULL) > 0) {}
     char *said = read_text_file(j->log, &size);
     if (verbose) fwrite(said, 1, size, stderr);
-    blame_full_disk(j, said);
-    blame_missing_header(j, said);
-    blame_missing_library(j, said);
+    explain_full_disk(j, said);
+    explain_missing_header(j, said);
+    explain_missing_library(j, said);
     if (!verbose) fwrite(said, 1, size, stderr);
-    if (WIFEXITED(status) && size) blame_emitted(j, said);
+    if (WIFEXITED(status) && size) explain_emitted(j, said);
     if (WIFSIGNALED(status)) diag_fatal(NO_LOC, "%s: %s was stopped by signal %d", j->what, j->line.words[0], WTERMSIG(status));
     diag_fatal(NO_LOC, "%s: %s failed with status %d", j->what, j->line.words[0], WEXITSTATUS(status));
 }

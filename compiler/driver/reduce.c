@@ -38,11 +38,11 @@ static void try_pass(const Build *b, const Module *m, Pass pass) {
     alarm(SECONDS);
     for (int i = 0; i < mine.n_graphs; i++)
         if (!graph_verify(mine.graphs[i], "reducing")) _exit(STATUS_INVALID);
-    c.arena = arena, c.module = &mine, c.guards = NULL, c.watch = NULL, c.sites = NULL, c.sites_end = NULL;
+    c.arena = arena, c.module = &mine, c.guards = NULL, c.observer = NULL, c.sites = NULL, c.sites_end = NULL;
     trace_module(&before, b->options, m, false);
     pass_apply(&mine, &c, pass);
     trace_module(&after, b->options, &mine, false);
-    const Traced *output = trace_compare(&before, &after, &d);
+    const TracedValue *output = trace_compare(&before, &after, &d);
     _exit(output && d.outside ? STATUS_CHANGES : STATUS_KEEPS);
 }
 

@@ -79,10 +79,10 @@ void eval_cache_append(EvalContext *c, Node *n) {
     c->out = state;
 }
 
-void eval_earlier_rows(EvalContext *c, Node *n) {
-    const Value *x = c->in[EARLIER_X];
-    const int64_t *slot = read_indices(c, n, EARLIER_SLOT), *position = read_indices(c, n, EARLIER_POSITION);
-    int64_t rows = slot ? c->in[EARLIER_SLOT]->dim[0] : x->dim[0], width = x->dim[x->rank - 1], back = attr_int(n, "back", 0);
+void eval_shift_rows(EvalContext *c, Node *n) {
+    const Value *x = c->in[SHIFT_X];
+    const int64_t *slot = read_indices(c, n, SHIFT_SLOT), *position = read_indices(c, n, SHIFT_POSITION);
+    int64_t rows = slot ? c->in[SHIFT_SLOT]->dim[0] : x->dim[0], width = x->dim[x->rank - 1], back = attr_int(n, "back", 0);
     size_t bytes = (size_t)width * (size_t)dtype_bits(x->dtype) / 8;
     const char *from = value_dense(c, x, x->dtype);
     Value y = eval_fresh(c, x->dtype, 2, (int64_t[]){rows, width});
@@ -192,17 +192,17 @@ static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*fu
     return y;
 }
 
-void eval_watch_attention(EvalContext *c, AttentionWatch *watch, void *user) { c->watch = watch, c->watcher = user; }
+void eval_watch_attention(EvalContext *c, AttentionWatch *watch, void *user) { c->observer = watch, c->observer_data = user; }
 
 static void show_shares(EvalContext *c, const Node *n) {
     Value y = attention_rows(c, n, DT_f64, real_kernels(DT_f64)->attend, true);
     int64_t heads = attr_int(n, "num_heads", 1);
-    c->watch(c->watcher, n, value_dense(c, &y, DT_f64), (int64_t[]){y.dim[0], heads, y.dim[1] / heads});
+    c->observer(c->observer_data, n, value_dense(c, &y, DT_f64), (int64_t[]){y.dim[0], heads, y.dim[1] / heads});
 }
 
 void eval_attention(EvalContext *c, Node *n) {
     DType real = eval_real(c, n->type.dtype);
-    if (c->watch) show_shares(c, n);
+    if (c->observer) show_shares(c, n);
     Value y = attention_rows(c, n, real, real_kernels(real)->attend, false), *out = eval_result(c, n);
     value_copy(out->dtype, value_out(out), &y);
 }

@@ -43,9 +43,9 @@ struct EvalContext {
     } symbols[MAX_SYMBOLS];
     int n_symbols;
     uint64_t seed;
-    bool rounds_rows;       // of eval_round_rows
-    AttentionWatch *watch;  // or NULL
-    void *watcher;
+    bool rounds_rows;          // of eval_round_rows
+    AttentionWatch *observer;  // or NULL
+    void *observer_data;
     EvalState *states;
     int n_states;
     const Value **in;  // operands of the node that is evaluated

@@ -138,7 +138,7 @@ void eval_gather(EvalContext *c, Node *n) {
     c->out = v;
 }
 
-void eval_select_rows(EvalContext *c, Node *n) {
+void eval_gather_rows(EvalContext *c, Node *n) {
     const Value *x = c->in[0];
     int64_t rows = x->dim[0], wanted = 0;
     uint8_t *which = arena_alloc(c->arena, (size_t)rows + 1);

@@ -113,12 +113,12 @@ bool infer_cache_append(Graph *g, Node *n, Type *result) {
 }
 
 // Rows, or a state and where each row is.
-bool infer_earlier_rows(Graph *g, Node *n, Type *result) {
+bool infer_shift_rows(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);
     (void)g;
     if (attr_int(n, "back", 0) < 0) return infer_mismatch(n, "\"back\" is negative");
     if (x->dtype != DT_f32) return infer_mismatch(n, "takes rows of f32");
-    const Type *slot = type_or_null(n, EARLIER_SLOT), *position = type_or_null(n, EARLIER_POSITION);
+    const Type *slot = type_or_null(n, SHIFT_SLOT), *position = type_or_null(n, SHIFT_POSITION);
     if (!slot && !position) {
         *result = *x;
         return x->rank == 2 || infer_mismatch(n, "takes x [R, n], or a state [slots, 1, context, n] with slot and position");
@@ -129,10 +129,10 @@ bool infer_earlier_rows(Graph *g, Node *n, Type *result) {
     return true;
 }
 
-bool infer_select_rows(Graph *g, Node *n, Type *result) {
-    const Type *x = operand(n, 0), *wanted = operand(n, 1);
-    if (x->rank != 2 || wanted->rank != 1 || wanted->dtype != DT_bool || wanted->dim[0] != x->dim[0])
-        return infer_mismatch(n, "takes x [R, width] and wanted bool[R]");
+bool infer_gather_rows(Graph *g, Node *n, Type *result) {
+    const Type *x = operand(n, 0), *logit_rows = operand(n, 1);
+    if (x->rank != 2 || logit_rows->rank != 1 || logit_rows->dtype != DT_bool || logit_rows->dim[0] != x->dim[0])
+        return infer_mismatch(n, "takes x [R, width] and logit_rows bool[R]");
     *result = *x;
     result->dim[0] = dim_symbol(g, "L", 0, dim_upper(x->dim[0]));
     return true;

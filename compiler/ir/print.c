@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "ir.h"
 #include "ir/convert.h"
 #include "ir/internal.h"

@@ -3,9 +3,10 @@
 
 #include "ir.h"
 
-static const char *const role_names[] = {[INPUT_TENSOR] = "tensor", [INPUT_TOKENS] = "tokens", [INPUT_POSITIONS] = "positions",
-                                         [INPUT_SLOTS] = "slots",   [INPUT_WANTED] = "wanted", [INPUT_MASK] = "mask",
-                                         [INPUT_TYPES] = "types",   [INPUT_MEMORY] = "memory", [INPUT_CACHE] = "cache"};
+static const char *const role_names[] = {
+    [INPUT_TENSOR] = "tensor", [INPUT_TOKENS] = "tokens",         [INPUT_POSITIONS] = "positions",
+    [INPUT_SLOTS] = "slots",   [INPUT_LOGIT_ROWS] = "logit_rows", [INPUT_MASK] = "mask",
+    [INPUT_TYPES] = "types",   [INPUT_SOURCE_LAST] = "memory",    [INPUT_CACHE] = "cache"};
 
 const char *input_role_name(InputRole role) { return role_names[role]; }
 

@@ -49,7 +49,7 @@ void set_view(Lowering *l, Node *n, View v) {
 
 static View constant_view(Lowering *l, const Node *n) {
     View v = view_contiguous(l, &n->type);
-    v.base = BASE_WEIGHT, v.weight = weight_piece(l, n);
+    v.base = BASE_WEIGHT, v.weight = packed_weight(l, n);
     return v;
 }
 
@@ -78,7 +78,7 @@ View view_operand(Lowering *l, Node *n) {
 
 View memory_operand(Lowering *l, Node *n) {
     View v = view_operand(l, n);
-    if (v.base == BASE_SCALAR) v.base = BASE_WEIGHT, v.weight = weight_piece(l, v.constant);
+    if (v.base == BASE_SCALAR) v.base = BASE_WEIGHT, v.weight = packed_weight(l, v.constant);
     return v;
 }
 
@@ -91,7 +91,8 @@ View adjacent_operand(Lowering *l, Node *n) {
 // Bodies of loops and branches are computed by all threads together, however many rows there are.
 bool is_rows(const Lowering *l, const Type *type) {
     const Program *p = l->program;
-    return type->rank && !l->places && ((p->rows && type->dim[0] == p->rows) || (p->wanted && type->dim[0] == p->wanted));
+    return type->rank && !l->places &&
+           ((p->rows && type->dim[0] == p->rows) || (p->logit_rows && type->dim[0] == p->logit_rows));
 }
 
 int output_index(const Graph *g, const Node *n) {
@@ -103,7 +104,7 @@ int output_index(const Graph *g, const Node *n) {
 }
 
 // The result of a kernel: the caller's memory when it is an output of the graph, else a buffer of its own.
-View view_result(Lowering *l, const Node *n, const Type *type, bool row_wise) {
+View view_result(Lowering *l, const Node *n, const Type *type, bool per_thread) {
     View v = view_contiguous(l, type);
     int output = output_index(l->graph, n);
     if (l->places && output >= 0 && l->places[output].base != BASE_NONE) {
@@ -114,7 +115,7 @@ View view_result(Lowering *l, const Node *n, const Type *type, bool row_wise) {
     if (output >= 0 && !l->places) {
         v.base = BASE_OUTPUT, v.output = output;
     } else {
-        v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, row_wise);
+        v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, per_thread);
     }
     return v;
 }
@@ -152,7 +153,8 @@ bool may_overwrite(const Lowering *l, const Node *operand_node, const Kernel *k,
     const View *v = view_of(operand_node);
     for (int i = 0; v && i < k->n_in; i++)
         if (k->in[i].base == BASE_BUFFER && k->in[i].buffer == v->buffer && !view_same_place(&k->in[i], v)) return false;
-    if (!v || v->base != BASE_BUFFER || v->buffer->row_wise != k->row_wise || output_index(l->graph, k->node) >= 0)
+    if (!v || v->base != BASE_BUFFER || v->buffer->per_thread != k->replicated_if_one_row ||
+        output_index(l->graph, k->node) >= 0)
         return false;
     return type_equal(&v->type, type) && view_is_contiguous(l->graph, v) && v->buffer->row_bytes == type_row_bytes(l, type) &&
            dies_here(l, operand_node, k->node);
@@ -161,7 +163,7 @@ bool may_overwrite(const Lowering *l, const Node *operand_node, const Kernel *k,
 // A row-wise kernel: row r of the result from row r of the operands that have rows.
 void make_row_wise(Lowering *l, Kernel *k, const Type *type) {
     k->share = share_rows(l, type);
-    k->row_wise = is_rows(l, type) && output_index(l->graph, k->node) < 0;
+    k->replicated_if_one_row = is_rows(l, type) && output_index(l->graph, k->node) < 0;
 }
 
 Node *item_of(const Node *tuple, int index) {
@@ -207,14 +209,14 @@ void copy_to_output(Lowering *l, Node *n, View from) {
 View view_copy(Lowering *l, const Node *n, View from) {
     Kernel *k = copy_kernel(l, n, from);
     View to = view_contiguous(l, &n->type);
-    to.base = BASE_BUFFER, to.buffer = buffer_new(l, &n->type, k->row_wise);
+    to.base = BASE_BUFFER, to.buffer = buffer_new(l, &n->type, k->replicated_if_one_row);
     kernel_give(l, k, 0, NULL, to);
     return to;
 }
 
 void copy_view(Lowering *l, const Node *n, View from, View to) {
     Kernel *k = copy_kernel(l, n, from);
-    k->row_wise = false;
+    k->replicated_if_one_row = false;
     kernel_give(l, k, 0, NULL, to);
 }
 

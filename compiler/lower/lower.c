@@ -1,13 +1,13 @@
 // Lowering: a graph with a layout becomes a program. The steps, in order:
 //
 //   select_kernels   nodes to views and kernels                  (select*.c, kernel.c, view.c)
-//   find_kinds       which kernels are equal                     (key.c)
+//   group_identical_kernels       which kernels are equal                     (kernel_identity.c)
 //   plan_states      KV caches and other states of a slot        (plan.c)
 //   roll_layers      equal layers are a loop                     (roll.c)
-//   name_buffers     after their values                          (key.c)
+//   name_buffers     after their values                          (kernel_identity.c)
 //   share_over_ranks what ranks of MPI share                     (ranks.c)
-//   batch_texts      which kernels go text by text, of several   (texts.c)
-//   follow_pieces    what goes on with pieces of a result        (pieces.c)
+//   batch_sequences      which kernels go text by text, of several   (sequences.c)
+//   fuse_consumers    what goes on with pieces of a result        (tile_fusion.c)
 //   plan_buffers     one arena                                   (plan.c)
 //   place_barriers   where threads wait                          (schedule.c)
 //   place_weights    fields, offsets                             (plan.c, weights.c)
@@ -26,7 +26,7 @@ static const Dim *find_rows(const Graph *g) {
 
 static const Dim *find_wanted(const Graph *g) {
     for (Node *n = g->first; n; n = n->next)
-        if (n->op == OP_select_rows && n->type.dim[0]->kind == DIM_SYMBOL) return n->type.dim[0];
+        if (n->op == OP_gather_rows && n->type.dim[0]->kind == DIM_SYMBOL) return n->type.dim[0];
     return NULL;
 }
 
@@ -53,7 +53,8 @@ static void find_symbols(Program *p) {
 static Program *program_new(Arena *arena, const Module *module, Graph *g, const LowerOptions *options) {
     Program *p = ARENA_NEW(arena, Program);
     int n = count_places(g);
-    *p = (Program){.arena = arena, .module = module, .graph = g, .rows = find_rows(g), .wanted = find_wanted(g), .max_rows = 1};
+    *p = (Program){
+        .arena = arena, .module = module, .graph = g, .rows = find_rows(g), .logit_rows = find_wanted(g), .max_rows = 1};
     p->name = options->name ? options->name : module->name, p->prefix = "";
     if (p->rows) p->max_rows = dim_upper(p->rows);
     if (p->max_rows < 1 || p->max_rows > INT32_MAX)
@@ -62,12 +63,12 @@ static Program *program_new(Arena *arena, const Module *module, Graph *g, const 
     p->kernels = ARENA_ARRAY(arena, Kernel *, n + 1);
     p->buffers = ARENA_ARRAY(arena, Buffer *, n + 1);
     p->states = ARENA_ARRAY(arena, StateSlice *, n + 1);
-    p->pieces = ARENA_ARRAY(arena, WeightPiece *, n + 1);
+    p->weights = ARENA_ARRAY(arena, PackedWeight *, n + 1);
     p->regions = ARENA_ARRAY(arena, Region, n + 1);
     p->data_dependent = ARENA_ARRAY(arena, const Dim *, n + 1);
     p->counters = ARENA_ARRAY(arena, const Dim *, n + 1);
     find_symbols(p);
-    p->sized_by_run = !p->rows && p->n_symbols;
+    p->dynamic_sizes = !p->rows && p->n_symbols;
     return p;
 }
 
@@ -77,14 +78,14 @@ static void choose_kernels(Lowering *l, Program *p, const LowerOptions *options)
     select_kernels(l);
     check_kernel_types(p);
     diag_stop_if_errors();
-    find_kinds(p);
+    group_identical_kernels(p);
 }
 
 static void place(Program *p) {
     name_buffers(p);
     share_over_ranks(p);
-    batch_texts(p);
-    follow_pieces(p);
+    batch_sequences(p);
+    fuse_consumers(p);
     plan_buffers(p);
     place_barriers(p);
     place_weights(p);

@@ -5,7 +5,7 @@
 //   Kernel       one call of a kernel function: operands, results, and how its work is shared among threads
 //   View         an operand: a buffer, weight, state or caller's memory, with an offset and a stride for each axis
 //   Buffer       memory of one value, or of several that share it (views, updates in place, the same value of every layer)
-//   WeightPiece  one constant in the form its kernels read: written by the driver, panel by panel
+//   PackedWeight  one constant in the form its kernels read: written by the driver, panel by panel
 //
 // Rows. A program over rows (graph inputs of shape [R]) is lowered for one row and for many at once: every buffer's place is
 // counted in bytes for each row, so that its address is memory + place * rows. With one row, row-wise kernels (norms,
@@ -29,8 +29,8 @@ typedef struct Buffer {
     const char *name;   // of its local variable in the emitted text
     const char *value;  // that it holds first, as dumps call it
     DType dtype;
-    bool row_wise;           // in `local` when the step has one row
-    bool whole;              // in the scratch memory: row_bytes are all its bytes, whatever the rows
+    bool per_thread;         // in `local` when the step has one row
+    bool fixed_size;         // in the scratch memory: row_bytes are all its bytes, whatever the rows
     const Dim *units;        // of its storage (storage_units); of a program that is sized by its run, its bytes follow
     uint64_t row_bytes;      // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
     uint64_t arena_offset;   // for each row; of whole buffers: in the scratch memory
@@ -69,7 +69,7 @@ typedef struct QuantError {
 } QuantError;
 
 // One constant as its kernels read it. Units (panels of 16 columns, or rows) are packed on demand, so memory stays small.
-typedef struct WeightPiece {
+typedef struct PackedWeight {
     const Node *node;             // pack or constant
     const struct Program *owner;  // whose weights it is one of: the encoder's, when both graphs read it
     const WeightFormat *format;
@@ -79,16 +79,16 @@ typedef struct WeightPiece {
     int64_t columns, depth;  // of a packed matrix: N and K. A plain constant: rows and elements a row
     int64_t experts;         // of a packed matrix: as many, one after the other, of columns / experts
     WeightGroup group;
-    const char *field;               // of the emitted struct: "self_attn_o_proj"
-    int layer;                       // the loop's iteration, -1 outside
-    const struct WeightPiece *like;  // in a loop: the piece of the first iteration, whose field name is used
-} WeightPiece;
+    const char *field;                // of the emitted struct: "self_attn_o_proj"
+    int layer;                        // the loop's iteration, -1 outside
+    const struct PackedWeight *like;  // in a loop: the piece of the first iteration, whose field name is used
+} PackedWeight;
 
 typedef struct View {
     BaseKind base;
     union {
         Buffer *buffer;
-        WeightPiece *weight;
+        PackedWeight *weight;
         StateSlice *state;
         const Node *input;  // a graph input (token, slot, position, or a tensor)
         int output;         // index of the graph's output
@@ -111,10 +111,10 @@ typedef enum {
     FAMILY_NORM,      // rms, layer, and with the residual added first
     FAMILY_QUANTIZE,  // rows to blocks of int8
     FAMILY_ROTARY,
-    FAMILY_APPEND,   // rows into a cache
-    FAMILY_EARLIER,  // rows of a cache, some positions back
+    FAMILY_APPEND,  // rows into a cache
+    FAMILY_SHIFT,   // rows of a cache, some positions back
     FAMILY_ATTENTION,
-    FAMILY_SELECT,  // the rows that are wanted
+    FAMILY_GATHER,  // the rows that are wanted
     FAMILY_NEST,    // anything else: a generated loop nest
 } KernelFamily;
 
@@ -141,9 +141,9 @@ typedef struct RankShare {
 } RankShare;
 
 // Of a result that kernels go on with: columns of a piece, how many there are, and the number of the first in the program
-typedef struct Pieces {
+typedef struct Tiles {
     int columns, count, first;
-} Pieces;
+} Tiles;
 
 typedef struct Kernel {
     KernelFamily family;
@@ -158,20 +158,20 @@ typedef struct Kernel {
     const Dim *defines;  // the symbol whose value is its last result, or NULL
     const Dim *count;    // of attention to what is not cached: the keys of a sequence; of an order: the experts
     Share share;
-    const char *cache;               // appends: "key" or "value", which layout is written
-    bool copies;                     // a nest that only makes its operand row-major, whatever the node is
-    bool row_wise;                   // computed by every thread when there is one row
-    bool taken;                      // threads take its work as they come to it, so no part is a thread's own
-    bool by_text;                    // of several texts in a step, one after the other (lower/texts.c)
-    int n_following;                 // as many kernels behind it go on with each piece of its result (lower/pieces.c)
-    Pieces pieces;                   // of its result
-    const struct Kernel *follows;    // whose pieces it goes on with; or NULL
-    int first_piece, n_pieces;       // of them, those that it goes on with
-    RankShare ranks;                 // without --with=mpi nothing
-    bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more
-    int kind;                        // kernels of one kind compute the same of different memory
-    int function;                    // index into Program.functions; those of one kind have one
-    int position;                    // in the unrolled list
+    const char *cache;                // appends: "key" or "value", which layout is written
+    bool copies;                      // a nest that only makes its operand row-major, whatever the node is
+    bool replicated_if_one_row;       // computed by every thread when there is one row
+    bool dynamic;                     // threads take its work as they come to it, so no part is a thread's own
+    bool per_sequence;                // of several texts in a step, one after the other (lower/sequences.c)
+    int n_fused;                      // as many kernels behind it go on with each piece of its result (lower/tile_fusion.c)
+    Tiles tiles;                      // of its result
+    const struct Kernel *fused_into;  // whose pieces it goes on with; or NULL
+    int first_tile, n_tiles;          // of them, those that it goes on with
+    RankShare ranks;                  // without --with=mpi nothing
+    bool barrier_decode, barrier_prefill;  // threads wait before it: steps of one row, of more
+    int signature;                         // equal where kernels compute the same of different memory
+    int function;                          // index into Program.functions; equal signatures share one
+    int position;                          // in the unrolled list
 } Kernel;
 
 // Of the emitted text, made by name_functions (codegen/functions.c)
@@ -203,31 +203,31 @@ typedef struct Plan {
     uint64_t layers_offset, layer_bytes, layer_ends_offset, layer_end_bytes;  // the arrays of layer structs in the weights
     uint64_t lower_bound;                                                     // least that any places need, for each row
     uint64_t cache_bytes;                                                     // of slot_bytes: KV caches
-    int barriers_one, barriers_many;
+    int barriers_decode, barriers_prefill;
 } Plan;
 
 typedef struct Program {
     Arena *arena;
     const Module *module;
     Graph *graph;
-    const char *name;            // of its structs, its functions and the files that hold them; of an encoder with _encode
-    const char *prefix;          // of its kernel functions: "" or "encode_"
-    struct Program *encoder;     // what runs once for a sequence, before its first step; or NULL
-    uint64_t weights_offset;     // of its weights in the image: those of an encoder come first
-    const Dim *rows, *wanted;    // R and L; NULL when the program has none
-    const Dim **symbols;         // of the inputs' types, in order of appearance
-    const Dim **data_dependent;  // sizes of results that the run finds out
-    const Dim **counters;        // that count the iterations of loops
+    const char *name;              // of its structs, its functions and the files that hold them; of an encoder with _encode
+    const char *prefix;            // of its kernel functions: "" or "encode_"
+    struct Program *encoder;       // what runs once for a sequence, before its first step; or NULL
+    uint64_t weights_offset;       // of its weights in the image: those of an encoder come first
+    const Dim *rows, *logit_rows;  // R and L; NULL when the program has none
+    const Dim **symbols;           // of the inputs' types, in order of appearance
+    const Dim **data_dependent;    // sizes of results that the run finds out
+    const Dim **counters;          // that count the iterations of loops
     int n_symbols, n_data_dependent, n_counters;
     int64_t max_rows;  // 1 without rows
     bool over_ranks;   // ranks of MPI share its kernels
     int64_t gather_above;
-    bool compared;       // LowerOptions
-    bool batches_texts;  // a step may have the rows of several texts
-    bool sized_by_run;   // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
+    bool compared;           // LowerOptions
+    bool batches_sequences;  // a step may have the rows of several texts
+    bool dynamic_sizes;      // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
     Kernel **kernels;
     int n_kernels;
-    int n_kinds;
+    int n_signatures;
     KernelFunction *functions;  // name_functions
     int n_functions;
     Loop loop;  // iterations 0: none
@@ -237,8 +237,8 @@ typedef struct Program {
     int n_buffers;
     StateSlice **states;
     int n_states;
-    WeightPiece **pieces;  // in the order of their offsets
-    int n_pieces;
+    PackedWeight **weights;  // in the order of their offsets
+    int n_weights;
     Plan plan;
 } Program;
 
@@ -255,9 +255,9 @@ bool kernel_takes(KernelFamily, int operand, DType);  // lower/types.c: an eleme
 
 bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a decoder
 
-// lower/texts.c: of a kernel by text, elements of an operand's memory for each row of the step; 0: for each text as many as it
-// has
-int64_t text_stride(const Program *, const View *);
+// lower/sequences.c: of a kernel by text, elements of an operand's memory for each row of the step; 0: for each text as many as
+// it has
+int64_t sequence_stride(const Program *, const View *);
 
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
 int quantized_result(const Kernel *);                  // of a norm: its rows as integers, a result of their own; or -1
@@ -272,7 +272,7 @@ const Dim *const *kernel_dims(const Kernel *, const char *name, int *n);
 const Dim *kernel_dim(const Kernel *, const char *name);
 int kernel_axis(const Kernel *);
 
-// ------------------------------------------------------------------------------------------------------ lower/finite.c
+// ------------------------------------------------------------------------------------------------------ lower/nonfinite.c
 void warn_of_odd_weights(const Program *);  // NaN and infinities, with the tensor's name
 
 // ----------------------------------------------------------------------------------------------------- lower/weights.c

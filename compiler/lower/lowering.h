@@ -19,7 +19,7 @@ bool view_is_contiguous(Graph *, const View *);                              // 
 bool view_same_place(const View *, const View *);                            // the same elements of the same memory
 View view_broadcast(Lowering *, View, const Type *);                         // to a type that it broadcasts to
 bool view_derive(Lowering *, const Node *, const View *from, View *result);  // of a view op; false: only a copy can give it
-Buffer *buffer_new(Lowering *, const Type *, bool row_wise);
+Buffer *buffer_new(Lowering *, const Type *, bool per_thread);
 uint64_t type_row_bytes(const Lowering *, const Type *);  // bytes for each row of the program
 
 // lower/select.c: every node becomes a view or a kernel
@@ -31,8 +31,8 @@ Lowering body_begin(Lowering *, Graph *body, const View *inputs, const View *pla
 View view_operand(Lowering *, Node *);      // what a kernel reads: a constant gets its place when the first kernel asks for it
 View memory_operand(Lowering *, Node *);    // the same where a kernel reads no numbers from its text: never a scalar
 View adjacent_operand(Lowering *, Node *);  // elements that follow each other in memory: a copy where they do not
-View view_result(Lowering *, const Node *, const Type *, bool row_wise);  // what it writes: a buffer, or an output's place
-View view_copy(Lowering *, const Node *, View from);                      // of a row-major copy
+View view_result(Lowering *, const Node *, const Type *, bool per_thread);  // what it writes: a buffer, or an output's place
+View view_copy(Lowering *, const Node *, View from);                        // of a row-major copy
 void copy_view(Lowering *, const Node *, View from, View to);
 void copy_to_output(Lowering *, Node *, View from);
 Kernel *kernel_new(Lowering *, KernelFamily, const Node *, int n_in);
@@ -55,10 +55,10 @@ void select_unique(Lowering *, Node *);
 // lower/types.c: kernels.def against what was selected; ends the run where a kernel is given a type that it has no code for
 void check_kernel_types(const Program *);
 
-// lower/key.c: identity and names of buffers and fields
-void find_kinds(Program *);    // of kernels: one for each distinct key
-void name_buffers(Program *);  // after the values they first hold
-const char *field_name(Arena *, const WeightPiece *);
+// lower/kernel_identity.c: identity and names of buffers and fields
+void group_identical_kernels(Program *);  // of kernels: one for each distinct key
+void name_buffers(Program *);             // after the values they first hold
+const char *field_name(Arena *, const PackedWeight *);
 
 // lower/roll.c: identical layers become a loop; their buffers become one
 void roll_layers(Lowering *);
@@ -73,18 +73,18 @@ void adopt_states(Program *encoder, const Program *decoder);  // the same places
 // lower/ranks.c: what ranks share
 void share_over_ranks(Program *);
 
-// lower/texts.c: encoders of one text take several
-void batch_texts(Program *);
+// lower/sequences.c: encoders of one text take several
+void batch_sequences(Program *);
 
-// lower/pieces.c: what goes on with pieces of a result
-void follow_pieces(Program *);
+// lower/tile_fusion.c: what goes on with pieces of a result
+void fuse_consumers(Program *);
 
 // lower/schedule.c: barriers
 void place_barriers(Program *);
 bool share_memory(const View *, const View *, bool one_row);  // their buffers' places overlap, or they are one state or output
 
 // lower/weights.c
-WeightPiece *weight_piece(Lowering *, const Node *);  // the piece of a pack or constant node, made when first asked for
+PackedWeight *packed_weight(Lowering *, const Node *);  // the piece of a pack or constant node, made when first asked for
 void place_weights(Program *);
 void share_weights(Program *decoder);  // what the encoder has as well is stored once
 #endif

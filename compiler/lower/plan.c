@@ -56,9 +56,9 @@ static void open_regions(const Program *p, int kernel) {
 
 // Kernels that go on with pieces run at the same time as who makes them.
 static struct Live together(const Kernel *k, int at) {
-    const Kernel *maker = k->follows ? k->follows : k;
-    const int first = k->follows ? maker->position : at;
-    return (struct Live){first, first + maker->n_following};
+    const Kernel *maker = k->fused_into ? k->fused_into : k;
+    const int first = k->fused_into ? maker->position : at;
+    return (struct Live){first, first + maker->n_fused};
 }
 
 // A write begins a new value unless the kernel also reads the buffer (it works in place); reads extend the value.
@@ -160,7 +160,7 @@ static void outlive_readers(Program *p) {
     for (int i = 0; i < p->n_buffers; i++)
         for (int j = 0; j < p->buffers[i]->n_live; j++) {
             int *last = &p->buffers[i]->live[j].last;
-            while (*last + 1 < p->n_kernels && p->kernels[*last]->row_wise) ++*last;
+            while (*last + 1 < p->n_kernels && p->kernels[*last]->replicated_if_one_row) ++*last;
         }
 }
 
@@ -237,7 +237,7 @@ static uint64_t plan_single_rows(Program *p, Buffer **list) {
     int n = 0;
     outlive_readers(p);
     for (int i = 0; i < p->n_buffers; i++)
-        if (!p->buffers[i]->row_wise && !p->buffers[i]->whole) list[n++] = p->buffers[i];
+        if (!p->buffers[i]->per_thread && !p->buffers[i]->fixed_size) list[n++] = p->buffers[i];
     uint64_t bytes = place_best(p, list, n);
     for (int i = 0; i < n; i++) list[i]->single_offset = list[i]->arena_offset;
     return bytes;
@@ -246,7 +246,7 @@ static uint64_t plan_single_rows(Program *p, Buffer **list) {
 static int choose(const Program *p, Buffer **list, bool whole) {
     int n = 0;
     for (int i = 0; i < p->n_buffers; i++)
-        if (p->buffers[i]->whole == whole) list[n++] = p->buffers[i];
+        if (p->buffers[i]->fixed_size == whole) list[n++] = p->buffers[i];
     return n;
 }
 
@@ -263,22 +263,22 @@ int scratch_in_order(const Program *p, const Buffer **list) {
 }
 
 void plan_buffers(Program *p) {
-    for (int i = 0; i < p->n_buffers && p->sized_by_run; i++) p->buffers[i]->whole = true;
+    for (int i = 0; i < p->n_buffers && p->dynamic_sizes; i++) p->buffers[i]->fixed_size = true;
     find_live_ranges(p);
     Buffer **list = ARENA_ARRAY(p->arena, Buffer *, p->n_buffers + 1);
     int n = 0;
     for (int i = 0; i < p->n_buffers; i++)
-        if (p->buffers[i]->row_wise) list[n++] = p->buffers[i];
+        if (p->buffers[i]->per_thread) list[n++] = p->buffers[i];
     p->plan.local_bytes = place_best(p, list, n);
     for (int i = 0; i < n; i++) list[i]->local_offset = list[i]->arena_offset;
     uint64_t single = plan_single_rows(p, list);
     find_live_ranges(p);
     n = choose(p, list, true);
     p->plan.scratch_bytes = place_best(p, list, n);
-    uint64_t scratch_bound = p->sized_by_run ? least_bytes(p, list, n) : 0;
+    uint64_t scratch_bound = p->dynamic_sizes ? least_bytes(p, list, n) : 0;
     n = choose(p, list, false);
     p->plan.row_bytes = place_best(p, list, n);
-    p->plan.lower_bound = p->sized_by_run ? scratch_bound : least_bytes(p, list, n);
+    p->plan.lower_bound = p->dynamic_sizes ? scratch_bound : least_bytes(p, list, n);
     if (single > p->plan.row_bytes)
         for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->single_offset = p->buffers[i]->arena_offset;
 }
@@ -340,7 +340,7 @@ void plan_states(Lowering *l) {
 // ------------------------------------------------------------------------------------------------------------------ weights
 static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static bool is_used_by(const Program *p, const WeightPiece *w, int first, int end) {
+static bool is_used_by(const Program *p, const PackedWeight *w, int first, int end) {
     for (int i = first; i < end; i++)
         for (int j = 0; j < p->kernels[i]->n_in; j++)
             if (p->kernels[i]->in[j].base == BASE_WEIGHT && p->kernels[i]->in[j].weight == w) return true;
@@ -348,15 +348,15 @@ static bool is_used_by(const Program *p, const WeightPiece *w, int first, int en
 }
 
 static uint64_t place_layers(Program *p, WeightGroup group, uint64_t at, uint64_t *layer_bytes) {
-    for (int i = 0; i < p->n_pieces; i++) {
-        WeightPiece *w = p->pieces[i];
+    for (int i = 0; i < p->n_weights; i++) {
+        PackedWeight *w = p->weights[i];
         if (w->group != group || w->layer != 0) continue;
         w->offset = *layer_bytes;
         *layer_bytes += aligned(w->bytes);
     }
     uint64_t end = at;
-    for (int i = 0; i < p->n_pieces; i++) {
-        WeightPiece *w = p->pieces[i];
+    for (int i = 0; i < p->n_weights; i++) {
+        PackedWeight *w = p->weights[i];
         if (w->group != group) continue;
         w->offset = at + (uint64_t)w->layer * *layer_bytes + (w->layer ? w->like->offset - at : w->offset);
         if (w->offset + aligned(w->bytes) > end) end = w->offset + aligned(w->bytes);
@@ -365,14 +365,14 @@ static uint64_t place_layers(Program *p, WeightGroup group, uint64_t at, uint64_
 }
 
 static int by_offset(const void *x, const void *y) {
-    const WeightPiece *a = *(WeightPiece *const *)x, *b = *(WeightPiece *const *)y;
+    const PackedWeight *a = *(PackedWeight *const *)x, *b = *(PackedWeight *const *)y;
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
 static uint64_t place_rest(Program *p, bool before_loop, uint64_t at) {
     int end = p->loop.first + p->loop.period * p->loop.iterations - p->loop.missing;
-    for (int i = 0; i < p->n_pieces; i++) {
-        WeightPiece *w = p->pieces[i];
+    for (int i = 0; i < p->n_weights; i++) {
+        PackedWeight *w = p->weights[i];
         if (w->group != GROUP_PROGRAM || is_used_by(p, w, 0, end) != before_loop) continue;
         w->offset = at;
         at += aligned(w->bytes);
@@ -383,16 +383,16 @@ static uint64_t place_rest(Program *p, bool before_loop, uint64_t at) {
 static void name_fields(Program *p) {
     Map names[3];
     for (int i = 0; i < 3; i++) map_init(&names[i], p->arena);
-    for (int i = 0; i < p->n_pieces; i++) {
-        WeightPiece *w = p->pieces[i];
+    for (int i = 0; i < p->n_weights; i++) {
+        PackedWeight *w = p->weights[i];
         if (w->layer > 0) continue;
         const char *name = field_name(p->arena, w), *candidate = name;
         for (int n = 2; map_get(&names[w->group], candidate); n++) candidate = arena_printf(p->arena, "%s_%d", name, n);
         map_put(&names[w->group], candidate, w);
         w->field = candidate;
     }
-    for (int i = 0; i < p->n_pieces; i++)
-        if (p->pieces[i]->like) p->pieces[i]->field = p->pieces[i]->like->field;
+    for (int i = 0; i < p->n_weights; i++)
+        if (p->weights[i]->like) p->weights[i]->field = p->weights[i]->like->field;
 }
 
 // In the order of their use: what stands before the loop (and what all layers share), the layers, what comes after.
@@ -403,7 +403,7 @@ void place_weights(Program *p) {
     uint64_t at = place_layers(p, GROUP_LAYER_END, plan->layer_ends_offset, &plan->layer_end_bytes);
     plan->weight_bytes = place_rest(p, false, at);
     name_fields(p);
-    qsort(p->pieces, (size_t)p->n_pieces, sizeof *p->pieces, by_offset);
+    qsort(p->weights, (size_t)p->n_weights, sizeof *p->weights, by_offset);
 }
 
 // ------------------------------------------------------------------------------------------------------------------ figures
@@ -430,9 +430,9 @@ static void print_encoder(Text *t, const Program *p) {
 
 // Several in a step
 static void print_texts(Text *t, const Program *p) {
-    int by_text = 0;
-    for (int i = 0; i < p->n_kernels; i++) by_text += p->kernels[i]->by_text;
-    text_add(t, "texts   several in a step: %d of its %d kernels go text by text\n", by_text, p->n_kernels);
+    int per_sequence = 0;
+    for (int i = 0; i < p->n_kernels; i++) per_sequence += p->kernels[i]->per_sequence;
+    text_add(t, "texts   several in a step: %d of its %d kernels go text by text\n", per_sequence, p->n_kernels);
 }
 
 enum { WORTH_A_WORD = 1 << 30 };  // bytes
@@ -478,18 +478,18 @@ static void print_state(Text *t, const Program *p) {
 void plan_print(Text *t, const Program *p) {
     char a[32], b[32], c[32];
     uint64_t rows = (uint64_t)p->max_rows;
-    if (p->sized_by_run) {
+    if (p->dynamic_sizes) {
         print_largest_run(t, p);
     } else {
         text_add(t, "arena   %s for %llu rows (lower bound %s), local %s a thread\n", bytes_text(a, p->plan.row_bytes * rows),
                  (unsigned long long)rows, bytes_text(b, p->plan.lower_bound * rows), bytes_text(c, p->plan.local_bytes));
     }
     if (p->rows)
-        text_add(t, "waits   %d barriers in a step of one row, %d in a step of more\n", p->plan.barriers_one,
-                 p->plan.barriers_many);
-    if (p->batches_texts) print_texts(t, p);
+        text_add(t, "waits   %d barriers in a step of one row, %d in a step of more\n", p->plan.barriers_decode,
+                 p->plan.barriers_prefill);
+    if (p->batches_sequences) print_texts(t, p);
     if (p->encoder) print_encoder(t, p->encoder);
-    if (p->plan.scratch_bytes && !p->sized_by_run) text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
+    if (p->plan.scratch_bytes && !p->dynamic_sizes) text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
     if (p->plan.slot_bytes) print_state(t, p);
     text_add(t, "weights %s, packed\n", bytes_text(a, program_weight_bytes(p)));
 }

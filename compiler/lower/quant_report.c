@@ -17,7 +17,7 @@ typedef struct {
     QuantError sum;
 } Report;
 
-static void add_piece(Report *r, const WeightPiece *w) {
+static void add_piece(Report *r, const PackedWeight *w) {
     if (w->format && w->format->blocks && format_is_exact(w->format->blocks)) return;
     for (int i = 0; w->errors && i < w->node->n_in; i++) {
         const QuantError *e = &w->errors[i];
@@ -32,7 +32,7 @@ static void add_piece(Report *r, const WeightPiece *w) {
 
 static void add_program(Report *r, const Program *p) {
     if (p->encoder) add_program(r, p->encoder);
-    for (int i = 0; i < p->n_pieces; i++) add_piece(r, p->pieces[i]);
+    for (int i = 0; i < p->n_weights; i++) add_piece(r, p->weights[i]);
 }
 
 static int worst_first(const void *a, const void *b) {

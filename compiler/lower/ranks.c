@@ -11,7 +11,7 @@
 //
 // A LLaMA's layer so has four gathers: of attention, o_proj, gate and up, down_proj.
 //
-// Needs: find_kinds, roll_layers (the layers of a loop share alike). Gives: Kernel.ranks.
+// Needs: group_identical_kernels, roll_layers (the layers of a loop share alike). Gives: Kernel.ranks.
 #include <string.h>
 
 #include "ir/operands.h"
@@ -244,7 +244,7 @@ static bool all_keep_heads(Program *p, Kernel *product, Followers *f) {
 }
 
 static bool is_small(const Program *p, const Kernel *k) {
-    const WeightPiece *w = k->in[PRODUCT_WEIGHTS].weight;
+    const PackedWeight *w = k->in[PRODUCT_WEIGHTS].weight;
     return (double)w->bytes / (double)w->experts <= (p->gather_above ? (double)p->gather_above : gather_in_bytes());
 }
 
@@ -311,7 +311,7 @@ static void gather_blocks(Kernel *k, Kernel *quantizer, const RankShare *s) {
     int64_t columns = dim_upper(quantizer->in[0].type.dim[quantizer->in[0].type.rank - 1]);
     k->ranks = *s, k->ranks.gathered = false;
     quantizer->ranks = (RankShare){.units = s->units, .each = (int)(columns / BLOCK / s->units), .gathered = true};
-    quantizer->row_wise = quantizer->out[0].buffer->row_wise = false;
+    quantizer->replicated_if_one_row = quantizer->out[0].buffer->per_thread = false;
     quantizer->in[0].own_part = quantizer->out[0].own_part = false;
 }
 

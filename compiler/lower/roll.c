@@ -1,6 +1,6 @@
 // Identical layers become a loop. The kernels of all layers stand in one list; a period is found by equal keys:
 //
-//   embed norm | qkv ... down skip_norm | qkv ... down skip_norm | qkv ... down | select_rows ...
+//   embed norm | qkv ... down skip_norm | qkv ... down skip_norm | qkv ... down | gather_rows ...
 //                first                    first + period           the last iteration stops `missing` kernels early
 //
 // An operand at one place of the loop must be the same memory in every iteration: the buffers of all iterations are made one,
@@ -36,7 +36,7 @@ static int find_runs(const Program *p, Run runs[MOST_RUNS]) {
     for (int period = 1; period <= p->n_kernels / 2; period++)
         for (int i = 0; i + period < p->n_kernels; i++) {
             int first = i;
-            while (i + period < p->n_kernels && p->kernels[i]->kind == p->kernels[i + period]->kind) i++;
+            while (i + period < p->n_kernels && p->kernels[i]->signature == p->kernels[i + period]->signature) i++;
             if (i > first) keep_run(runs, &n, (Run){first, period, i - first + period});
         }
     return n;
@@ -59,7 +59,7 @@ static bool same_in_all(const View *a, const View *b, int step) {
     if (a->offset != b->offset || a->row_index != b->row_index) return false;
     switch (a->base) {
         case BASE_BUFFER:
-            return a->buffer->row_wise == b->buffer->row_wise && a->buffer->whole == b->buffer->whole &&
+            return a->buffer->per_thread == b->buffer->per_thread && a->buffer->fixed_size == b->buffer->fixed_size &&
                    a->buffer->row_bytes == b->buffer->row_bytes && a->buffer->units == b->buffer->units;
         case BASE_STATE:
             return a->state->bytes == b->state->bytes && step >= 0;
@@ -76,7 +76,7 @@ static bool linear_states(const View *v0, const View *v1, const View *v, int ite
 }
 
 // Weights: all the same, or each its own, used at this place of this iteration only.
-static bool claim_weight(const Loop *loop, const View *v0, const View *v1, WeightPiece *w, int at[2]) {
+static bool claim_weight(const Loop *loop, const View *v0, const View *v1, PackedWeight *w, int at[2]) {
     if (v0->base != BASE_WEIGHT) return true;
     if (v0->weight == v1->weight) return w == v0->weight && w->layer < 0;
     if (w->layer >= 0) return w->layer == at[0] && w->like == v0->weight;
@@ -157,8 +157,8 @@ static void join_buffers(Program *p, int *parent) {
 }
 
 static void forget_layers(Program *p) {
-    for (int i = 0; i < p->n_pieces; i++)
-        p->pieces[i]->layer = -1, p->pieces[i]->like = NULL, p->pieces[i]->group = GROUP_PROGRAM;
+    for (int i = 0; i < p->n_weights; i++)
+        p->weights[i]->layer = -1, p->weights[i]->like = NULL, p->weights[i]->group = GROUP_PROGRAM;
 }
 
 // Pieces of the loop that kernels outside of it use as well cannot be fields of a layer.

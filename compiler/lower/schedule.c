@@ -1,7 +1,7 @@
 // Where threads wait. All threads run every kernel, each its share; a barrier stands before a kernel that touches what another
 // thread may have written (or writes what another may still read) since the last barrier, and nowhere else.
 //
-//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier, unless it goes on with the heads (pieces.c)
+//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier, unless it goes on with the heads (tile_fusion.c)
 //   rotary writes k by heads; cache_append reads k by the same heads       -> none
 //   norm writes n (one row: every thread its own copy; more: by rows)      -> matmul reads it: none, or a barrier
 //
@@ -18,7 +18,7 @@ typedef struct Access {
     Graph *graph;
     Share share;
     const RankShare *ranks;
-    bool own_part, write, by_text;
+    bool own_part, write, per_sequence;
     bool contiguous;
     bool alone;  // the kernel's work is one unit, so one thread does all of it: the same for all such kernels
 } Access;
@@ -29,7 +29,7 @@ typedef struct Since {  // the last barrier
     bool one_row;
 } Since;
 
-static bool in_local(const View *v, bool one_row) { return v->base == BASE_BUFFER && v->buffer->row_wise && one_row; }
+static bool in_local(const View *v, bool one_row) { return v->base == BASE_BUFFER && v->buffer->per_thread && one_row; }
 
 bool share_memory(const View *a, const View *b, bool one_row) {
     if (a->base != b->base || in_local(a, one_row) || in_local(b, one_row)) return false;
@@ -37,8 +37,8 @@ bool share_memory(const View *a, const View *b, bool one_row) {
     if (a->base == BASE_OUTPUT) return a->output == b->output;
     if (a->base != BASE_BUFFER) return false;
     const Buffer *x = a->buffer, *y = b->buffer;
-    if (x->whole != y->whole) return false;
-    if (x->whole) one_row = false;
+    if (x->fixed_size != y->fixed_size) return false;
+    if (x->fixed_size) one_row = false;
     uint64_t at_x = one_row ? x->single_offset : x->arena_offset, at_y = one_row ? y->single_offset : y->arena_offset;
     return x == y || (at_x < at_y + y->row_bytes && at_y < at_x + x->row_bytes);
 }
@@ -58,14 +58,14 @@ static bool is_by_rows(ShareKind k) { return k == SHARE_ROWS || k == SHARE_OUTER
 
 // Of a contiguous value a thread touches one stretch: its part of the rows, whatever the axes are called.
 static bool same_stretch(const Access *a, const Access *b) {
-    if (!is_by_rows(a->share.kind) || !is_by_rows(b->share.kind) || a->by_text || a->ranks->units) return false;
+    if (!is_by_rows(a->share.kind) || !is_by_rows(b->share.kind) || a->per_sequence || a->ranks->units) return false;
     if (!a->contiguous || !b->contiguous) return false;
     return type_count(a->graph, &a->view->type) == type_count(b->graph, &b->view->type);
 }
 
 // Does each thread touch the same elements in both?
 static bool same_owner(const Access *a, const Access *b) {
-    if (a->by_text != b->by_text) return false;
+    if (a->per_sequence != b->per_sequence) return false;
     if (!a->own_part || !b->own_part || a->share.count != b->share.count) return false;
     if (memcmp(a->ranks, b->ranks, sizeof *a->ranks)) return false;
     if (same_stretch(a, b)) return true;
@@ -86,7 +86,7 @@ static bool conflict(const Access *a, const Access *b, bool one_row) {
 static Access access_of(const Kernel *k, int operand, bool one_row) {
     bool write = operand >= k->n_in;
     const View *v = write ? &k->out[operand - k->n_in] : &k->in[operand];
-    const bool shared = !k->taken && !k->follows && !(k->row_wise && one_row);
+    const bool shared = !k->dynamic && !k->fused_into && !(k->replicated_if_one_row && one_row);
     return (Access){
         .view = v,
         .graph = k->node->graph,
@@ -94,9 +94,9 @@ static Access access_of(const Kernel *k, int operand, bool one_row) {
         .ranks = &k->ranks,
         .own_part = v->own_part && shared,
         .write = write,
-        .by_text = k->by_text && !one_row,
+        .per_sequence = k->per_sequence && !one_row,
         .contiguous = v->base == BASE_BUFFER && view_is_contiguous(k->node->graph, v),
-        .alone = shared && !k->by_text && !k->ranks.units && is_by_rows(k->share.kind) && dim_is(k->share.count, 1)};
+        .alone = shared && !k->per_sequence && !k->ranks.units && is_by_rows(k->share.kind) && dim_is(k->share.count, 1)};
 }
 
 static bool needs_barrier_alone(const Since *since, const Kernel *k) {
@@ -111,8 +111,8 @@ static bool needs_barrier_alone(const Since *since, const Kernel *k) {
 
 // A kernel waits for what those need that go on with pieces of its result.
 static bool needs_barrier(const Program *p, const Since *since, int kernel) {
-    if (p->kernels[kernel]->follows) return false;
-    for (int i = kernel; i <= kernel + p->kernels[kernel]->n_following; i++)
+    if (p->kernels[kernel]->fused_into) return false;
+    for (int i = kernel; i <= kernel + p->kernels[kernel]->n_fused; i++)
         if (needs_barrier_alone(since, p->kernels[i])) return true;
     return false;
 }
@@ -132,7 +132,7 @@ int representative(const Program *p, int kernel) {
                                                                      : kernel;
 }
 
-static bool *flag(Kernel *k, bool one_row) { return one_row ? &k->barrier_one : &k->barrier_many; }
+static bool *flag(Kernel *k, bool one_row) { return one_row ? &k->barrier_decode : &k->barrier_prefill; }
 
 // Reading a condition is an access that later writes must wait for: another thread may not have read it yet.
 static void ask(Since *since, const View *v) {
@@ -170,17 +170,17 @@ static void place_for(Program *p, bool one_row) {
 
 // Products and attention are large enough. Those that go text by text are called by some threads only; ranks have
 // shares.
-static bool is_taken(const Program *p, const Kernel *k) {
-    return (k->family == FAMILY_MATMUL || k->family == FAMILY_ATTENTION) && !k->by_text && !p->over_ranks;
+static bool is_dynamic(const Program *p, const Kernel *k) {
+    return (k->family == FAMILY_MATMUL || k->family == FAMILY_ATTENTION) && !k->per_sequence && !p->over_ranks;
 }
 
 void place_barriers(Program *p) {
-    for (int i = 0; i < p->n_kernels; i++) p->kernels[i]->taken = is_taken(p, p->kernels[i]);
+    for (int i = 0; i < p->n_kernels; i++) p->kernels[i]->dynamic = is_dynamic(p, p->kernels[i]);
     place_for(p, true);
     place_for(p, false);
-    p->plan.barriers_one = p->plan.barriers_many = 0;
+    p->plan.barriers_decode = p->plan.barriers_prefill = 0;
     for (int i = 0; i < p->n_kernels; i++) {
-        p->plan.barriers_one += p->kernels[i]->barrier_one;
-        p->plan.barriers_many += p->kernels[i]->barrier_many;
+        p->plan.barriers_decode += p->kernels[i]->barrier_decode;
+        p->plan.barriers_prefill += p->kernels[i]->barrier_prefill;
     }
 }

@@ -9,8 +9,8 @@
 typedef void SelectFunction(Lowering *, Node *);
 
 // select_rows.c, select_attention.c, select_nest.c
-SelectFunction select_gather, select_cast, select_norm, select_skip_norm, select_quantize, select_select_rows;
-SelectFunction select_matmul_packed, select_expert_matmul, select_rotary, select_append, select_earlier_rows, select_attention,
+SelectFunction select_gather, select_cast, select_norm, select_skip_norm, select_quantize, select_gather_rows;
+SelectFunction select_matmul_packed, select_expert_matmul, select_rotary, select_append, select_shift_rows, select_attention,
     select_nest, select_top_k;
 
 // kernel.c: how threads share a kernel

@@ -8,7 +8,7 @@
 static bool rotates_in_place(const Lowering *l, const Node *n) {
     const Node *x = n->in[0];
     const View *v = view_of(x);
-    if (v->base != BASE_BUFFER || v->buffer->row_wise || node_uses(x) != 1 || output_index(l->graph, n) >= 0) return false;
+    if (v->base != BASE_BUFFER || v->buffer->per_thread || node_uses(x) != 1 || output_index(l->graph, n) >= 0) return false;
     if (x->op != OP_slice) return dies_here(l, x, n);
     const Node *whole = x->in[0];
     if (output_index(l->graph, whole) >= 0) return false;
@@ -63,14 +63,14 @@ void select_append(Lowering *l, Node *n) {
 }
 
 // Rows of a cache, or of a value that has all of them.
-void select_earlier_rows(Lowering *l, Node *n) {
-    bool cached = operand_or_null(n, EARLIER_SLOT);
-    View from = cached ? view_operand(l, n->in[EARLIER_X]) : matrix_operand(l, n->in[EARLIER_X]);
-    Kernel *k = kernel_new(l, FAMILY_EARLIER, n, cached ? EARLIER_OPERANDS : EARLIER_X + 1);
+void select_shift_rows(Lowering *l, Node *n) {
+    bool cached = operand_or_null(n, SHIFT_SLOT);
+    View from = cached ? view_operand(l, n->in[SHIFT_X]) : matrix_operand(l, n->in[SHIFT_X]);
+    Kernel *k = kernel_new(l, FAMILY_SHIFT, n, cached ? SHIFT_OPERANDS : SHIFT_X + 1);
     make_row_wise(l, k, &n->type);
     k->in[0] = from, k->in[0].own_part = false;
-    for (int i = EARLIER_SLOT; i < k->n_in; i++) k->in[i] = view_operand(l, n->in[i]);
-    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+    for (int i = SHIFT_SLOT; i < k->n_in; i++) k->in[i] = view_operand(l, n->in[i]);
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->replicated_if_one_row));
 }
 
 static const Dim *rounded_up(Graph *g, const Dim *d) {
@@ -87,14 +87,14 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     const Dim *width = dim_binary(g, DIM_FLOORDIV, rows.type.dim[1], groups);
     if (!batch) batch = dim_const(g, 1);
     keys = dim_binary(g, DIM_FLOORDIV, keys, batch);
-    if (!l->program->sized_by_run) keys = dim_const(g, dim_upper(keys));
+    if (!l->program->dynamic_sizes) keys = dim_const(g, dim_upper(keys));
     Type type = type_of(DT_f32, 4, (const Dim *[]){batch, groups, rounded_up(g, keys), width});
     Type padded = type_of(
         DT_f32, 4, (const Dim *[]){batch, groups, type.dim[2], operand_index == ATTENTION_KEY ? width : rounded_up(g, width)});
     View cache = view_contiguous(l, &padded);
     cache.type = type;
     cache.base = BASE_BUFFER, cache.buffer = buffer_new(l, &padded, false);
-    cache.buffer->whole = true;
+    cache.buffer->fixed_size = true;
     cache.buffer->row_bytes = (dtype_bytes(DT_f32, dim_upper(cache.buffer->units)) + 63) / 64 * 64;
     Kernel *k = append_kernel(l, n, cache, rows, 1);
     k->cache = operand_index == ATTENTION_KEY ? "key" : "value";
@@ -122,7 +122,7 @@ static void give_parts(Lowering *l, Kernel *k, const View *values) {
     Type type = type_of(DT_f32, 2, dim);
     View parts = view_contiguous(l, &type);
     parts.base = BASE_BUFFER, parts.buffer = buffer_new(l, &type, false);
-    parts.buffer->whole = true;
+    parts.buffer->fixed_size = true;
     parts.buffer->row_bytes = (uint64_t)(4 * heads * segments * floats);
     kernel_give(l, k, 1, NULL, parts);
     k->out[1].own_part = false;

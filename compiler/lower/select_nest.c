@@ -50,7 +50,7 @@ static bool reads_in_step(const Node *n, const View *v) {
 static void share_nest(Lowering *l, Kernel *k, const Node *n) {
     bool rows = is_rows(l, &n->type) && nest_is_by_rows(n);
     k->share = rows ? share_by(SHARE_ROWS, n->type.dim[0]) : share_by(SHARE_OUTER, count_before(l, &n->type, outer_axes(n)));
-    k->row_wise = rows && output_index(l->graph, n) < 0;
+    k->replicated_if_one_row = rows && output_index(l->graph, n) < 0;
     if (dtype_bits(n->type.dtype) < 8) k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1));  // bytes that elements share
     if (n->op == OP_concat && !rows) k->share.count = count_before(l, &n->type, node_axis(n));
     for (int i = 0; i < k->n_in; i++) {
@@ -82,7 +82,7 @@ void select_nest(Lowering *l, Node *n) {
         kernel_give(l, k, 0, n, *view_of(n->in[i]));
         return;
     }
-    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->replicated_if_one_row));
 }
 
 // values and indices: two results of the same shape
@@ -92,10 +92,10 @@ void select_top_k(Lowering *l, Node *n) {
     k->in[0] = x;
     bool rows = is_rows(l, &n->items[0]) && node_axis(n) == 1 && n->items[0].rank == 2;
     k->share = rows ? share_rows(l, &n->items[0]) : share_by(SHARE_OUTER, count_before(l, &n->items[0], node_axis(n)));
-    k->row_wise = rows && output_index(l->graph, item_of(n, 0)) < 0 && output_index(l->graph, item_of(n, 1)) < 0;
+    k->replicated_if_one_row = rows && output_index(l->graph, item_of(n, 0)) < 0 && output_index(l->graph, item_of(n, 1)) < 0;
     k->in[0].own_part = rows;
     for (int i = 0; i < 2; i++) {
         Node *item = item_of(n, i);
-        kernel_give(l, k, i, item, view_result(l, item ? item : n, &n->items[i], k->row_wise));
+        kernel_give(l, k, i, item, view_result(l, item ? item : n, &n->items[i], k->replicated_if_one_row));
     }
 }

@@ -19,7 +19,7 @@ static void select_embed(Lowering *l, Node *lookup, Node *result) {
     k->in[0] = view_operand(l, lookup->in[0]);
     k->in[1] = view_operand(l, lookup->in[1]);
     make_row_wise(l, k, &result->type);
-    kernel_give(l, k, 0, result, view_result(l, result, &result->type, k->row_wise));
+    kernel_give(l, k, 0, result, view_result(l, result, &result->type, k->replicated_if_one_row));
 }
 
 static bool only_rotated(const Node *n) {
@@ -78,7 +78,7 @@ void select_norm(Lowering *l, Node *n) {
     if (may_overwrite(l, n->in[NORM_X], k, &n->type))
         kernel_give(l, k, 0, n, *view_of(n->in[NORM_X]));
     else
-        kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+        kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->replicated_if_one_row));
 }
 
 // (x, residual, weight, bias) -> sum, norm: the sum takes the residual's place
@@ -90,17 +90,17 @@ void select_skip_norm(Lowering *l, Node *n) {
     Node *sum = item_of(n, 0), *norm = item_of(n, 1);
     const Type *type = &n->items[1];
     k->share = share_rows(l, type);
-    k->row_wise =
+    k->replicated_if_one_row =
         is_rows(l, type) && !(sum && output_index(l->graph, sum) >= 0) && !(norm && output_index(l->graph, norm) >= 0);
     for (int i = SKIP_NORM_WEIGHT; i < n->n_in; i++) k->in[i] = weights[i - SKIP_NORM_WEIGHT];
     x.own_part = residual.own_part = true;
     k->in[SKIP_NORM_X] = x, k->in[SKIP_NORM_RESIDUAL] = residual;
-    kernel_give(l, k, 0, norm, view_result(l, norm ? norm : n, type, k->row_wise));
+    kernel_give(l, k, 0, norm, view_result(l, norm ? norm : n, type, k->replicated_if_one_row));
     if (!sum) return;
     if (output_index(l->graph, sum) < 0 && may_overwrite(l, n->in[SKIP_NORM_RESIDUAL], k, type))
         kernel_give(l, k, 1, sum, *view_of(n->in[SKIP_NORM_RESIDUAL]));
     else
-        kernel_give(l, k, 1, sum, view_result(l, sum, type, k->row_wise));
+        kernel_give(l, k, 1, sum, view_result(l, sum, type, k->replicated_if_one_row));
 }
 
 // The norm that has just been selected, when it gives the same rows to the same threads: it quantizes each row while it is
@@ -109,7 +109,7 @@ static Kernel *norm_before(Lowering *l, const Node *n, const View *x) {
     const Program *p = l->program;
     Kernel *k = p->n_kernels ? p->kernels[p->n_kernels - 1] : NULL;
     if (!k || k->family != FAMILY_NORM || p->n_regions || !view_same_place(x, &k->out[0])) return NULL;
-    bool same_rows = k->share.count == share_rows(l, &n->type).count && k->row_wise == is_rows(l, &n->type);
+    bool same_rows = k->share.count == share_rows(l, &n->type).count && k->replicated_if_one_row == is_rows(l, &n->type);
     return same_rows && quantized_result(k) < 0 && output_index(l->graph, n) < 0 ? k : NULL;
 }
 
@@ -122,21 +122,21 @@ void select_quantize(Lowering *l, Node *n) {
     View x = matrix_operand(l, n->in[0]);
     Kernel *norm = n->type.dtype == DT_q8_rows ? norm_before(l, n, &x) : NULL;
     if (norm) {
-        kernel_give(l, norm, norm->n_out, n, view_result(l, n, &n->type, norm->row_wise));
+        kernel_give(l, norm, norm->n_out, n, view_result(l, n, &n->type, norm->replicated_if_one_row));
         return;
     }
     Kernel *k = kernel_new(l, FAMILY_QUANTIZE, n, 1);
     make_row_wise(l, k, &n->type);
     x.own_part = true, k->in[0] = x;
-    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->replicated_if_one_row));
 }
 
-void select_select_rows(Lowering *l, Node *n) {
+void select_gather_rows(Lowering *l, Node *n) {
     View x = matrix_operand(l, n->in[0]);
-    Kernel *k = kernel_new(l, FAMILY_SELECT, n, 1);
+    Kernel *k = kernel_new(l, FAMILY_GATHER, n, 1);
     make_row_wise(l, k, &n->type);
     k->in[0] = x;
-    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->replicated_if_one_row));
 }
 
 // ------------------------------------------------------------------------------------------------------------------- matmul
@@ -182,10 +182,10 @@ static View entry_order(Lowering *l, Node *product, View index) {
     Kernel *k = kernel_new(l, FAMILY_ORDER, product, 1);
     const Type *type = &product->in[EXPERT_INDEX]->type;
     k->in[0] = index;
-    k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1)), k->row_wise = is_rows(l, type);
+    k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1)), k->replicated_if_one_row = is_rows(l, type);
     k->count = dim_const(l->graph, attr_int(product->in[PRODUCT_WEIGHTS], "experts", 1));
     View v = view_contiguous(l, type);
-    v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, k->row_wise);
+    v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, k->replicated_if_one_row);
     kernel_give(l, k, 0, NULL, v);
     k->out[0].own_part = false;
     return v;

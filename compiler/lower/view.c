@@ -189,16 +189,17 @@ uint64_t type_row_bytes(const Lowering *l, const Type *type) {
     const Program *p = l->program;
     const Dim *count = type_count(l->graph, type);
     uint64_t bytes = type_bytes(type);
-    bool by_rows = (p->rows && dim_divides(l->graph, p->rows, count)) || (p->wanted && dim_divides(l->graph, p->wanted, count));
+    bool by_rows =
+        (p->rows && dim_divides(l->graph, p->rows, count)) || (p->logit_rows && dim_divides(l->graph, p->logit_rows, count));
     if (by_rows) bytes = (bytes + (uint64_t)p->max_rows - 1) / (uint64_t)p->max_rows;
     return (bytes + 63) / 64 * 64;
 }
 
-Buffer *buffer_new(Lowering *l, const Type *type, bool row_wise) {
+Buffer *buffer_new(Lowering *l, const Type *type, bool per_thread) {
     Program *p = l->program;
     Buffer *b = ARENA_NEW(l->arena, Buffer);
     *b = (Buffer){.index = p->n_buffers,
-                  .row_wise = row_wise,
+                  .per_thread = per_thread,
                   .dtype = type->dtype,
                   .row_bytes = type_row_bytes(l, type),
                   .units = storage_units(l->graph, type)};

@@ -100,7 +100,7 @@ static void read_values(const Tensor *t, int64_t first, int64_t step, int64_t n,
 }
 
 // Which source, and which of its columns, is column c of the packed panels; NULL for padding.
-static const Tensor *source_column(const WeightPiece *w, int64_t c, int64_t *column) {
+static const Tensor *source_column(const PackedWeight *w, int64_t c, int64_t *column) {
     const Node *pack = w->node;
     bool transposed = attr_int(pack, "transposed", 0);
     int64_t width = (int64_t)w->units / w->experts * COLUMNS;
@@ -126,14 +126,14 @@ static const Tensor *source_column(const WeightPiece *w, int64_t c, int64_t *col
 
 // Units of a piece that one thread packs, and what quantizing them loses, by source
 typedef struct {
-    const WeightPiece *piece;
+    const PackedWeight *piece;
     uint64_t first, n;
     unsigned char *bytes;
     QuantError *errors;
 } PackShare;
 
 // values[16][DEPTH]: elements k .. k + n of the columns of a panel, zeros beyond
-static void read_columns(const WeightPiece *w, int64_t panel, int64_t k, float *values) {
+static void read_columns(const PackedWeight *w, int64_t panel, int64_t k, float *values) {
     bool transposed = attr_int(w->node, "transposed", 0);
     int64_t n = w->depth - k < DEPTH ? w->depth - k : DEPTH;
     memset(values, 0, sizeof *values * COLUMNS * DEPTH);
@@ -148,7 +148,7 @@ static void read_columns(const WeightPiece *w, int64_t panel, int64_t k, float *
     }
 }
 
-static void pack_float_panel(const WeightPiece *w, int64_t panel, unsigned char *bytes) {
+static void pack_float_panel(const PackedWeight *w, int64_t panel, unsigned char *bytes) {
     float values[COLUMNS * DEPTH];
     const WeightFormat *f = w->format;
     for (int64_t k = 0; k < w->depth; k += DEPTH) {
@@ -168,7 +168,7 @@ static void add_error(const Format *f, const EncodeInput *in, const CodedBlock *
 
 // The block at k of a column: the file's own, or the values quantized
 static void read_block(const PackShare *s, const Tensor *t, int64_t column, int64_t k, CodedBlock *c) {
-    const WeightPiece *w = s->piece;
+    const PackedWeight *w = s->piece;
     const Format *f = w->format->blocks;
     float values[FORMAT_BLOCK];
     int source = 0;
@@ -187,7 +187,7 @@ static void read_block(const PackShare *s, const Tensor *t, int64_t column, int6
 }
 
 static void pack_block_panel(const PackShare *s, int64_t panel, unsigned char *bytes) {
-    const WeightPiece *w = s->piece;
+    const PackedWeight *w = s->piece;
     const Format *f = w->format->blocks;
     const int64_t n = (w->depth + f->block - 1) / f->block;
     unsigned char *end = bytes + n * w->format->panel_bytes;
@@ -209,7 +209,7 @@ static void pack_block_panel(const PackShare *s, int64_t panel, unsigned char *b
 
 static void *pack_share(void *share) {
     const PackShare *s = share;
-    const WeightPiece *w = s->piece;
+    const PackedWeight *w = s->piece;
     for (uint64_t i = 0; i < s->n; i++) {
         unsigned char *to = s->bytes + i * w->unit_bytes;
         if (w->format->blocks)
@@ -221,7 +221,7 @@ static void *pack_share(void *share) {
 }
 
 // Quantizing takes long: units are shared among threads.
-static void pack_units(const WeightPiece *w, uint64_t first, uint64_t n, unsigned char *bytes) {
+static void pack_units(const PackedWeight *w, uint64_t first, uint64_t n, unsigned char *bytes) {
     enum { MOST_THREADS = 64 };
     PackShare shares[MOST_THREADS];
     pthread_t threads[MOST_THREADS];
@@ -249,7 +249,7 @@ static void pack_units(const WeightPiece *w, uint64_t first, uint64_t n, unsigne
 
 // Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the checkpoint's pages, keeps
 // nothing.
-static void weight_piece_pack(const WeightPiece *w, uint64_t first, uint64_t n, void *bytes) {
+static void weight_piece_pack(const PackedWeight *w, uint64_t first, uint64_t n, void *bytes) {
     if (!w->format) {
         memcpy(bytes, (const char *)w->node->value->data + first, n);
         return;
@@ -265,14 +265,14 @@ static void forget_sources(const Node *n) {
 }
 
 bool program_has_integers(const Program *p) {
-    for (int i = 0; i < p->n_pieces; i++)
-        if (p->pieces[i]->format && p->pieces[i]->format->block > 1) return true;
+    for (int i = 0; i < p->n_weights; i++)
+        if (p->weights[i]->format && p->weights[i]->format->block > 1) return true;
     return p->encoder && program_has_integers(p->encoder);
 }
 
 bool program_has_bf16(const Program *p) {
-    for (int i = 0; i < p->n_pieces; i++)
-        if (p->pieces[i]->node->op == OP_pack && !strcmp(p->pieces[i]->format->name, "bf16")) return true;
+    for (int i = 0; i < p->n_weights; i++)
+        if (p->weights[i]->node->op == OP_pack && !strcmp(p->weights[i]->format->name, "bf16")) return true;
     return p->encoder && program_has_bf16(p->encoder);
 }
 
@@ -282,12 +282,12 @@ void weights_write(const Program *p, WeightSink *sink, void *user) {
     if (p->encoder) weights_write(p->encoder, sink, user);
     Arena *arena = arena_new();
     uint64_t at = 0, largest = CHUNK;
-    for (int i = 0; i < p->n_pieces; i++)
-        if (p->pieces[i]->unit_bytes > largest) largest = p->pieces[i]->unit_bytes;
+    for (int i = 0; i < p->n_weights; i++)
+        if (p->weights[i]->unit_bytes > largest) largest = p->weights[i]->unit_bytes;
     unsigned char *bytes = arena_alloc(arena, largest);
     static const unsigned char zeros[64];
-    for (int i = 0; i < p->n_pieces; i++) {
-        const WeightPiece *w = p->pieces[i];
+    for (int i = 0; i < p->n_weights; i++) {
+        const PackedWeight *w = p->weights[i];
         for (; at < w->offset; at += at + 64 <= w->offset ? 64 : w->offset - at)
             sink(user, zeros, at + 64 <= w->offset ? 64 : w->offset - at);
         uint64_t several = w->unit_bytes ? largest / w->unit_bytes : w->units + 1;
@@ -321,18 +321,18 @@ static bool same_pack(const Node *a, const Node *b) {
     return same_attr(a, b, "experts") && same_attr(a, b, "transposed") && same_attr(a, b, "interleave");
 }
 
-static bool same_piece(const WeightPiece *a, const WeightPiece *b) {
+static bool same_piece(const PackedWeight *a, const PackedWeight *b) {
     if (a->group != b->group || a->group != GROUP_PROGRAM || a->node->op != b->node->op || a->bytes != b->bytes) return false;
     return a->node->op == OP_pack ? same_pack(a->node, b->node) : same_tensor(a->node->value, b->node->value);
 }
 
-static WeightPiece *find_same(const Program *p, const WeightPiece *w) {
-    for (int i = 0; i < p->n_pieces; i++)
-        if (same_piece(p->pieces[i], w)) return p->pieces[i];
+static PackedWeight *find_same(const Program *p, const PackedWeight *w) {
+    for (int i = 0; i < p->n_weights; i++)
+        if (same_piece(p->weights[i], w)) return p->weights[i];
     return NULL;
 }
 
-static void replace_piece(Program *p, const WeightPiece *old, WeightPiece *by) {
+static void replace_piece(Program *p, const PackedWeight *old, PackedWeight *by) {
     for (int i = 0; i < p->n_kernels; i++)
         for (int j = 0; j < p->kernels[i]->n_in; j++) {
             View *v = &p->kernels[i]->in[j];
@@ -342,17 +342,17 @@ static void replace_piece(Program *p, const WeightPiece *old, WeightPiece *by) {
 
 void share_weights(Program *p) {
     int kept = 0;
-    for (int i = 0; i < p->n_pieces; i++) {
-        WeightPiece *same = find_same(p->encoder, p->pieces[i]);
+    for (int i = 0; i < p->n_weights; i++) {
+        PackedWeight *same = find_same(p->encoder, p->weights[i]);
         if (same)
-            replace_piece(p, p->pieces[i], same);
+            replace_piece(p, p->weights[i], same);
         else
-            p->pieces[kept++] = p->pieces[i];
+            p->weights[kept++] = p->weights[i];
     }
-    p->n_pieces = kept;
+    p->n_weights = kept;
 }
 
-static void describe_pack(WeightPiece *w) {
+static void describe_pack(PackedWeight *w) {
     const Node *n = w->node;
     const char *format = attr_string(n, "format", "");
     bool transposed = attr_int(n, "transposed", 0);
@@ -376,24 +376,24 @@ static void describe_pack(WeightPiece *w) {
     if (w->format->blocks) w->unit_bytes += (uint64_t)format_panel_end(w->format->blocks, blocks);
 }
 
-static void describe_constant(WeightPiece *w) {
+static void describe_constant(PackedWeight *w) {
     const Tensor *t = w->node->value;
     w->depth = t->rank ? t->dim[t->rank - 1] : 1;
     w->columns = tensor_count(t) / (w->depth ? w->depth : 1);
     w->units = t->bytes, w->unit_bytes = 1;
 }
 
-WeightPiece *weight_piece(Lowering *l, const Node *n) {
+PackedWeight *packed_weight(Lowering *l, const Node *n) {
     Program *p = l->program;
-    for (int i = 0; i < p->n_pieces; i++)
-        if (p->pieces[i]->node == n) return p->pieces[i];
-    WeightPiece *w = ARENA_NEW(l->arena, WeightPiece);
+    for (int i = 0; i < p->n_weights; i++)
+        if (p->weights[i]->node == n) return p->weights[i];
+    PackedWeight *w = ARENA_NEW(l->arena, PackedWeight);
     w->node = n, w->layer = -1, w->owner = p;
     if (n->op == OP_pack)
         describe_pack(w);
     else
         describe_constant(w);
     w->bytes = w->units * w->unit_bytes;
-    p->pieces[p->n_pieces++] = w;
+    p->weights[p->n_weights++] = w;
     return w;
 }

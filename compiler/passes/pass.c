@@ -103,14 +103,14 @@ static void dump(const Module *m, const PassContext *c, int number, const char *
 static bool run_passes(Module *m, PassContext *c, ConstantFile **constants) {
     unsigned have = 0;
     if (!c->start_from) dump(m, c, 0, "input", constants);
-    if (c->watch) c->watch(c, -1);
+    if (c->observer) c->observer(c, -1);
     for (int i = 0; i < PASS_COUNT; i++) {
         const PassInfo *pass = &pass_info[i];
         if (i >= c->start_from) {
             check_needs(pass, have);
             pass_apply(m, c, (Pass)i);
             dump(m, c, i + 1, pass->name, constants);
-            if (c->watch) c->watch(c, i);
+            if (c->observer) c->observer(c, i);
             if (pass->gives & HAS_FUSIONS) require_fusions(c);
         }
         have = properties_after(pass, have);
@@ -127,7 +127,7 @@ bool passes_run(Module *m, PassContext *c) {
     return finished;
 }
 
-void fusion_decided(PassContext *c, const char *what, Loc loc, const Node *by, const char *why) {
+void fusion_note(PassContext *c, const char *what, Loc loc, const Node *by, const char *why) {
     FusionSite *s = ARENA_NEW(c->arena, FusionSite);
     *s = (FusionSite){.pattern = what, .loc = loc};
     if (by) {
@@ -141,7 +141,7 @@ void fusion_decided(PassContext *c, const char *what, Loc loc, const Node *by, c
 
 void fusion_site(PassContext *c, const char *pattern, Loc loc, const Node *broke, const char *why) {
     FusionSite **place = c->sites_end ? c->sites_end : &c->sites;
-    fusion_decided(c, pattern, loc, broke, why);
+    fusion_note(c, pattern, loc, broke, why);
     (*place)->missed = broke != NULL;
 }
 

@@ -64,7 +64,7 @@ static bool moves(const Node *n) {
         case OP_gather:
         case OP_gather_elements:
         case OP_gather_nd:
-        case OP_select_rows:
+        case OP_gather_rows:
             return true;
         case OP_scatter_elements:
         case OP_scatter_nd:

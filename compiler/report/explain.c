@@ -87,7 +87,7 @@ static void memory_line(const char *what, const json_t *memory, const char *key)
 static void explain_peak(const json_t *program) {
     const json_t *memory = words_get(program, "memory"), *peak = words_get(memory, "peak"), *index;
     const json_t *kernel = json_array_get(words_get(program, "kernels"), (size_t)words_number(peak, "kernel"));
-    double rows = json_is_true(json_object_get(memory, "sized_by_run")) ? 1 : words_number(memory, "rows");
+    double rows = json_is_true(json_object_get(memory, "dynamic_sizes")) ? 1 : words_number(memory, "rows");
     size_t i;
     if (!kernel) return;
     print_spelled("most is live at kernel %.0f, %s (%%%s):\n", words_number(peak, "kernel"), words_function(program, kernel),
@@ -107,7 +107,7 @@ static void explain_memory(const json_t *root) {
     size_t i;
     json_array_foreach(words_get(root, "programs"), i, program) {
         const json_t *memory = words_get(program, "memory");
-        bool by_run = json_is_true(json_object_get(memory, "sized_by_run"));
+        bool by_run = json_is_true(json_object_get(memory, "dynamic_sizes"));
         if (i) printf("\n");
         print_spelled("%s: bytes%s", words_text(words_get(program, "graph"), "name"), by_run ? " of the largest run\n" : "");
         if (!by_run) printf(" for %.0f rows at once\n", words_number(memory, "rows"));

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "report/report.h"
 
 static json_t *need(json_t *value) {
@@ -16,7 +16,7 @@ json_t *json_of_text(const char *text) {
     if (value) return value;
     size_t length = strlen(text), room = 4 * length + 1;
     char *spelled = malloc(room);
-    if (spelled) burin_spell(spelled, room, text, length);
+    if (spelled) burin_escape(spelled, room, text, length);
     value = spelled ? json_string(spelled) : NULL;
     free(spelled);
     return need(value);

@@ -8,11 +8,11 @@
 
 #include "codegen/emit.h"
 #include "driver/flags.h"
-#include "driver/network.h"
+#include "driver/network_shapes.h"
 #include "driver/process.h"
-#include "limits_program.h"
 #include "program/network_values.h"
 #include "report/report.h"
+#include "roofline_probe.h"
 #include "util/files.h"
 
 enum { STEPS = 64, PROMPT_CHUNKS = 4 };
@@ -55,7 +55,7 @@ static void measure_limits(Measuring *m) {
     Arena *arena = m->build->arena;
     CommandLine compile = {.arena = arena}, run = {.arena = arena};
     const char *source = arena_printf(arena, "%s/limits.c", m->folder), *program = arena_printf(arena, "%s/limits", m->folder);
-    write_file(source, page_limits, strlen(page_limits));
+    write_file(source, roofline_probe, strlen(roofline_probe));
     command_add(&compile, m->build->tools.clang);
     command_add_words(&compile, FLAGS_LANGUAGE " " FLAGS_KERNELS " " FLAGS_NUMBERS " -pthread");
     command_add_words(&compile, m->cpu->flags);

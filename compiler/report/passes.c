@@ -42,7 +42,7 @@ static int count_sites(const PassContext *c) {
 }
 
 static void watch(PassContext *c, int pass) {
-    PassLog *log = c->watcher;
+    PassLog *log = c->observer_data;
     const Module *m = c->module;
     Lines *graphs = ARENA_ARRAY(log->arena, Lines, m->n_graphs);
     for (int i = 0; i < m->n_graphs; i++) graphs[i] = lines_of(log->arena, m->graphs[i]);
@@ -54,7 +54,7 @@ static void watch(PassContext *c, int pass) {
 PassLog *pass_log_new(Build *b) {
     PassLog *log = ARENA_NEW(b->arena, PassLog);
     log->build = b, log->arena = b->arena;
-    b->passes.watch = watch, b->passes.watcher = log;
+    b->passes.observer = watch, b->passes.observer_data = log;
     return log;
 }
 

@@ -65,9 +65,9 @@ static json_t *json_of_kernel(const Program *p, const Kernel *k, int site) {
     json_put_count(o, "site", (uint64_t)site);
     json_put(o, "in", views_of(k->in, k->n_in)), json_put(o, "out", views_of(k->out, k->n_out));
     if (k->copies) json_put(o, "copy", json_true());
-    if (k->row_wise) json_put(o, "row_wise", json_true());
-    if (k->barrier_one) json_put(o, "barrier_one", json_true());
-    if (k->barrier_many) json_put(o, "barrier_many", json_true());
+    if (k->replicated_if_one_row) json_put(o, "replicated_if_one_row", json_true());
+    if (k->barrier_decode) json_put(o, "barrier_decode", json_true());
+    if (k->barrier_prefill) json_put(o, "barrier_prefill", json_true());
     int iteration = iteration_of(p, k->position);
     if (iteration >= 0) json_put_count(o, "iteration", (uint64_t)iteration);
     return o;
@@ -114,10 +114,10 @@ static json_t *json_of_buffer(const Buffer *b) {
     json_t *o = json_object(), *live = json_array();
     json_put_text(o, "name", b->name), json_put_text(o, "type", dtype_name(b->dtype));
     json_put_count(o, "bytes", b->row_bytes), json_put_count(o, "offset", b->arena_offset);
-    if (b->whole) json_put(o, "whole", json_true());
-    if (b->row_wise)
-        json_put(o, "row_wise", json_true()), json_put_count(o, "local_offset", b->local_offset);
-    else if (!b->whole)
+    if (b->fixed_size) json_put(o, "fixed_size", json_true());
+    if (b->per_thread)
+        json_put(o, "per_thread", json_true()), json_put_count(o, "local_offset", b->local_offset);
+    else if (!b->fixed_size)
         json_put_count(o, "single_offset", b->single_offset);
     for (int i = 0; i < b->n_live; i++) json_add(live, json_pack("[ii]", b->live[i].first, b->live[i].last));
     json_put(o, "live", live);
@@ -131,12 +131,12 @@ static json_t *peak_of(const Program *p) {
     for (int k = 0; k < p->n_kernels; k++) {
         uint64_t sum = 0;
         for (int i = 0; i < p->n_buffers; i++)
-            if (p->buffers[i]->whole == p->sized_by_run && lives_at(p->buffers[i], k)) sum += p->buffers[i]->row_bytes;
+            if (p->buffers[i]->fixed_size == p->dynamic_sizes && lives_at(p->buffers[i], k)) sum += p->buffers[i]->row_bytes;
         if (sum > most) most = sum, at = k;
     }
     json_t *o = json_object(), *list = json_array();
     for (int i = 0; i < p->n_buffers; i++)
-        if (p->n_kernels && p->buffers[i]->whole == p->sized_by_run && lives_at(p->buffers[i], at))
+        if (p->n_kernels && p->buffers[i]->fixed_size == p->dynamic_sizes && lives_at(p->buffers[i], at))
             json_add(list, json_integer(p->buffers[i]->index));
     json_put_count(o, "kernel", (uint64_t)at), json_put_count(o, "bytes", most);
     json_put(o, "buffers", list);
@@ -158,8 +158,8 @@ static json_t *states_of(const Program *p) {
 
 static json_t *weights_of(const Program *p) {
     json_t *list = json_array();
-    for (int i = 0; i < p->n_pieces; i++) {
-        const WeightPiece *w = p->pieces[i];
+    for (int i = 0; i < p->n_weights; i++) {
+        const PackedWeight *w = p->weights[i];
         json_t *o = json_object();
         json_put_text(o, "node", w->node->name), json_put_text(o, "field", w->field);
         json_put_text(o, "format", w->format ? w->format->name : dtype_name(w->node->type.dtype));
@@ -176,15 +176,15 @@ json_t *memory_of_program(const Program *p) {
     uint64_t rows = (uint64_t)p->max_rows;
     for (int i = 0; i < p->n_buffers; i++) json_add(buffers, json_of_buffer(p->buffers[i]));
     json_put_count(o, "rows", rows);
-    json_put(o, "sized_by_run", json_boolean(p->sized_by_run));
-    json_put_count(o, "arena_bytes", p->sized_by_run ? plan->scratch_bytes : plan->row_bytes * rows);
-    json_put_count(o, "lower_bound", p->sized_by_run ? plan->lower_bound : plan->lower_bound * rows);
+    json_put(o, "dynamic_sizes", json_boolean(p->dynamic_sizes));
+    json_put_count(o, "arena_bytes", p->dynamic_sizes ? plan->scratch_bytes : plan->row_bytes * rows);
+    json_put_count(o, "lower_bound", p->dynamic_sizes ? plan->lower_bound : plan->lower_bound * rows);
     json_put_count(o, "row_bytes", plan->row_bytes), json_put_count(o, "local_bytes", plan->local_bytes);
     json_put_count(o, "scratch_bytes", plan->scratch_bytes);
     json_put_count(o, "slot_bytes", plan->slot_bytes), json_put_count(o, "cache_bytes", plan->cache_bytes);
     json_put_count(o, "weight_bytes", plan->weight_bytes);
-    json_put_count(o, "barriers_one", (uint64_t)plan->barriers_one),
-        json_put_count(o, "barriers_many", (uint64_t)plan->barriers_many);
+    json_put_count(o, "barriers_decode", (uint64_t)plan->barriers_decode),
+        json_put_count(o, "barriers_prefill", (uint64_t)plan->barriers_prefill);
     json_put(o, "peak", peak_of(p));
     json_put(o, "buffers", buffers), json_put(o, "states", states_of(p)), json_put(o, "weights", weights_of(p));
     return o;

@@ -19,7 +19,7 @@ static const double INT8_ROW = 44.0 / 128;  // bytes of a row of int8 (runtime/k
 // --------------------------------------------------------------------------------------------------------- of a program
 static bool is_product(const Kernel *k) { return k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS; }
 
-static bool held_before(const Program *p, int kernel, const WeightPiece *w) {
+static bool held_before(const Program *p, int kernel, const PackedWeight *w) {
     for (int i = 0; i < kernel; i++)
         if (is_product(p->kernels[i]) && p->kernels[i]->in[PRODUCT_WEIGHTS].weight == w) return true;
     return false;

@@ -27,8 +27,8 @@ static uint64_t parameters_of(const Node *n) {
 
 static void add_weights(FormatTotal totals[MOST_FORMATS], const Program *p) {
     if (p->encoder) add_weights(totals, p->encoder);
-    for (int i = 0; i < p->n_pieces; i++) {
-        const WeightPiece *w = p->pieces[i];
+    for (int i = 0; i < p->n_weights; i++) {
+        const PackedWeight *w = p->weights[i];
         FormatTotal *t = total_of(totals, w->format ? w->format->name : dtype_name(w->node->type.dtype));
         if (w->owner && w->owner != p) continue;
         t->tensors++, t->parameters += parameters_of(w->node), t->bytes += w->bytes;

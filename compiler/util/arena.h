@@ -16,7 +16,7 @@ char *arena_strdup(Arena *, const char *text);
 char *arena_strndup(Arena *, const char *text, size_t n);
 char *arena_printf(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(Arena *, const char *format, va_list);
-// For messages: what %s gives is spelled (../runtime/program/harmless.h).
+// For messages: what %s gives is spelled (base/escape.h).
 char *arena_message(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vmessage(Arena *, const char *format, va_list);
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "util/files.h"
 #include "util/text.h"
 

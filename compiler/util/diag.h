@@ -6,7 +6,7 @@
 //     diag_fatal(loc, "unknown function \"rms_nrm\"\nhint: did you mean \"rms_norm\"?");
 //
 // Names and texts of others arrive by %s, which spells what would command a terminal or begin a line
-// (../runtime/program/harmless.h).
+// (base/escape.h).
 // %-s takes lines of our own ("\nhint: ..."), made by arena_message where they have such names in them.
 #ifndef BURIN_DIAG_H
 #define BURIN_DIAG_H

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "util/diag.h"
 #include "util/files.h"
 

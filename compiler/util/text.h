@@ -15,7 +15,7 @@ typedef struct Text {
 
 void text_add(Text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vadd(Text *, const char *format, va_list);
-// For terminals and lines: what %s gives is spelled (harmless.h).
+// For terminals and lines: what %s gives is spelled (escape.h).
 void text_spell(Text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vspell(Text *, const char *format, va_list);
 void print_spelled(const char *format, ...) __attribute__((format(printf, 1, 2)));  // to standard output

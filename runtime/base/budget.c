@@ -1,7 +1,7 @@
 // Messages of budgets.
 #include "budget.h"
 
-#include "harmless.h"
+#include "escape.h"
 
 void burin_budget_text(const burin_budget *b, char *out, size_t room) {
     const char *name = b->name ? b->name : "", *colon = b->name ? ": " : "";

@@ -24,15 +24,15 @@ BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot, c
     if (status) return status;
     encoder_run run = {.session = s, .step = s->step};
     run.step.rows = rows;
-    run.step.n_wanted = 0;
+    run.step.n_logit_rows = 0;
     run.step.state += (size_t)slot * s->model->slot_bytes;
     run.step.inputs = inputs;
     run.step.symbols = symbols;
-    burin_lead(s, BURIN_ORDER_ENCODE, &run.step, (int32_t[]){slot, 0});
+    burin_rank_broadcast(s, BURIN_ORDER_ENCODE, &run.step, (int32_t[]){slot, 0});
     if (run.step.profile) run.step.profile->last = burin_nanoseconds();
     if (run.step.trace && run.step.trace->begin) run.step.trace->begin(run.step.trace->context, true);
     burin_pool_run(s->pool, run_encoder, &run);
-    s->memory[slot] = (int32_t)burin_network_dim(e->net, e->length, symbols);
+    s->source_length[slot] = (int32_t)burin_network_dim(e->net, e->length, symbols);
     s->length[slot] = s->reached[slot] = 0;
     return BURIN_OK;
 }

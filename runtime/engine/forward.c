@@ -9,13 +9,13 @@
 // ---- cutting the memory ----
 
 // Places in the block, found by the same code that adds up its size: `at` grows, `base` is NULL while measuring.
-typedef struct burin_cut {
+typedef struct carver {
     unsigned char *base;
     size_t at;
     bool overflow;
-} burin_cut;
+} carver;
 
-static void *cut_piece(burin_cut *cut, size_t count, size_t bytes) {
+static void *carve(carver *cut, size_t count, size_t bytes) {
     size_t size, end, place = cut->at;
     if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, BURIN_ALIGNMENT - 1, &size) ||
         __builtin_add_overflow(place, size & ~(size_t)(BURIN_ALIGNMENT - 1), &end))
@@ -42,7 +42,7 @@ static bool options_in_range(const burin_model *model, const burin_options *o) {
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 // What steps and the encoder's passes use in turn.
-static void cut_working_memory(burin_cut *cut, burin_session *s, const burin_model *model, const burin_options *o) {
+static void carve_working_memory(carver *cut, burin_session *s, const burin_model *model, const burin_options *o) {
     static const burin_encoder none;
     const burin_encoder *e = model->encoder ? model->encoder : &none;
     size_t arena, source;
@@ -50,36 +50,36 @@ static void cut_working_memory(burin_cut *cut, burin_session *s, const burin_mod
         __builtin_mul_overflow((size_t)e->max_rows, e->row_bytes, &source))
         cut->overflow = true;
     else
-        s->step.arena = cut_piece(cut, 1, larger(arena, source));
-    s->step.local = cut_piece(cut, (size_t)o->threads, larger(model->local_bytes, e->local_bytes));
+        s->step.arena = carve(cut, 1, larger(arena, source));
+    s->step.local = carve(cut, (size_t)o->threads, larger(model->local_bytes, e->local_bytes));
     s->scratch_bytes = o->symbols && model->net->scratch_bytes ? model->net->scratch_bytes(o->symbols) : model->scratch_bytes;
-    s->step.scratch = cut_piece(cut, 1, larger(s->scratch_bytes, e->scratch_bytes));
+    s->step.scratch = carve(cut, 1, larger(s->scratch_bytes, e->scratch_bytes));
 }
 
 // `s` is where the pieces are noted: the session itself, or a scratch one while measuring.
-static void cut_session(burin_cut *cut, burin_session *s, const burin_model *model, const burin_options *o) {
+static void carve_session(carver *cut, burin_session *s, const burin_model *model, const burin_options *o) {
     size_t slots = (size_t)o->slots, rows = (size_t)o->max_rows;
-    cut_piece(cut, 1, sizeof *s);
-    s->pool = o->pool ? o->pool : cut_piece(cut, 1, burin_pool_bytes(o->threads));
-    s->length = cut_piece(cut, slots, sizeof *s->length);
-    s->reached = cut_piece(cut, slots, sizeof *s->reached);
-    s->next = cut_piece(cut, slots, sizeof *s->next);
-    s->memory = cut_piece(cut, slots, sizeof *s->memory);
-    s->token = cut_piece(cut, rows, sizeof *s->token);
-    s->slot = cut_piece(cut, rows, sizeof *s->slot);
-    s->position = cut_piece(cut, rows, sizeof *s->position);
-    s->memory_end = cut_piece(cut, rows, sizeof *s->memory_end);
-    s->wanted = cut_piece(cut, rows, sizeof *s->wanted);
-    cut_working_memory(cut, s, model, o);
-    s->step.state = cut_piece(cut, slots, model->slot_bytes);
+    carve(cut, 1, sizeof *s);
+    s->pool = o->pool ? o->pool : carve(cut, 1, burin_pool_bytes(o->threads));
+    s->length = carve(cut, slots, sizeof *s->length);
+    s->reached = carve(cut, slots, sizeof *s->reached);
+    s->next = carve(cut, slots, sizeof *s->next);
+    s->source_length = carve(cut, slots, sizeof *s->source_length);
+    s->token = carve(cut, rows, sizeof *s->token);
+    s->slot = carve(cut, rows, sizeof *s->slot);
+    s->position = carve(cut, rows, sizeof *s->position);
+    s->source_last = carve(cut, rows, sizeof *s->source_last);
+    s->logit_rows = carve(cut, rows, sizeof *s->logit_rows);
+    carve_working_memory(cut, s, model, o);
+    s->step.state = carve(cut, slots, model->slot_bytes);
 }
 
 BURIN_LINKAGE size_t burin_session_bytes(const burin_model *model, const burin_options *options) {
     burin_options o = options_with_defaults(model, options);
     burin_session scratch;
-    burin_cut cut = {0};
+    carver cut = {0};
     if (!options_in_range(model, &o)) return 0;
-    cut_session(&cut, &scratch, model, &o);
+    carve_session(&cut, &scratch, model, &o);
     return cut.overflow ? 0 : cut.at;
 }
 
@@ -105,8 +105,8 @@ static burin_step step_of(burin_session *s, const burin_options *o) {
     step.token = s->token;
     step.slot = s->slot;
     step.position = s->position;
-    step.memory = s->memory_end;
-    step.wanted = s->wanted;
+    step.source_last = s->source_last;
+    step.logit_rows = s->logit_rows;
     step.max_rows = o->max_rows;
     step.threads = o->threads;
     step.barrier = &s->pool->barrier;
@@ -134,11 +134,11 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     burin_session *s = memory;
     *s = (burin_session){.model = model, .variant = variant, .slots = o.slots, .process = burin_process()};
     s->pool_is_shared = o.pool != NULL;
-    cut_session(&(burin_cut){.base = memory}, s, model, &o);
+    carve_session(&(carver){.base = memory}, s, model, &o);
     s->step = step_of(s, &o);
     memset(s->length, 0, (size_t)o.slots * sizeof *s->length);
     memset(s->reached, 0, (size_t)o.slots * sizeof *s->reached);
-    memset(s->memory, 0, (size_t)o.slots * sizeof *s->memory);
+    memset(s->source_length, 0, (size_t)o.slots * sizeof *s->source_length);
     if (!o.pool && !burin_pool_start(s->pool, burin_crew_for(o.threads))) return BURIN_NO_THREADS;
     *session = s;
     return BURIN_OK;
@@ -159,7 +159,7 @@ static burin_status check_row(const burin_session *s, const burin_row *row) {
     if (row->token < 0 || row->token >= s->model->vocab_size) return BURIN_BAD_TOKEN;
     if (row->slot < 0 || row->slot >= s->slots) return BURIN_BAD_SLOT;
     if (s->next[row->slot] >= s->model->context) return BURIN_CONTEXT_FULL;
-    if (s->model->encoder && !s->memory[row->slot]) return BURIN_NO_SOURCE;
+    if (s->model->encoder && !s->source_length[row->slot]) return BURIN_NO_SOURCE;
     return row->position == s->next[row->slot] ? BURIN_OK : BURIN_BAD_POSITION;
 }
 
@@ -182,7 +182,7 @@ static void run_variant(void *argument, int thread) {
 }
 
 BURIN_LINKAGE void burin_session_run(burin_session *s) {
-    burin_lead(s, s->model->net ? BURIN_ORDER_NETWORK : BURIN_ORDER_STEP, &s->step, NULL);
+    burin_rank_broadcast(s, s->model->net ? BURIN_ORDER_NETWORK : BURIN_ORDER_STEP, &s->step, NULL);
     if (s->step.profile) s->step.profile->last = burin_nanoseconds();
     if (s->step.trace && s->step.trace->begin) s->step.trace->begin(s->step.trace->context, false);
     burin_pool_run(s->pool, run_variant, s);
@@ -192,17 +192,17 @@ BURIN_LINKAGE void burin_session_run(burin_session *s) {
 static int forward_chunk(burin_session *s, const burin_row *rows, int n, float *logits) {
     burin_step *step = &s->step;
     step->rows = n;
-    step->n_wanted = 0;
+    step->n_logit_rows = 0;
     step->logits = logits;
     for (int i = 0; i < n; i++) {
         s->token[i] = rows[i].token;
         s->slot[i] = rows[i].slot;
         s->position[i] = rows[i].position;
-        s->memory_end[i] = s->memory[rows[i].slot] - 1;
-        if (rows[i].wants_logits) s->wanted[step->n_wanted++] = i;
+        s->source_last[i] = s->source_length[rows[i].slot] - 1;
+        if (rows[i].wants_logits) s->logit_rows[step->n_logit_rows++] = i;
     }
     burin_session_run(s);
-    return step->n_wanted;
+    return step->n_logit_rows;
 }
 
 BURIN_LINKAGE burin_status burin_forward(burin_session *s, const burin_row *rows, int n, float *logits) {
@@ -212,8 +212,8 @@ BURIN_LINKAGE burin_status burin_forward(burin_session *s, const burin_row *rows
     if (status) return status;
     for (int from = 0; from < n; from += s->step.max_rows) {
         int count = n - from < s->step.max_rows ? n - from : s->step.max_rows;
-        size_t wanted = (size_t)forward_chunk(s, rows + from, count, logits);
-        if (wanted) logits += wanted * (size_t)s->model->vocab_size;
+        size_t logit_rows = (size_t)forward_chunk(s, rows + from, count, logits);
+        if (logit_rows) logits += logit_rows * (size_t)s->model->vocab_size;
     }
     memcpy(s->length, s->next, (size_t)s->slots * sizeof *s->next);
     for (int32_t i = 0; i < s->slots; i++) s->reached[i] = burin_max(s->reached[i], s->length[i]);
@@ -253,8 +253,8 @@ BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *s, int32_t slot, i
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *s, int32_t slot) { return burin_slot_truncate(s, slot, 0); }
 
-BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *p, int32_t length, int32_t memory) {
-    size_t n = (size_t)(p->memory ? memory : length), blocks = (n + BURIN_STATE_BLOCK - 1) / BURIN_STATE_BLOCK;
+BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *p, int32_t length, int32_t source_length) {
+    size_t n = (size_t)(p->of_source ? source_length : length), blocks = (n + BURIN_STATE_BLOCK - 1) / BURIN_STATE_BLOCK;
     return blocks < p->part_bytes / p->block_bytes ? blocks : p->part_bytes / p->block_bytes;
 }
 
@@ -265,7 +265,7 @@ static void copy_states(const burin_session *s, unsigned char *to, const unsigne
     if (whole) memcpy(to, from, m->slot_bytes);
     for (int i = 0; i < m->n_states && !whole; i++) {
         const burin_state_part *p = &m->states[i];
-        size_t bytes = burin_state_blocks(p, s->length[slot], s->memory[slot]) * p->block_bytes;
+        size_t bytes = burin_state_blocks(p, s->length[slot], s->source_length[slot]) * p->block_bytes;
         for (int32_t part = 0; part < p->parts; part++) {
             size_t at = p->offset + (size_t)part * p->part_bytes;
             memcpy(to + at, from + at, bytes);
@@ -276,11 +276,11 @@ static void copy_states(const burin_session *s, unsigned char *to, const unsigne
 BURIN_LINKAGE burin_status burin_slot_copy(burin_session *s, int32_t to, int32_t from) {
     if (!is_slot(s, to) || !is_slot(s, from)) return BURIN_BAD_SLOT;
     size_t bytes = s->model->slot_bytes;
-    burin_lead(s, BURIN_ORDER_COPY, &s->step, (int32_t[]){to, from});
+    burin_rank_broadcast(s, BURIN_ORDER_COPY, &s->step, (int32_t[]){to, from});
     if (to != from) copy_states(s, s->step.state + (size_t)to * bytes, s->step.state + (size_t)from * bytes, from);
     s->length[to] = s->length[from];
     s->reached[to] = s->reached[from];
-    s->memory[to] = s->memory[from];
+    s->source_length[to] = s->source_length[from];
     return BURIN_OK;
 }
 

@@ -55,10 +55,10 @@ typedef struct burin_session {
     int32_t slots;
     bool pool_is_shared;
     size_t scratch_bytes;
-    int32_t *length, *next;                     // [slots]: tokens in each; the same after the call that is being checked
-    int32_t *reached;                           // [slots]: the largest length since a slot was empty
-    int32_t *token, *slot, *position, *wanted;  // [max_rows]
-    int32_t *memory, *memory_end;               // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
+    int32_t *length, *next;                         // [slots]: tokens in each; the same after the call that is being checked
+    int32_t *reached;                               // [slots]: the largest length since a slot was empty
+    int32_t *token, *slot, *position, *logit_rows;  // [max_rows]
+    int32_t *source_length, *source_last;           // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
     burin_pool *pool;
 } burin_session;
 
@@ -72,8 +72,8 @@ BURIN_LINKAGE burin_status burin_session_check(const burin_session *);  // can i
 BURIN_LINKAGE void burin_session_run(burin_session *);                  // the variant over session->step, on all threads
 BURIN_LINKAGE void burin_session_close(burin_session *);                // ends its threads; the memory is the caller's
 
-// Computes n rows. The logits of those that want them follow each other in `logits`: [wanted][vocab_size]. Nothing has changed
-// when the status is not BURIN_OK.
+// Computes n rows. The logits of those that want them follow each other in `logits`: [logit_rows][vocab_size]. Nothing has
+// changed when the status is not BURIN_OK.
 BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows, int n, float *logits);
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *, int32_t slot);
@@ -81,8 +81,9 @@ BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *, int32_t slot, in
 // Where a slot can be truncated to, for `length`, at most its own: that, or 0 where caches of a window no longer reach.
 BURIN_LINKAGE int32_t burin_slot_holds(const burin_session *, int32_t slot, int32_t length);
 BURIN_LINKAGE burin_status burin_slot_copy(burin_session *, int32_t to, int32_t from);
-BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *, int32_t length, int32_t memory);  // that so many rows fill
-BURIN_LINKAGE int32_t burin_slot_length(const burin_session *, int32_t slot);                       // -1: no such slot
+BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *, int32_t length,
+                                        int32_t source_length);                // that so many rows fill
+BURIN_LINKAGE int32_t burin_slot_length(const burin_session *, int32_t slot);  // -1: no such slot
 
 BURIN_LINKAGE const char *burin_status_text(burin_status);
 #endif

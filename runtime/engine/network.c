@@ -105,7 +105,7 @@ BURIN_LINKAGE bool burin_network_is_by_rows(const burin_network *net, const buri
     return t->rank && net->rows >= 0 && t->dim[0] == -1 - net->rows;
 }
 
-static bool texts_fit(const burin_session *s, const burin_text_rows *texts, const int64_t *symbols) {
+static bool texts_fit(const burin_session *s, const burin_sequence_rows *texts, const int64_t *symbols) {
     int64_t rows = 0, keys = 0;
     for (int i = 0; i < texts->n; i++) {
         if (texts->rows[i] < 1) return false;
@@ -115,12 +115,13 @@ static bool texts_fit(const burin_session *s, const burin_text_rows *texts, cons
     return rows == burin_network_rows(s->model->net, symbols) && keys <= burin_network_most_keys(s);
 }
 
-BURIN_LINKAGE burin_status burin_network_run_texts(burin_session *s, const void *const *inputs, const burin_text_rows *texts,
-                                                   int64_t *symbols, void *const *outputs) {
+BURIN_LINKAGE burin_status burin_network_run_sequences(burin_session *s, const void *const *inputs,
+                                                       const burin_sequence_rows *texts, int64_t *symbols,
+                                                       void *const *outputs) {
     if (!s->model->net->texts || texts->n < 1 || !texts_fit(s, texts, symbols)) return BURIN_BAD_SHAPE;
-    s->step.text_rows = texts->rows, s->step.n_texts = texts->n;
+    s->step.sequence_rows = texts->rows, s->step.n_sequences = texts->n;
     burin_status status = burin_network_run(s, inputs, symbols, outputs);
-    s->step.text_rows = NULL, s->step.n_texts = 0;
+    s->step.sequence_rows = NULL, s->step.n_sequences = 0;
     return status;
 }
 
@@ -139,7 +140,7 @@ BURIN_LINKAGE burin_status burin_network_run(burin_session *s, const void *const
     step->data_dependent = symbols + net->n_symbols;
     burin_session_run(s);
     for (int i = 0; i < net->n_outputs; i++) {
-        int64_t each = step->n_texts && !burin_network_is_by_rows(net, &net->outputs[i]) ? step->n_texts : 1;
+        int64_t each = step->n_sequences && !burin_network_is_by_rows(net, &net->outputs[i]) ? step->n_sequences : 1;
         burin_one_nan(net->outputs[i].type, outputs[i], (size_t)(each * count_of(net, &net->outputs[i], symbols)));
     }
     for (int i = net->n_symbols; i < net->n_symbols + net->n_data_dependent; i++)

@@ -31,16 +31,16 @@ BURIN_LINKAGE burin_status burin_network_run(burin_session *, const void *const 
                                              void *const *outputs);
 
 // The rows of each of `n` texts.
-typedef struct burin_text_rows {
+typedef struct burin_sequence_rows {
     const int32_t *rows;
     int n;
-} burin_text_rows;
+} burin_sequence_rows;
 
 // The same of several texts at once, where net->texts: their rows lie one after the other in inputs and in outputs by rows, any
 // other output has a part for each text. The symbol of the rows is their sum. BURIN_BAD_SHAPE: a text of no rows, or their
 // caches, each text's in whole blocks of BURIN_STATE_BLOCK rows, are more than burin_network_most_keys.
-BURIN_LINKAGE burin_status burin_network_run_texts(burin_session *, const void *const *inputs, const burin_text_rows *,
-                                                   int64_t *symbols, void *const *outputs);
+BURIN_LINKAGE burin_status burin_network_run_sequences(burin_session *, const void *const *inputs, const burin_sequence_rows *,
+                                                       int64_t *symbols, void *const *outputs);
 BURIN_LINKAGE int64_t burin_network_most_keys(const burin_session *);
 BURIN_LINKAGE bool burin_network_is_by_rows(const burin_network *, const burin_tensor *);  // its first axis is the rows
 #endif

@@ -52,16 +52,16 @@ typedef struct burin_step {
     unsigned char *local;                    // a thread's own single row: + thread * burin_model.local_bytes
     unsigned char *state;                    // + slot * burin_model.slot_bytes: KV caches and other per-slot state
     const int32_t *token, *slot, *position;  // [rows]
-    const int32_t *memory;                   // [rows] of an encoder-decoder: the last row that the slot's encoder has left
-    const int32_t *wanted;                   // [n_wanted] indices of the rows whose logits are wanted, ascending
-    int rows, n_wanted, max_rows, threads;
-    float *logits;              // [n_wanted][vocab_size]
+    const int32_t *source_last;              // [rows] of an encoder-decoder: the last row that the slot's encoder has left
+    const int32_t *logit_rows;               // [n_logit_rows] indices of the rows whose logits are wanted, ascending
+    int rows, n_logit_rows, max_rows, threads;
+    float *logits;              // [n_logit_rows][vocab_size]
     unsigned char *scratch;     // burin_model.scratch_bytes: buffers whose size does not grow with the rows
     const void *const *inputs;  // of a network (burin_network): its tensors, and the values of its symbols
     void *const *outputs;
     const int64_t *symbols;
-    const int32_t *text_rows;  // [n_texts] rows of each text, one after the other; n_texts 0: all rows are one's
-    int n_texts;
+    const int32_t *sequence_rows;  // [n_sequences] rows of each text, one after the other; n_sequences 0: all rows are one's
+    int n_sequences;
     uint64_t seed;                    // of random operators
     int64_t *data_dependent;          // the sizes that the run finds out, for its caller
     struct burin_barrier *barrier;    // runtime/engine/threads.h
@@ -116,7 +116,7 @@ typedef struct burin_network {
     int tokens, embedding;  // the input that takes the ids of a text, the output that is its embedding; -1: none
     size_t (*scratch_bytes)(const int64_t *symbols);  // of one run; NULL: burin_model.scratch_bytes
     bool random;                                      // has random operators: the seed matters
-    bool texts;                                       // a run may have several texts (burin_network_run_texts)
+    bool texts;                                       // a run may have several texts (burin_network_run_sequences)
 } burin_network;
 
 // What runs once for a sequence, before a slot's first row: it reads tensors, of which one may be the source's tokens, and
@@ -138,7 +138,7 @@ typedef struct burin_state_part {
     burin_layout layout;  // in a block: positions one after the other, or side by side, lane_bytes each
     int32_t lane_bytes;
     size_t part_bytes, block_bytes;
-    bool memory;     // positions are those that an encoder has left
+    bool of_source;  // positions are those that an encoder has left
     int32_t window;  // 0, or it is a ring: it holds its last rows, of which so many are looked back at, the own included; of a
                      // whole one the last row alone (a recurrence)
 } burin_state_part;

@@ -46,8 +46,8 @@ static inline int burin_rank_begin(const burin_ranks *r, int rank, int units) {
     return (int)(units * r->shares[rank] / r->shares[r->count]);
 }
 
-static inline void burin_lead(struct burin_session *session, burin_rank_order order, const burin_step *step,
-                              const int32_t slots[2]) {
+static inline void burin_rank_broadcast(struct burin_session *session, burin_rank_order order, const burin_step *step,
+                                        const int32_t slots[2]) {
     if (step->ranks && step->ranks->lead) step->ranks->lead(session, order, step, slots);
 }
 
@@ -78,7 +78,7 @@ void burin_ranks_pin(bool verbose);  // --numa: this rank runs beside one of its
 // --over: all ranks go on from here as the first does, each with the whole model.
 void burin_ranks_begin_items(int64_t patience);
 bool burin_ranks_share_items(void);
-int64_t burin_ranks_run_items(const struct burin_work *);  // program/items.h
+int64_t burin_ranks_run_items(const struct burin_work *);  // program/work_items.h
 void burin_ranks_give(const void *, size_t bytes);
 #else
 struct burin_options;

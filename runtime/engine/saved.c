@@ -9,7 +9,7 @@ enum { SAVED_MAGIC = 0x544f4c53, SAVED_VERSION = 2, POSITIONS = BURIN_STATE_BLOC
 typedef struct saved_header {
     uint32_t magic, version;
     char identity[16];
-    int32_t length, memory;
+    int32_t length, source_length;
     uint64_t bytes, checksum;  // bytes: of what follows; checksum: of all but itself
     int32_t reached;
     unsigned char unused[12];
@@ -18,11 +18,11 @@ typedef struct saved_header {
 _Static_assert(sizeof(saved_header) == 64, "states follow aligned");
 
 static size_t blocks_of_length(const burin_state_part *p, const saved_header *h) {
-    return ((size_t)(p->memory ? h->memory : h->length) + POSITIONS - 1) / POSITIONS;
+    return ((size_t)(p->of_source ? h->source_length : h->length) + POSITIONS - 1) / POSITIONS;
 }
 
 static size_t saved_blocks(const burin_state_part *p, const saved_header *h) {
-    return burin_state_blocks(p, h->length, h->memory);
+    return burin_state_blocks(p, h->length, h->source_length);
 }
 
 static uint64_t payload_bytes(const burin_model *m, const saved_header *h) {
@@ -33,7 +33,8 @@ static uint64_t payload_bytes(const burin_model *m, const saved_header *h) {
 }
 
 static saved_header saved_header_of(const burin_session *s, int32_t slot) {
-    saved_header h = {.magic = SAVED_MAGIC, .version = SAVED_VERSION, .length = s->length[slot], .memory = s->memory[slot]};
+    saved_header h = {
+        .magic = SAVED_MAGIC, .version = SAVED_VERSION, .length = s->length[slot], .source_length = s->source_length[slot]};
     h.reached = s->reached[slot];
     memcpy(h.identity, s->model->identity, strnlen(s->model->identity, sizeof h.identity));
     h.bytes = payload_bytes(s->model, &h);
@@ -50,7 +51,7 @@ static uint64_t saved_checksum(saved_header h, const unsigned char *payload) {
 
 // Positions of the last block that are beyond the end: whatever the memory held before.
 static void clear_rest(const burin_state_part *p, const saved_header *h, unsigned char *block) {
-    size_t n = (size_t)(p->memory ? h->memory : h->length) % POSITIONS, position = p->block_bytes / POSITIONS;
+    size_t n = (size_t)(p->of_source ? h->source_length : h->length) % POSITIONS, position = p->block_bytes / POSITIONS;
     if (!n || p->layout == BURIN_WHOLE || (p->window && saved_blocks(p, h) < blocks_of_length(p, h))) return;
     if (p->layout == BURIN_BY_POSITION) {
         memset(block + n * position, 0, (POSITIONS - n) * position);
@@ -88,16 +89,17 @@ BURIN_LINKAGE burin_status burin_slot_save(const burin_session *s, int32_t slot,
     return BURIN_OK;
 }
 
-static int32_t most_memory(const burin_model *m) {
+static int32_t max_source_length(const burin_model *m) {
     for (int i = 0; i < m->n_states; i++)
-        if (m->states[i].memory) return (int32_t)(m->states[i].part_bytes / m->states[i].block_bytes) * POSITIONS;
+        if (m->states[i].of_source) return (int32_t)(m->states[i].part_bytes / m->states[i].block_bytes) * POSITIONS;
     return 0;
 }
 
 static burin_status check_saved(const burin_session *s, const saved_header *h, const unsigned char *payload, size_t bytes) {
     if (h->magic != SAVED_MAGIC || h->version != SAVED_VERSION) return BURIN_BAD_SAVED;
     if (strncmp(h->identity, s->model->identity, sizeof h->identity)) return BURIN_OTHER_MODEL;
-    if (h->length < 0 || h->length > s->model->context || h->memory < 0 || h->memory > most_memory(s->model))
+    if (h->length < 0 || h->length > s->model->context || h->source_length < 0 ||
+        h->source_length > max_source_length(s->model))
         return BURIN_BAD_SAVED;
     if (h->reached < h->length || h->reached > s->model->context) return BURIN_BAD_SAVED;
     if (h->bytes != payload_bytes(s->model, h) || bytes - sizeof *h < h->bytes) return BURIN_BAD_SAVED;
@@ -120,6 +122,6 @@ BURIN_LINKAGE burin_status burin_slot_load(burin_session *s, int32_t slot, const
     }
     s->length[slot] = h.length;
     s->reached[slot] = h.reached;
-    s->memory[slot] = h.memory;
+    s->source_length[slot] = h.source_length;
     return BURIN_OK;
 }

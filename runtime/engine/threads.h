@@ -52,13 +52,13 @@ typedef struct burin_event {
 #endif
 } burin_event;
 
-// Of a thread's share of work that threads take as they come to it (taken.h)
+// Of a thread's share of work that threads take as they come to it (slices.h)
 typedef struct burin_claim {
-    _Alignas(64) atomic_uint taken;  // a call, times 256, and how many slices of the share have been taken in it
-    _Alignas(64) unsigned call;      // the thread's own: at which call it is, times 256
+    _Alignas(64) atomic_uint claimed;  // a call, times 256, and how many slices of the share have been taken in it
+    _Alignas(64) unsigned call;        // the thread's own: at which call it is, times 256
 } burin_claim;
 
-enum { BURIN_PIECES_MOST = 1024 };  // of a program's results, that kernels go on with (pieces.h)
+enum { BURIN_MAX_TILES = 1024 };  // of a program's results, that kernels go on with (tiles.h)
 
 typedef struct burin_barrier {
     burin_event generation;  // changes when every part has arrived
@@ -66,7 +66,7 @@ typedef struct burin_barrier {
     _Alignas(64) int threads;  // parts of a run
     burin_patience patience;
     burin_claim *claims;                              // [threads]
-    _Alignas(64) atomic_int done[BURIN_PIECES_MOST];  // of each piece, how many of its units
+    _Alignas(64) atomic_int done[BURIN_MAX_TILES];    // of each piece, how many of its units
     void (*leave)(struct burin_barrier *, int part);  // gives the thread to another part; NULL: parts have threads of their own
 } burin_barrier;
 

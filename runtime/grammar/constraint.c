@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/allocate.h"
-#include "plain_steps.h"
+#include "text_transitions.h"
 #include "vocabulary.h"
 
 enum { KEPT_MASKS = 64 };
@@ -22,12 +22,12 @@ struct burin_constraint {
     burin_recognizer *matcher;
     burin_vocabulary vocabulary;
     int32_t state, *states;  // states: of two walks, behind each byte of a token
-    burin_plain_steps plain;
+    burin_text_transitions plain;
     uint64_t *bits;  // of the mask that is being made
     kept_mask masks[KEPT_MASKS];
     int32_t next_mask;
     char problem[128];  // burin_constraint_overflow_text
-    bool first;  // is the next token the first, which may lose its space?
+    bool first;         // is the next token the first, which may lose its space?
 };
 
 burin_constraint *burin_constraint_open(burin_grammar *grammar, const void *tokenizer, int32_t vocab_size,

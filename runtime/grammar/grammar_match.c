@@ -5,7 +5,7 @@
 
 #include "base/allocate.h"
 #include "base/budget.h"
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "grammar.h"
 
 enum { USUAL_STATES = 1 << 13, USUAL_STEPS = 1 << 19 };  // there is room for so many from the start, as growing takes a while
@@ -337,7 +337,8 @@ void burin_recognizer_new_budget(burin_recognizer *m) { m->budget.steps = 0; }
 
 void burin_recognizer_overflow_text(const burin_recognizer *m, char *out, size_t room) {
     const burin_budget *b = &m->budget;
-    if (burin_is_spent(b->steps, b->max_steps) || burin_is_spent(b->bytes, b->max_bytes)) return burin_budget_text(b, out, room);
+    if (burin_is_spent(b->steps, b->max_steps) || burin_is_spent(b->bytes, b->max_bytes))
+        return burin_budget_text(b, out, room);
     burin_format(out, room, "%s reads this text in more than %d ways at once", b->name, BURIN_GRAMMAR_READINGS);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/allocate.h"
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "grammar_tree.h"
 
 void burin_grammar_fail(burin_grammar_reader *r, size_t at, const char *format, ...) {
@@ -46,7 +46,7 @@ static size_t place(const burin_grammar_reader *r) { return (size_t)(r->at - r->
 static _Noreturn void expected(burin_grammar_reader *r, const char *what) {
     size_t left = (size_t)(r->end - r->at);
     char found[32];
-    burin_spell(found, sizeof found, r->at, left < 8 ? left : 8);
+    burin_escape(found, sizeof found, r->at, left < 8 ? left : 8);
     if (!left) burin_grammar_fail(r, place(r), "expected %-s, found the end", what);
     burin_grammar_fail(r, place(r), "expected %-s, found \"%-s\"", what, found);
 }

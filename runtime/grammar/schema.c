@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/allocate.h"
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "grammar.h"
 
 static const char basic_rules[] =

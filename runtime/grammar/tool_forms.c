@@ -9,7 +9,7 @@
 static const struct {
     const char *has, *also, *not;
     burin_tool_form form;
-    burin_tool_shape shape;
+    burin_tool_syntax shape;
 } tool_forms[] = {
     // Seed-OSS
     {"<function=",
@@ -95,7 +95,7 @@ static bool has_word(const void *blob, size_t bytes, const char *word) {
     return memmem(blob, bytes, word, strlen(word)) != NULL;
 }
 
-burin_tool_form burin_tool_form_known(const void *blob, size_t bytes, const burin_tool_shape **shape) {
+burin_tool_form burin_tool_form_known(const void *blob, size_t bytes, const burin_tool_syntax **shape) {
     *shape = NULL;
     for (size_t i = 0; i < sizeof tool_forms / sizeof *tool_forms; i++) {
         if (!has_word(blob, bytes, tool_forms[i].has) || (tool_forms[i].also && !has_word(blob, bytes, tool_forms[i].also)) ||

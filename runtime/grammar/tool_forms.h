@@ -4,5 +4,5 @@
 #include "tools.h"
 
 // `shape`: of BURIN_TOOLS_SHAPED, else NULL.
-burin_tool_form burin_tool_form_known(const void *blob, size_t bytes, const burin_tool_shape **shape);
+burin_tool_form burin_tool_form_known(const void *blob, size_t bytes, const burin_tool_syntax **shape);
 #endif

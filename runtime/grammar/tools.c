@@ -14,7 +14,7 @@ static const char *const tool_marks[] = {"[TOOL_CALLS]", "<|channel|>", "<|messa
 static const char mark_listed[] = "[TOOL_CALLS]";
 
 static void mark_shape(burin_tool_format *f) {
-    const burin_tool_shape *s = &f->shape;
+    const burin_tool_syntax *s = &f->shape;
     const char *const texts[] = {s->begin,         s->call,      s->name_end, s->key,     s->key_end,
                                  s->other_key_end, s->value_end, s->call_end, s->between, s->end};
     int n = 0;
@@ -23,9 +23,9 @@ static void mark_shape(burin_tool_format *f) {
 }
 
 void burin_tool_format_open(burin_tool_format *f, const void *blob, size_t bytes) {
-    const burin_tool_shape *known;
+    const burin_tool_syntax *known;
     *f = (burin_tool_format){.form = burin_tool_form_known(blob, bytes, &known)};
-    bool shows = (known || !f->form) && burin_template_is_whole(blob, bytes) && burin_tool_shape_find(&f->shape, blob);
+    bool shows = (known || !f->form) && burin_template_is_whole(blob, bytes) && burin_tool_syntax_find(&f->shape, blob);
     if (shows)
         f->form = BURIN_TOOLS_SHAPED;
     else if (known)
@@ -37,14 +37,14 @@ void burin_tool_format_open(burin_tool_format *f, const void *blob, size_t bytes
 }
 
 void burin_tool_format_close(burin_tool_format *f) {
-    burin_tool_shape_free(&f->shape);
+    burin_tool_syntax_free(&f->shape);
     burin_growing_free(&f->texts);
 }
 
 typedef struct tools_wanted {
     burin_tool_form form;
     burin_tool_choice choice;
-    const burin_tool_shape *shape;
+    const burin_tool_syntax *shape;
     burin_growing *texts;  // of the format
 } tools_wanted;
 
@@ -181,7 +181,7 @@ static void add_tagged_text(burin_schema_writer *w, burin_growing *g, burin_valu
 }
 
 // What ends the key, the value, what ends that.
-static void add_tagged_value(burin_schema_writer *w, const burin_tool_shape *shape, burin_value schema, const char *step) {
+static void add_tagged_value(burin_schema_writer *w, const burin_tool_syntax *shape, burin_value schema, const char *step) {
     burin_growing *g = &w->one[w->depth - 1];
     tagged_as kind = tagged_kind(w, schema);
     burin_growing_add(g, "(");
@@ -205,7 +205,7 @@ static void add_python_value(burin_schema_writer *w, burin_growing *g, burin_val
 }
 
 // A text in quotes of its own, in which no other character has a meaning; in lists and objects any value.
-static void add_braced_value(burin_schema_writer *w, const burin_tool_shape *shape, burin_value schema, const char *step) {
+static void add_braced_value(burin_schema_writer *w, const burin_tool_syntax *shape, burin_value schema, const char *step) {
     static const char *const plain[] = {"integer", "number", "boolean", "null"};
     burin_growing *g = &w->one[w->depth - 1];
     const burin_value *some = schema.kind == BURIN_DICT ? burin_schema_key(w, schema, "enum") : NULL,
@@ -304,7 +304,7 @@ static void add_tool_argument(burin_schema_writer *w, const tools_wanted *wanted
 }
 
 // In the order of the schema; those that are not required may be missing.
-static void add_tagged_arguments(burin_schema_writer *w, const burin_tool_shape *shape, const tool_arguments *a) {
+static void add_tagged_arguments(burin_schema_writer *w, const burin_tool_syntax *shape, const tool_arguments *a) {
     burin_growing *g = &w->rules;
     if (!a->properties) {
         burin_growing_add(g, "("), add_shape(g, shape->key), burin_growing_add(g, "[^<>\"\\n]+ ");
@@ -334,7 +334,7 @@ static void add_python_arguments(burin_schema_writer *w, const tool_arguments *a
 }
 
 static void add_arguments_call(burin_schema_writer *w, const tools_wanted *wanted, burin_value name, const tool_arguments *a) {
-    const burin_tool_shape *shape = wanted->form == BURIN_TOOLS_SHAPED ? wanted->shape : NULL;
+    const burin_tool_syntax *shape = wanted->form == BURIN_TOOLS_SHAPED ? wanted->shape : NULL;
     bool tagged = shape && shape->kind == BURIN_SHAPE_TAGGED, braced = shape && shape->kind == BURIN_SHAPE_BRACED;
     char rule[32];
     for (uint32_t k = 0; a->properties && k < a->properties->n; k++) {
@@ -399,7 +399,7 @@ static void first_tag(const char *a, const char *b, char *tag, size_t room) {
     tag[end] = 0;
 }
 
-static void add_shaped_calls(burin_growing *g, const burin_tool_shape *shape) {
+static void add_shaped_calls(burin_growing *g, const burin_tool_syntax *shape) {
     burin_growing_add(g, "calls ::= ("), add_shape(g, shape->begin), add_shape(g, shape->call);
     burin_growing_add(g, shape->prompted ? ")? call " : ") call ");
     if (shape->between) {
@@ -410,7 +410,7 @@ static void add_shaped_calls(burin_growing *g, const burin_tool_shape *shape) {
 }
 
 // Calls stand anywhere in a text when their first tag says so, else they are all of it.
-static void add_shaped_root(burin_growing *g, const burin_tool_shape *shape, bool must) {
+static void add_shaped_root(burin_growing *g, const burin_tool_syntax *shape, bool must) {
     char tag[64], value_end[64];
     first_tag(shape->begin, shape->call, tag, sizeof tag);
     add_shaped_calls(g, shape);

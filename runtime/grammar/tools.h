@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 #include "schema.h"
-#include "tool_shape.h"
+#include "tool_syntax.h"
 
 typedef enum burin_tool_form {
     BURIN_TOOLS_FREE,      // another: nothing is held
-    BURIN_TOOLS_SHAPED,    // as the template itself renders calls, or tells the model of them: tool_shape.h
+    BURIN_TOOLS_SHAPED,    // as the template itself renders calls, or tells the model of them: tool_syntax.h
     BURIN_TOOLS_BARE,      // {"name": ..., "parameters": ...} is the whole answer: Llama 3
     BURIN_TOOLS_LISTED,    // [TOOL_CALLS][{"name": ..., "arguments": ...}]: Mistral
     BURIN_TOOLS_PYTHON,    // [name(key=value, ...), ...] is the whole answer: Llama 3.2 and 4 as asked in Python
@@ -21,7 +21,7 @@ typedef enum burin_tool_choice { BURIN_CALLS_ALLOWED, BURIN_CALLS_REQUIRED } bur
 
 typedef struct burin_tool_format {
     burin_tool_form form;
-    burin_tool_shape shape;
+    burin_tool_syntax shape;
     const char *marks[16];  // special tokens that stand in one of these are text for a grammar of tools; ends with NULL
     burin_growing texts;    // of the last grammar: how its arguments stand between tags
 } burin_tool_format;

@@ -172,7 +172,7 @@ INLINE void finish_scores(const attention_args *a, attention_tile *t, int i, int
         vf_store(score + (key - start), s);
         top = vf_max(s, top);
     }
-    t->part_top[i] = vf_top(top);
+    t->part_top[i] = vf_reduce_max(top);
 }
 
 // Query i: scores to e^(score - m), and their sum

@@ -7,15 +7,15 @@
 
 // ---- different slices ----
 
-typedef struct burin_slices {
+typedef struct burin_unique_slices {
     const void *values;
     int64_t n;
     int (*order)(const void *values, int64_t i, int64_t j);  // below, at or above 0, like strcmp
-} burin_slices;
+} burin_unique_slices;
 
 // The first of each set of equal slices, in their order or that of the slices; which of these each slice equals; how often each
 // is there. Returns how many there are.
-static inline int64_t burin_unique(const burin_slices *s, bool sorted, int64_t *first, int64_t *which, int64_t *counts) {
+static inline int64_t burin_unique(const burin_unique_slices *s, bool sorted, int64_t *first, int64_t *which, int64_t *counts) {
     int64_t found = 0;
     for (int64_t i = 0; i < s->n; i++) {
         int64_t at = 0, place;

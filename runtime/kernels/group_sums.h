@@ -59,7 +59,7 @@ INLINE void group_dots(weight_format format, const int extent[2], const block_op
     UNROLL
     for (int i = 0; i < R; i++) {
         x[i] = group_of_row(format, (const q8_block *)o->x[i], group);
-        if (wide) activations[i] = fours_load(x[i].q);
+        if (wide) activations[i] = load_k4(x[i].q);
         UNROLL
         for (int p = 0; p < P; p++) c[i][p] = with_group(format, &c[i][p], group_start(format, o->w[p], bias, x[i]));
     }
@@ -175,7 +175,7 @@ INLINE void add_fitting(const int extent[2], const block_operands *o, vf (*sum)[
             vi w = signed_weights(vi_load_bytes(o->w[p] + t * 64));
             UNROLL
             for (int i = 0; i < extent[0]; i++) {
-                vi c = vi_dot4_fit(vi_bits(sum[i][p]), w, x[i], t);
+                vi c = vi_dot4_no_saturation(vi_bits(sum[i][p]), w, x[i], t);
                 WORDS_IN_ORDER(c);
                 sum[i][p] = vf_bits(c);
             }

@@ -5,7 +5,7 @@
 #define BURIN_MATMUL_CORES_H
 #include "fault.h"
 #include "group_sums.h"
-#include "part.h"
+#include "range.h"
 
 typedef struct matmul_args {
     int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats, or q8_blocks) between rows
@@ -14,7 +14,7 @@ typedef struct matmul_args {
     const int32_t *entry;     // rows are these entries of products by experts (experts.h); NULL: rows of x
     const void *x, *w;
     union {
-        burin_part units;  // of matmul_units(panels, rows): the share of this thread
+        burin_range units;  // of matmul_units(panels, rows): the share of this thread
         struct {
             int first, last;
         };

@@ -65,7 +65,7 @@ INLINE void softmax_row(int n, const float *x, float *y) {
         if (m < LANES) v = vf_where(vm_first(m), v, vf_set1(-INFINITY));
         top = vf_max(v, top);
     }
-    float highest = vf_top(top);
+    float highest = vf_reduce_max(top);
     vf shift = vf_set1(highest > -INFINITY ? highest : 0);
     for (int i = 0; i < n; i += LANES) {
         int m = chunk_of(n, i);

@@ -37,9 +37,9 @@ INLINE void quantize_blocks(int n, vf (*x)[2], q8_block *q) {
     }
     if (n == 2) most[2] = most[0], most[3] = most[1];
     if (n > 1)
-        vf_tops(most, top);
+        vf_reduce_max_4(most, top);
     else
-        top[0] = vf_top(most[0]);
+        top[0] = vf_reduce_max(most[0]);
     NO_UNROLL
     for (int i = 0; i < n; i++) {
         bool zeros = top[i] < 0x1p-100f;
@@ -84,7 +84,7 @@ INLINE int zero_of_row(int k, const float *x) {
         vf v = k - i < LANES ? vf_load_n(x + i, k - i) : vf_load(x + i);
         low = vf_min(low, v), high = vf_max(high, v);
     }
-    float least = -vf_top(vf_sub(vf_zero(), low)), most = vf_top(high);
+    float least = -vf_reduce_max(vf_sub(vf_zero(), low)), most = vf_reduce_max(high);
     return least < -128 ? -128 - (int)least : most > 127 ? 127 - (int)most : 0;
 }
 

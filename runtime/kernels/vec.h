@@ -253,8 +253,8 @@ INLINE vi vi_round(vf a) { return vi_truncate(vf_round(a)); }
 
 // The most of each of four vectors
 #if !defined(VEC_TOPS)
-INLINE void vf_tops(const vf *a, float top[4]) {
-    for (int i = 0; i < 4; i++) top[i] = vf_top(a[i]);
+INLINE void vf_reduce_max_4(const vf *a, float top[4]) {
+    for (int i = 0; i < 4; i++) top[i] = vf_reduce_max(a[i]);
 }
 #endif
 

@@ -140,12 +140,12 @@ INLINE vf vf_swap_pairs(vf a) { return (vf){_mm256_permute_ps(a.lo, 0xb1), _mm25
 
 INLINE float vf_sum(vf a) { TREE_OF_8(add, _mm256_add_ps(a.lo, a.hi)); }
 INLINE float vf_product(vf a) { TREE_OF_8(mul, _mm256_mul_ps(a.lo, a.hi)); }
-INLINE float vf_top(vf a) { TREE_OF_8(max, _mm256_max_ps(a.lo, a.hi)); }
+INLINE float vf_reduce_max(vf a) { TREE_OF_8(max, _mm256_max_ps(a.lo, a.hi)); }
 INLINE __m256 halves_top(vf a) { return _mm256_max_ps(a.lo, a.hi); }
-INLINE void vf_tops(const vf *a, float top[4]) {
+INLINE void vf_reduce_max_4(const vf *a, float top[4]) {
     tops_of_8(halves_top(a[0]), halves_top(a[1]), halves_top(a[2]), halves_top(a[3]), top);
 }
-INLINE float vf_bottom(vf a) { TREE_OF_8(min, _mm256_min_ps(a.lo, a.hi)); }
+INLINE float vf_reduce_min(vf a) { TREE_OF_8(min, _mm256_min_ps(a.lo, a.hi)); }
 
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32 activations (-127..127) in
 // every lane: without AVX-VNNI as 16-bit pairs of even and of odd bytes, whose products have an instruction. (maddubs would
@@ -177,7 +177,7 @@ INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
     return (vi){_mm256_dpbusd_avx_epi32(c.lo, w.lo, four), _mm256_dpbusd_avx_epi32(c.hi, w.hi, four)};
 }
 typedef const int8_t *fours;
-INLINE fours fours_load(const int8_t *q) { return q; }
+INLINE fours load_k4(const int8_t *q) { return q; }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) { return vi_dot4_small(c, *w, *x, j); }
 #else
 #define INT_UNROLL        NO_UNROLL
@@ -198,7 +198,7 @@ INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
     return (vi){half_dot4_small(c.lo, w.lo, four), half_dot4_small(c.hi, w.hi, four)};
 }
 typedef split_fours fours;
-INLINE fours fours_load(const int8_t *q) { return split_fours_load(q); }
+INLINE fours load_k4(const int8_t *q) { return load_k4_split(q); }
 INLINE __m256i half_dot4(__m256i c, __m256i w_even, __m256i w_odd, __m256i even, __m256i odd) {
     return _mm256_add_epi32(_mm256_add_epi32(c, _mm256_madd_epi16(w_even, even)), _mm256_madd_epi16(w_odd, odd));
 }
@@ -240,7 +240,7 @@ INLINE vi signed_weights(vi w) {
     __m256i offset = _mm256_set1_epi8(-128);
     return (vi){_mm256_xor_si256(w.lo, offset), _mm256_xor_si256(w.hi, offset)};
 }
-INLINE vi vi_dot4_fit(vi c, vi w, const uint8_t *x, int j) {
+INLINE vi vi_dot4_no_saturation(vi c, vi w, const uint8_t *x, int j) {
     __m256i four = _mm256_set1_epi32(four_bytes((const int8_t *)x + 4 * j));
     return vi_halves_add(c, (vi){_mm256_maddubs_epi16(four, w.lo), _mm256_maddubs_epi16(four, w.hi)});
 }

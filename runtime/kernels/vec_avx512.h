@@ -79,12 +79,12 @@ INLINE __m256 lower(vf a) { return _mm512_castps512_ps256(a); }
 INLINE __m256 upper(vf a) { return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1)); }
 INLINE float vf_sum(vf a) { TREE_OF_8(add, _mm256_add_ps(lower(a), upper(a))); }
 INLINE float vf_product(vf a) { TREE_OF_8(mul, _mm256_mul_ps(lower(a), upper(a))); }
-INLINE float vf_top(vf a) { TREE_OF_8(max, _mm256_max_ps(lower(a), upper(a))); }
+INLINE float vf_reduce_max(vf a) { TREE_OF_8(max, _mm256_max_ps(lower(a), upper(a))); }
 INLINE __m256 halves_top(vf a) { return _mm256_max_ps(lower(a), upper(a)); }
-INLINE void vf_tops(const vf *a, float top[4]) {
+INLINE void vf_reduce_max_4(const vf *a, float top[4]) {
     tops_of_8(halves_top(a[0]), halves_top(a[1]), halves_top(a[2]), halves_top(a[3]), top);
 }
-INLINE float vf_bottom(vf a) { TREE_OF_8(min, _mm256_min_ps(lower(a), upper(a))); }
+INLINE float vf_reduce_min(vf a) { TREE_OF_8(min, _mm256_min_ps(lower(a), upper(a))); }
 
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32 activations (-127..127) in
 // every lane; without VNNI as 16-bit pairs of even and of odd bytes. The + 128 is taken away once a block, by what the sums
@@ -103,7 +103,7 @@ INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
     return _mm512_dpbusd_epi32(c, w, _mm512_set1_epi32(four_bytes(x + 4 * j)));
 }
 typedef const int8_t *fours;
-INLINE fours fours_load(const int8_t *q) { return q; }
+INLINE fours load_k4(const int8_t *q) { return q; }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) { return vi_dot4_small(c, *w, *x, j); }
 #else
 #define INT_UNROLL NO_UNROLL
@@ -117,7 +117,7 @@ INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
     return _mm512_add_epi32(c, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
 }
 typedef split_fours fours;
-INLINE fours fours_load(const int8_t *q) { return split_fours_load(q); }
+INLINE fours load_k4(const int8_t *q) { return load_k4_split(q); }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
     c = _mm512_add_epi32(c, _mm512_madd_epi16(w->even, _mm512_set1_epi32(x->even[j])));
     return _mm512_add_epi32(c, _mm512_madd_epi16(w->odd, _mm512_set1_epi32(x->odd[j])));

@@ -95,8 +95,8 @@ INLINE vf vf_swap_pairs(vf x) { LANEWISE(vf, x.v[i ^ 1]); }
     return a.v[0]
 INLINE float vf_sum(vf a) { TREE(sf_add); }
 INLINE float vf_product(vf a) { TREE(sf_mul); }
-INLINE float vf_top(vf a) { TREE(sf_max); }
-INLINE float vf_bottom(vf a) { TREE(sf_min); }
+INLINE float vf_reduce_max(vf a) { TREE(sf_max); }
+INLINE float vf_reduce_min(vf a) { TREE(sf_min); }
 #undef TREE
 
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32
@@ -119,7 +119,7 @@ INLINE vi vi_lookup(vi nibbles, const uint8_t table[16]) {
 }
 INLINE vf vf_lookup(vi index, const float table[16]) { LANEWISE(vf, table[index.v[i]]); }
 typedef const int8_t *fours;
-INLINE fours fours_load(const int8_t *q) { return q; }
+INLINE fours load_k4(const int8_t *q) { return q; }
 #if defined(__ARM_FEATURE_SIMD32)
 // c + w x over four bytes each: two at a time, as halves of a word.
 INLINE int32_t second_bytes(int32_t four) { return __sxtb16((int32_t)((uint32_t)four >> 8 | (uint32_t)four << 24)); }

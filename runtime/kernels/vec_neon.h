@@ -154,8 +154,8 @@ INLINE float32x2_t eighth_max(float32x2_t x, float32x2_t y) { return vbsl_f32(vc
 INLINE float32x2_t eighth_min(float32x2_t x, float32x2_t y) { return vbsl_f32(vclt_f32(x, y), x, y); }
 INLINE float vf_sum(vf x) { TREE(vaddq_f32, vadd_f32, sf_add); }
 INLINE float vf_product(vf x) { TREE(vmulq_f32, vmul_f32, sf_mul); }
-INLINE float vf_top(vf x) { TREE(quarter_max, eighth_max, sf_max); }
-INLINE float vf_bottom(vf x) { TREE(quarter_min, eighth_min, sf_min); }
+INLINE float vf_reduce_max(vf x) { TREE(quarter_max, eighth_max, sf_max); }
+INLINE float vf_reduce_min(vf x) { TREE(quarter_min, eighth_min, sf_min); }
 #undef TREE
 
 INLINE int8x16_t quarter_bytes(int32x4_t w) { return vreinterpretq_s8_s32(w); }
@@ -209,7 +209,7 @@ INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32
 // activations (-127..127) in every lane.
 typedef const int8_t *fours;
-INLINE fours fours_load(const int8_t *q) { return q; }
+INLINE fours load_k4(const int8_t *q) { return q; }
 #if defined(__ARM_FEATURE_MATMUL_INT8)
 enum { DOT4_BIAS = 1 };
 typedef vi weights4;

@@ -36,7 +36,7 @@ INLINE int32_t si_sum_i8(const int8_t *p) {
 typedef struct {
     int32_t even[8], odd[8];
 } split_fours;
-INLINE split_fours split_fours_load(const int8_t *q) {
+INLINE split_fours load_k4_split(const int8_t *q) {
     __m256i x = _mm256_loadu_si256((const __m256i *)q);
     split_fours f;
     _mm256_storeu_si256((__m256i *)f.even, _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 8));

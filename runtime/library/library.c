@@ -179,9 +179,9 @@ int32_t NAME_sample(NAME_sampler *sampler, float *logits, const int32_t *tokens,
     if (!sampler->sampler) return NAME_NOT_OPEN;
     for (int i = 0; i < n; i++)
         if (tokens[i] < 0 || tokens[i] >= NAME_model.vocab_size) return NAME_BAD_TOKEN;
-    burin_so_far text = {.tokens = tokens, .n = n, .first = n <= NAME_model.n_start};
+    burin_history text = {.tokens = tokens, .n = n, .first = n <= NAME_model.n_start};
     text.generated = n > NAME_model.n_start ? n - NAME_model.n_start : 0;
-    burin_limit(sampler->sampler, &NAME_model, &text, logits);
+    burin_mask_forbidden(sampler->sampler, &NAME_model, &text, logits);
     return burin_sample(sampler->sampler, logits, tokens, n);
 }
 

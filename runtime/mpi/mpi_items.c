@@ -15,10 +15,10 @@
 #include "mpi_journal.h"
 #include "mpi_world.h"
 #include "program/input.h"
-#include "program/items.h"
 #include "program/lines.h"
 #include "program/output.h"
 #include "program/run.h"
+#include "program/work_items.h"
 
 enum { AT_ONCE = 2, AHEAD = 8, LEAST_ROOM = 64, NOWHERE = -1, FAILED_EARLY = -1 };
 
@@ -239,7 +239,7 @@ static void hand_out(void) {
 }
 
 // All that can be done without waiting.
-static void go_on(void) {
+static void continue_items(void) {
     burin_capture *own = burin_capture_into(NULL);
     while (next_is_there()) {
         read_next();
@@ -266,7 +266,7 @@ static void before_step(struct burin_session *session, burin_rank_order order, c
     if (!work.active || count() == 1 || now - work.looked < pause[is_first()]) return;
     work.looked = now;
     if (is_first()) {
-        go_on();
+        continue_items();
         return;
     }
     MPI_Iprobe(0, TAG_ORDER, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
@@ -300,7 +300,7 @@ static int64_t run_first(void) {
     if (work.items->lines) burin_lines_open(&work.lines, work.items->lines);
     if (count() > 1) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     while (!work.ended || work.shown < work.read) {
-        go_on();
+        continue_items();
         entry *own = first_waiting();
         if (own) compute_own(own), looks = 0;
         if (!own) rest(&looks);
@@ -354,7 +354,7 @@ static void finish_before(int64_t failed) {
     work.own = NULL;
     for (long looks = 0; work.shown < failed && anyone; rest(&looks)) {
         anyone = false;
-        go_on();
+        continue_items();
         for (int i = 1; i < count(); i++) anyone |= answers(&work.others[i]);
     }
     work.active = false;

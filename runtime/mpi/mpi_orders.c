@@ -22,7 +22,7 @@ enum { NO_MEMORY = -1000, ALIGNED = 64 };
 
 // In front of every order; `bytes` follow.
 typedef struct order_head {
-    int32_t order, rows, wanted, slots[2], status;
+    int32_t order, rows, logit_rows, slots[2], status;
     uint64_t seed;
 } order_head;
 
@@ -112,12 +112,12 @@ static void put_inputs(const burin_network *net, const burin_step *s) {
 static void put_rows(const burin_step *s) {
     size_t bytes = (size_t)s->rows * sizeof(int32_t);
     put(&outgoing, s->token, bytes), put(&outgoing, s->slot, bytes);
-    put(&outgoing, s->position, bytes), put(&outgoing, s->memory, bytes);
-    put(&outgoing, s->wanted, (size_t)s->n_wanted * sizeof(int32_t));
+    put(&outgoing, s->position, bytes), put(&outgoing, s->source_last, bytes);
+    put(&outgoing, s->logit_rows, (size_t)s->n_logit_rows * sizeof(int32_t));
 }
 
 void burin_lead_ranks(struct burin_session *session, burin_rank_order order, const burin_step *s, const int32_t slots[2]) {
-    order_head head = {.order = (int32_t)order, .rows = s->rows, .wanted = s->n_wanted, .seed = s->seed};
+    order_head head = {.order = (int32_t)order, .rows = s->rows, .logit_rows = s->n_logit_rows, .seed = s->seed};
     if (slots) memcpy(head.slots, slots, sizeof head.slots);
     begin(&head);
     if (order == BURIN_ORDER_STEP) put_rows(s);
@@ -257,10 +257,10 @@ static void follow_opening(follower *f) {
 static void follow_step(follower *f, const order_head *head) {
     burin_step *s = &f->session->step;
     size_t bytes = (size_t)head->rows * sizeof(int32_t);
-    s->rows = head->rows, s->n_wanted = head->wanted, s->seed = head->seed;
+    s->rows = head->rows, s->n_logit_rows = head->logit_rows, s->seed = head->seed;
     s->token = take(&f->in, bytes), s->slot = take(&f->in, bytes);
-    s->position = take(&f->in, bytes), s->memory = take(&f->in, bytes);
-    s->wanted = take(&f->in, (size_t)head->wanted * sizeof(int32_t));
+    s->position = take(&f->in, bytes), s->source_last = take(&f->in, bytes);
+    s->logit_rows = take(&f->in, (size_t)head->logit_rows * sizeof(int32_t));
     s->logits = f->logits;
     burin_session_run(f->session);
 }

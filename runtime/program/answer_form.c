@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "grammar/constraint.h"
 #include "grammar/tools.h"
 #include "output.h"

@@ -77,8 +77,8 @@ static void weigh_tokens(const beam_search *b, int32_t i, int32_t length, float 
     for (int32_t v = 0; v < g->sampler.vocab_size; v++) logits[v] = (float)((double)logits[v] - total);
     memcpy(g->tokens + g->n_tokens, text_of(b, b->texts, i), (size_t)length * sizeof *g->tokens);
     burin_sampler_adjust(&g->sampler, logits, g->tokens, g->n_tokens + length);
-    const burin_so_far text = burin_generation_so_far(g, length, b->most);
-    burin_limit(&g->sampler, g->run->model, &text, logits);
+    const burin_history text = burin_generation_history(g, length, b->most);
+    burin_mask_forbidden(&g->sampler, g->run->model, &text, logits);
 }
 
 static void offer(beam_search *b, beam c) {
@@ -170,7 +170,7 @@ static void give_slots(beam_search *b) {
     }
 }
 
-static void go_on(beam_search *b, int32_t length) {
+static void extend_beams(beam_search *b, int32_t length) {
     give_slots(b);
     for (int32_t i = 0; i < b->n_beams; i++) {
         beam *c = &b->candidates[i];
@@ -194,7 +194,7 @@ static void search(beam_search *b) {
         find_candidates(b, length - 1);
         sort_candidates(b, length);
         stopped = is_over(b, length) || (b->g->run->stop && *b->g->run->stop);
-        if (!stopped) go_on(b, length);
+        if (!stopped) extend_beams(b, length);
     }
 }
 

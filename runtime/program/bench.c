@@ -47,7 +47,7 @@ void burin_bench_encoder(burin_run *run) {
         uint64_t all = burin_nanoseconds() - start;
         if (i >= 0) burin_timing_add(&t, all, all);
     }
-    burin_print("encode %d rows      %10.3f ms\n", run->session->memory[0], burin_median(&t) * 1e3);
+    burin_print("encode %d rows      %10.3f ms\n", run->session->source_length[0], burin_median(&t) * 1e3);
     burin_network_values_close(&values);
 }
 

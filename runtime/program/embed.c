@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "engine/hash.h"
-#include "items.h"
 #include "network_values.h"
 #include "output.h"
-#include "program/card.h"
+#include "program/model_card.h"
 #include "prompt.h"
 #include "rank.h"
 #include "text_batch.h"
 #include "tokenizer/prompt_ids.h"
+#include "work_items.h"
 
 typedef struct embedder {
     const burin_model *model;
@@ -121,7 +121,7 @@ static void embed(embedder *e, const burin_work_item *item, burin_tokens *tokens
     burin_text_batch_add(&e->batch, &(burin_batched){.item = *item, .tokens = *tokens});
 }
 
-// `names`: of prompts that stand before this kind of text (card.h).
+// `names`: of prompts that stand before this kind of text (model_card.h).
 static void embed_behind_prompt(embedder *e, const char *const *names, const burin_work_item *item) {
     const char *prompt = burin_prompt_before(e->model, e->command, names);
     size_t before = strlen(prompt);

@@ -8,12 +8,12 @@
 
 #include "beams.h"
 #include "draft.h"
+#include "encoder_input.h"
 #include "generation.h"
 #include "modes.h"
 #include "output.h"
 #include "prompt.h"
 #include "session_file.h"
-#include "source.h"
 
 bool burin_generation_ends(const burin_generation *g, int32_t token) {
     const burin_model *m = g->run->model;
@@ -29,7 +29,7 @@ static void make_answer_room(burin_generation *g, size_t bytes) {
     g->answer = more;
 }
 
-static void say(burin_generation *g, const char *text, size_t n) {
+static void append_text(burin_generation *g, const char *text, size_t n) {
     if (!g->quiet) burin_print_text(text, n);
     if (!g->answer) return;
     if (n > g->answer_room - g->answer_bytes) make_answer_room(g, n);
@@ -37,48 +37,48 @@ static void say(burin_generation *g, const char *text, size_t n) {
     g->answer_bytes += n;
 }
 
-void burin_generation_put(burin_generation *g, const char *text, size_t bytes) { say(g, text, bytes); }
+void burin_generation_put(burin_generation *g, const char *text, size_t bytes) { append_text(g, text, bytes); }
 
 // Where the first text that stops begins in what is held, or its end.
 static size_t find_stop(burin_generation *g) {
     const burin_command *c = g->run->command;
-    size_t first = g->n_held;
+    size_t first = g->n_pending;
     for (int i = 0; i < c->stops.n; i++) {
-        const char *there = memmem(g->held, g->n_held, c->stops.text[i], strlen(c->stops.text[i]));
+        const char *there = memmem(g->pending, g->n_pending, c->stops.text[i], strlen(c->stops.text[i]));
         if (!there) continue;
         g->stopped = true;
-        if ((size_t)(there - g->held) < first) first = (size_t)(there - g->held);
+        if ((size_t)(there - g->pending) < first) first = (size_t)(there - g->pending);
     }
     return first;
 }
 
 // How many of the last bytes that are held may begin a text that stops.
-static size_t begun_stop(const burin_generation *g) {
+static size_t partial_stop_length(const burin_generation *g) {
     const burin_command *c = g->run->command;
     size_t most = 0;
     for (int i = 0; i < c->stops.n; i++) {
         size_t n = strlen(c->stops.text[i]) - 1;
-        if (n > g->n_held) n = g->n_held;
-        while (n > most && memcmp(g->held + g->n_held - n, c->stops.text[i], n)) n--;
+        if (n > g->n_pending) n = g->n_pending;
+        while (n > most && memcmp(g->pending + g->n_pending - n, c->stops.text[i], n)) n--;
         if (n > most) most = n;
     }
     return most;
 }
 
 static void say_until_stop(burin_generation *g, const char *text, size_t n) {
-    if (!g->held) {
-        say(g, text, n);
+    if (!g->pending) {
+        append_text(g, text, n);
         return;
     }
-    memcpy(g->held + g->n_held, text, n);
-    g->n_held += n;
-    size_t stop = find_stop(g), ready = g->stopped ? stop : g->n_held - begun_stop(g);
-    say(g, g->held, ready);
-    g->n_held = g->stopped ? 0 : g->n_held - ready;
-    memmove(g->held, g->held + ready, g->n_held);
+    memcpy(g->pending + g->n_pending, text, n);
+    g->n_pending += n;
+    size_t stop = find_stop(g), ready = g->stopped ? stop : g->n_pending - partial_stop_length(g);
+    append_text(g, g->pending, ready);
+    g->n_pending = g->stopped ? 0 : g->n_pending - ready;
+    memmove(g->pending, g->pending + ready, g->n_pending);
 }
 
-static void show(burin_generation *g, int32_t token) {
+static void emit_token(burin_generation *g, int32_t token) {
     if (g->ids) {
         burin_print("%s%d", g->generated ? "," : "", token);
     } else {
@@ -91,7 +91,7 @@ static void show(burin_generation *g, int32_t token) {
 
 // What the prompt ends with decides how the first word begins.
 void burin_generation_start(burin_generation *g) {
-    g->stopped = false, g->n_held = 0;
+    g->stopped = false, g->n_pending = 0;
     burin_draft_start(g->draft);
     g->decoder = (burin_decoder){0};
     g->text = (burin_utf8){0};
@@ -114,7 +114,7 @@ void burin_generation_finish(burin_generation *g) {
     char out[4];
     size_t n = burin_utf8_end(&g->text, out);
     if (!g->stopped) say_until_stop(g, out, n);
-    if (g->held) say(g, g->held, g->n_held);
+    if (g->pending) append_text(g, g->pending, g->n_pending);
     if (g->count && !g->quiet) burin_print_bytes("\n", 1);
     burin_show();
 }
@@ -185,7 +185,7 @@ static int32_t choose_token(burin_generation *g, float *logits) {
 static void generate_by_beams(burin_generation *g, const float *logits) {
     int32_t *text = NULL, n = logits && g->count > 0 ? burin_beams_search(g, logits, &text) : 0;
     for (int32_t i = 0; i < n && !g->stopped; i++) {
-        show(g, text[i]);
+        emit_token(g, text[i]);
         g->tokens[g->n_tokens++] = text[i];
         g->generated++;
     }
@@ -199,30 +199,30 @@ int32_t burin_forced_tokens(const burin_run *run) {
     return reads_text && !run->command->decoder_tokens && m->n_start > 1 ? m->n_start - 1 : 0;
 }
 
-burin_so_far burin_generation_so_far(const burin_generation *g, int32_t more, int64_t most) {
+burin_history burin_generation_history(const burin_generation *g, int32_t more, int64_t most) {
     int64_t generated = g->generated + more, prompt = g->n_tokens - g->generated;
     bool encoded = g->run->model->encoder, ends = !g->run->command->ignore_eos;
-    return (burin_so_far){.tokens = g->tokens,
-                          .n = g->n_tokens + more,
-                          .source = encoded ? g->source.id : g->tokens,
-                          .n_source = encoded      ? g->source.n
-                                      : prompt > 0 ? (int32_t)prompt
-                                                   : 0,
-                          .generated = (int32_t)generated + burin_forced_tokens(g->run),
-                          .first = !generated,
-                          .last = ends && generated == most - 1 && most >= g->count};
+    return (burin_history){.tokens = g->tokens,
+                           .n = g->n_tokens + more,
+                           .source = encoded ? g->source.id : g->tokens,
+                           .n_source = encoded      ? g->source.n
+                                       : prompt > 0 ? (int32_t)prompt
+                                                    : 0,
+                           .generated = (int32_t)generated + burin_forced_tokens(g->run),
+                           .first = !generated,
+                           .last = ends && generated == most - 1 && most >= g->count};
 }
 
 bool burin_generation_next(burin_generation *g, float *logits) {
-    const burin_so_far text = burin_generation_so_far(g, 0, g->count);
-    burin_limit(&g->sampler, g->run->model, &text, logits);
+    const burin_history text = burin_generation_history(g, 0, g->count);
+    burin_mask_forbidden(&g->sampler, g->run->model, &text, logits);
     burin_answer_note(g, logits);
     if (g->constraint && burin_constraint_must_end(g->constraint)) return false;
     int32_t token = choose_token(g, logits);
     if (g->failure || burin_generation_ends(g, token)) return false;
     if (g->constraint) burin_constraint_take(g->constraint, token);
     burin_answer_token(g, token);
-    show(g, token);
+    emit_token(g, token);
     g->tokens[g->n_tokens++] = token;
     g->generated++;
     return true;
@@ -275,12 +275,12 @@ void burin_generation_open(burin_generation *g) {
     g->tokenizer = burin_tokenizer_of(g->run->model);
     g->bytes = burin_allocate(1, longest);
     g->characters = burin_allocate(3, longest + 1);
-    if (g->run->command->stops.n) g->held = burin_allocate(1, longest_stop(g->run->command) + 3 * longest + 8);
+    if (g->run->command->stops.n) g->pending = burin_allocate(1, longest_stop(g->run->command) + 3 * longest + 8);
 }
 
 void burin_generation_close(burin_generation *g) {
     free(g->bytes);
-    free(g->held);
+    free(g->pending);
     free(g->characters);
     free(g->tokens);
     free(g->source.id);

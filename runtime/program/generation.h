@@ -21,8 +21,8 @@ typedef struct burin_generation {
     uint64_t started, prompt_read;  // nanoseconds
     bool stopped;                   // by --stop
     const char *failure;            // why no token can follow; NULL: one can
-    char *held;                     // what may be the beginning of such a text; NULL: there are none
-    size_t n_held;
+    char *pending;                  // what may be the beginning of such a text; NULL: there are none
+    size_t n_pending;
     burin_constraint *constraint;     // NULL: any text will do
     bool quiet;                       // print nothing
     struct burin_logprobs *logprobs;  // NULL: without --logprobs
@@ -46,8 +46,8 @@ void burin_generation_find_end(burin_generation *);  // of a conversation: what 
 bool burin_generation_ends(const burin_generation *, int32_t token);  // does it end a text?
 void burin_generation_start(burin_generation *);                      // the decoder behind the tokens so far
 // What the model's limits depend on, when so many tokens behind n_tokens are chosen already; `most`: of an answer.
-burin_so_far burin_generation_so_far(const burin_generation *, int32_t more, int64_t most);
-int32_t burin_forced_tokens(const burin_run *);  // of the prompt: those that count as generated
+burin_history burin_generation_history(const burin_generation *, int32_t more, int64_t most);
+int32_t burin_forced_tokens(const burin_run *);                                 // of the prompt: those that count as generated
 void burin_generation_put(burin_generation *, const char *text, size_t bytes);  // at the end of the text so far
 // Chooses a token by the logits and emits its text. False: the text ends, or `failure` is set.
 bool burin_generation_next(burin_generation *, float *logits);

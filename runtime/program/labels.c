@@ -2,18 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "items.h"
 #include "kernels/vec.h"
 #include "network_values.h"
 #include "output.h"
 #include "pair_prompt.h"
-#include "program/card.h"
+#include "program/model_card.h"
 #include "prompt.h"
 #include "rank.h"
 #include "run.h"
 #include "text_batch.h"
 #include "token_spans.h"
 #include "tokenizer/prompt_ids.h"
+#include "work_items.h"
 
 // A text, or a pair of texts; `type` of each token: of which of both it is.
 typedef struct labelled {

@@ -8,7 +8,7 @@
 #include "engine/ranks.h"
 #include "modes.h"
 #include "output.h"
-#include "program/card.h"
+#include "program/model_card.h"
 #include "run.h"
 #include "tokenizer/prompt_ids.h"
 

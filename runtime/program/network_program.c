@@ -5,14 +5,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "engine/hash.h"
 #include "engine/ranks.h"
-#include "items.h"
 #include "network_values.h"
 #include "output.h"
 #include "run.h"
 #include "timing.h"
+#include "work_items.h"
 
 typedef struct batch {
     burin_session *session;

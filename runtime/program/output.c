@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/harmless.h"
+#include "base/escape.h"
 
 const char *burin_program_name = "program";
 
@@ -113,7 +113,7 @@ void burin_print_text(const char *text, size_t bytes) {
         char spelled[16];
         n = burin_utf8_length((unsigned char)*text) == 2 && bytes > 1 ? 2 : 1;
         if (is_control(text, n))
-            burin_print_bytes(spelled, burin_spell(spelled, sizeof spelled, text, n));
+            burin_print_bytes(spelled, burin_escape(spelled, sizeof spelled, text, n));
         else
             burin_print_bytes(text, n);
     }

@@ -14,7 +14,7 @@
 #include "kernels/one_nan.h"
 #include "modes.h"
 #include "output.h"
-#include "program/card.h"
+#include "program/model_card.h"
 #include "prompt.h"
 #include "tokenize.h"
 
@@ -265,7 +265,7 @@ int burin_run_text(const burin_model *model, const burin_command *c) {
     if (c->tokenize || c->decode) return tokenize_prompts(model, c), 0;
     burin_run_open(&run, model, c);
     int (*answer)(burin_run *) = c->server.address         ? burin_serve
-                                 : c->perplexity_file        ? burin_perplexity
+                                 : c->perplexity_file      ? burin_perplexity
                                  : c->bench                ? burin_bench
                                  : c->messages             ? model->modes->messages
                                  : wants_to_talk(model, c) ? model->modes->chat

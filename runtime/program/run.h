@@ -64,12 +64,12 @@ const char *burin_cpu_names(const burin_model *);                               
 burin_kind burin_kind_of(const burin_model *);
 
 // What a program of each kind does; they return the exit status.
-int burin_run_text(const burin_model *, const burin_command *);           // of a decoder: one of burin_generate ...
-int burin_run_network(const burin_model *, const burin_command *);        // network_program.c
-void burin_note_seed(const burin_network *, const burin_command *);       // says that --seed has no effect, where it has none
-int burin_embed(const burin_model *, const burin_command *);              // embed.c
-int burin_label(const burin_model *, const burin_command *);              // labels.c
-int burin_generate(burin_run *);                                          // generate.c
+int burin_run_text(const burin_model *, const burin_command *);      // of a decoder: one of burin_generate ...
+int burin_run_network(const burin_model *, const burin_command *);   // network_program.c
+void burin_note_seed(const burin_network *, const burin_command *);  // says that --seed has no effect, where it has none
+int burin_embed(const burin_model *, const burin_command *);         // embed.c
+int burin_label(const burin_model *, const burin_command *);         // labels.c
+int burin_generate(burin_run *);                                     // generate.c
 #ifdef BURIN_SERVER
 int burin_serve(burin_run *);  // runtime/server
 #else
@@ -79,7 +79,7 @@ int burin_perplexity(burin_run *);                                        // per
 int burin_bench(burin_run *);                                             // bench.c
 void burin_bench_encoder(burin_run *);                                    // of an encoder-decoder's --bench
 void burin_show_roofline(burin_run *, const int32_t *tokens, int32_t n);  // roofline.c: of a step of one row, and of some of n
-// attended.c: what --attention asks for, recorded from the first step on and written at the end.
+// attention_dump.c: what --attention asks for, recorded from the first step on and written at the end.
 const burin_trace *burin_attention_open(const burin_session *, const burin_command *);
 void burin_attention_close(const burin_session *);
 // profile.c. `file`: "" or where a trace goes. Counters of the CPU, where they may be read, are those of threads made later.

@@ -61,7 +61,7 @@ static burin_token_rows rows_of(const burin_text_batch *b) {
 static burin_status run_texts(const burin_text_batch *b, const burin_token_rows *all, burin_network_values *v) {
     const void *const *inputs = (const void *const *)v->input_data;
     if (b->n == 1) return burin_network_run(b->session, inputs, v->symbols, v->output_data);
-    return burin_network_run_texts(b->session, inputs, &(burin_text_rows){all->rows, b->n}, v->symbols, v->output_data);
+    return burin_network_run_sequences(b->session, inputs, &(burin_sequence_rows){all->rows, b->n}, v->symbols, v->output_data);
 }
 
 static void give(burin_text_batch *b, const burin_network_values *v) {

@@ -3,9 +3,9 @@
 #ifndef BURIN_TEXT_BATCH_H
 #define BURIN_TEXT_BATCH_H
 #include "engine/forward.h"
-#include "items.h"
 #include "options.h"
 #include "prompt.h"
+#include "work_items.h"
 
 typedef struct burin_batched {
     burin_work_item item;  // the line's bytes are the batch's own

@@ -271,7 +271,7 @@ static void print_tagged_value(char kind, part value) {
 }
 
 static bool tagged_arguments(calls *c, part name) {
-    const burin_tool_shape *s = &c->format->shape;
+    const burin_tool_syntax *s = &c->format->shape;
     for (int n = 0; blanks_before(c), take_of_shape(c, s->key); n++) {
         part key, value;
         if (!take_until(c, s->key_end, s->other_key_end, &key) || !take_until(c, s->value_end, s->value_end, &value))
@@ -286,7 +286,7 @@ static bool tagged_arguments(calls *c, part name) {
 
 // Up to the text behind names, or, where that is white space alone, to what follows it.
 static bool take_name(calls *c, part *name) {
-    const burin_tool_shape *s = &c->format->shape;
+    const burin_tool_syntax *s = &c->format->shape;
     if (s->name_end[strspn(s->name_end, " \n")]) return take_until(c, s->name_end, s->name_end, name);
     const char *key = s->key ? s->key : "{";
     if (!take_until(c, key, *s->call_end ? s->call_end : key, name)) return false;
@@ -296,7 +296,7 @@ static bool take_name(calls *c, part *name) {
 }
 
 static bool shaped_call(calls *c) {
-    const burin_tool_shape *s = &c->format->shape;
+    const burin_tool_syntax *s = &c->format->shape;
     part name;
     int before = c->n;
     size_t printed = c->printed.n;
@@ -311,7 +311,7 @@ static bool shaped_call(calls *c) {
 }
 
 static bool shaped_calls(calls *c) {
-    const burin_tool_shape *s = &c->format->shape;
+    const burin_tool_syntax *s = &c->format->shape;
     bool begun = take_of_shape(c, s->begin) && take_of_shape(c, s->call);
     if (!(begun || (s->prompted && c->at == c->begin)) || !shaped_call(c)) return false;
     const char *behind = c->at;

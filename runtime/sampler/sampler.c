@@ -185,7 +185,7 @@ BURIN_LINKAGE int32_t burin_sample(burin_sampler *s, float *logits, const int32_
     return token;
 }
 
-BURIN_LINKAGE void burin_limit(burin_sampler *s, const burin_model *m, const burin_so_far *t, float *logits) {
+BURIN_LINKAGE void burin_mask_forbidden(burin_sampler *s, const burin_model *m, const burin_history *t, float *logits) {
     penalize_said(s, m, t, logits);
     ban_runs(t, t->tokens, t->n, m->no_repeat, logits);
     ban_runs(t, t->source, t->n_source, m->encoder_no_repeat, logits);

@@ -44,15 +44,15 @@ BURIN_LINKAGE void burin_sampler_init(burin_sampler *, const burin_sampling *, i
                                       void *memory);
 
 // A text as far as it is: what the limits of a model depend on.
-typedef struct burin_so_far {
+typedef struct burin_history {
     const int32_t *tokens,
         *source;  // all tokens, those of the prompt included; what an encoder has read, of a decoder the prompt
     int32_t n, n_source, generated;  // generated: how many of them the model has said
     bool first, last;                // is the next token the first that is said, or the last that there is room for?
-} burin_so_far;
+} burin_history;
 
 // Takes away what the model never says, or not now; lowers what it has said already.
-BURIN_LINKAGE void burin_limit(burin_sampler *, const burin_model *, const burin_so_far *, float *logits);
+BURIN_LINKAGE void burin_mask_forbidden(burin_sampler *, const burin_model *, const burin_history *, float *logits);
 
 // Chooses by logits [vocab_size], which it may change; `before`: the tokens so far.
 BURIN_LINKAGE int32_t burin_sample(burin_sampler *, float *logits, const int32_t *before, int32_t n_before);

@@ -11,7 +11,7 @@ static void never(float *logits, int32_t vocabulary, const int32_t *tokens, int3
 }
 
 // Each token once, however often it is there; not where the caller has a penalty of its own.
-static void penalize_said(burin_sampler *s, const burin_model *m, const burin_so_far *t, float *logits) {
+static void penalize_said(burin_sampler *s, const burin_model *m, const burin_history *t, float *logits) {
     float penalty = m->repetition_penalty;
     if (penalty <= 0 || s->settings.repeat_penalty != 1) return;
     for (int32_t i = 0; i < t->n; i++) s->candidates[t->tokens[i]].logit = logits[t->tokens[i]];
@@ -22,7 +22,7 @@ static void penalize_said(burin_sampler *s, const burin_model *m, const burin_so
 }
 
 // Tokens of `text` that follow there what the last tokens are: a run of so many tokens stands in it no second time.
-static void ban_runs(const burin_so_far *t, const int32_t *text, int32_t n, int32_t run, float *logits) {
+static void ban_runs(const burin_history *t, const int32_t *text, int32_t n, int32_t run, float *logits) {
     if (run < 1 || t->n < run - 1) return;
     const int32_t *last = t->tokens + t->n - (run - 1);
     for (int32_t i = 0; i + run <= n; i++)
@@ -30,7 +30,7 @@ static void ban_runs(const burin_so_far *t, const int32_t *text, int32_t n, int3
 }
 
 // Of each sequence its length, then its tokens: the last one is not said behind the others.
-static void ban_words(const burin_model *m, const burin_so_far *t, float *logits) {
+static void ban_words(const burin_model *m, const burin_history *t, float *logits) {
     for (int32_t i = 0; i < m->n_bad_words; i += 1 + m->bad_words[i]) {
         int32_t n = m->bad_words[i];
         const int32_t *word = m->bad_words + i + 1;
@@ -39,12 +39,12 @@ static void ban_words(const burin_model *m, const burin_so_far *t, float *logits
     }
 }
 
-static void ban_ends(const burin_model *m, const burin_so_far *t, float *logits) {
+static void ban_ends(const burin_model *m, const burin_history *t, float *logits) {
     if (t->n >= m->min_length && t->generated >= m->min_new_tokens) return;
     never(logits, m->vocab_size, m->eos, m->n_eos);
 }
 
-static void force_end(const burin_model *m, const burin_so_far *t, float *logits) {
+static void force_end(const burin_model *m, const burin_history *t, float *logits) {
     if (!m->n_forced_end || !t->last) return;
     for (int32_t v = 0; v < m->vocab_size; v++) logits[v] = v == *m->forced_end ? 0 : -INFINITY;
 }

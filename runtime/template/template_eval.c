@@ -161,7 +161,7 @@ static _Noreturn void fail_operands(burin_render_state *r, uint32_t op, burin_va
 
 static burin_value join_strings(burin_render_state *r, burin_value a, burin_value b) {
     bool safe = a.safe || b.safe;
-    if (safe) a = burin_escape(r, a), b = burin_escape(r, b);
+    if (safe) a = burin_escape_html(r, a), b = burin_escape_html(r, b);
     burin_value joined = burin_join_two(r, a, b);
     joined.safe = safe;
     return joined;

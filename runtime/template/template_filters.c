@@ -92,13 +92,13 @@ FILTER(filter_title) {
 
 FILTER(filter_trim) { return burin_strip(r, burin_string(r, of), a[0], true, true); }
 FILTER(filter_string) { return (void)a, burin_string(r, of); }
-FILTER(filter_escape) { return (void)a, burin_escape(r, of); }
+FILTER(filter_escape) { return (void)a, burin_escape_html(r, of); }
 
 FILTER(filter_force_escape) {
     (void)a;
     of = burin_string(r, of);
     of.safe = false;
-    return burin_escape(r, of);
+    return burin_escape_html(r, of);
 }
 
 FILTER(filter_safe) {
@@ -250,8 +250,7 @@ FILTER(filter_int) {
     if (of.kind == BURIN_UNDEFINED) burin_render_fail(r, "\"%.*s\" is undefined", (int)of.length, of.text);
     if (of.kind == BURIN_FLOAT) return truncated(of.real, absent);
     if (burin_is_number(of)) return burin_integer(of.integer);
-    if (of.kind != BURIN_STRING || !parse_number(r, of, base_of(a[1]), &number))
-        return absent;
+    if (of.kind != BURIN_STRING || !parse_number(r, of, base_of(a[1]), &number)) return absent;
     return number.kind == BURIN_FLOAT ? truncated(number.real, absent) : number;
 }
 

@@ -315,7 +315,7 @@ burin_value burin_format_braces(burin_render_state *r, burin_value of, const bur
         if (!close) burin_render_fail(r, "format: a brace without the other");
         burin_value field = burin_slice(of, at + 1, (size_t)(close - of.text) - at - 1);
         burin_value piece = brace_piece(r, field, a, &next);
-        burin_list_add(r, pieces, of.safe ? burin_escape(r, piece) : piece);
+        burin_list_add(r, pieces, of.safe ? burin_escape_html(r, piece) : piece);
         at += field.length + 2;
     }
     return join_pieces(r, pieces, of.safe);

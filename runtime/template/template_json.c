@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/harmless.h"
+#include "base/escape.h"
 #include "template_value.h"
 
 typedef struct json_reader {
@@ -20,7 +20,7 @@ static _Noreturn void json_fail(const json_reader *j, const char *expected) {
     char found[40] = "its end", spelled[24];
     json_place(j, &line, &column);
     if (j->at < j->end) {
-        burin_spell(spelled, sizeof spelled, j->at, j->end - j->at < 8 ? (size_t)(j->end - j->at) : 8);
+        burin_escape(spelled, sizeof spelled, j->at, j->end - j->at < 8 ? (size_t)(j->end - j->at) : 8);
         burin_format(found, sizeof found, "\"%-s\"", spelled);
     }
     burin_render_fail(j->r, "%s: line %u, column %u: expected %s, found %s", j->name, line, column, expected, found);

@@ -98,7 +98,7 @@ METHOD(string_count) {
 METHOD(string_replace) {
     burin_value from = text_argument(r, a[0], "replace"), to = text_argument(r, a[1], "replace");
     int64_t left = a[2].kind == BURIN_INTEGER ? a[2].integer : -1, at;
-    if (of.safe) from = burin_escape(r, from), to = burin_escape(r, to);
+    if (of.safe) from = burin_escape_html(r, from), to = burin_escape_html(r, to);
     size_t begin = burin_text_begin(r), done = 0;
     for (size_t look = 0; left && (at = place_of(r, of, from, look, false)) >= 0; left--) {
         burin_text_add(r, of.text + done, (size_t)at - done);

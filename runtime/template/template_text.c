@@ -174,7 +174,7 @@ void burin_text_escaped(burin_render_state *r, burin_value s) {
     }
 }
 
-burin_value burin_escape(burin_render_state *r, burin_value v) {
+burin_value burin_escape_html(burin_render_state *r, burin_value v) {
     burin_value s = burin_string(r, v);
     if (s.safe) return s;
     size_t begin = burin_text_begin(r);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/harmless.h"
+#include "base/escape.h"
 
 const char *const burin_kind_names[] = {"undefined", "none",    "a boolean",  "a number",     "a number",
                                         "a string",  "a list",  "a tuple",    "a dictionary", "a namespace",

@@ -173,7 +173,7 @@ void burin_text_value(burin_render_state *, burin_value);  // str(): adds to the
 void burin_text_repr(burin_render_state *, burin_value);
 void burin_text_escaped(burin_render_state *, burin_value string);  // & < > ' "
 burin_value burin_string(burin_render_state *, burin_value);        // str(), a string stays what it is
-burin_value burin_escape(burin_render_state *, burin_value);        // a safe string
+burin_value burin_escape_html(burin_render_state *, burin_value);   // a safe string
 const char *burin_number_text(burin_value, char out[64]);
 
 // ---- template_json.c ----

@@ -46,7 +46,7 @@ static double peak_dot4(void) {
     for (int r = 0; r < RUNS; r++) {
         vi a[CHAINS];
         weights4 w[CHAINS];
-        fours x = fours_load((const int8_t *)bytes);
+        fours x = load_k4((const int8_t *)bytes);
         for (int i = 0; i < CHAINS; i++) a[i] = vi_set1(i), w[i] = weights4_load(bytes + i % 2);
         double start = now();
         for (int s = 0; s < STEPS; s++) {

@@ -47,7 +47,7 @@ done
 
 # Data races: plain C, because ThreadSanitizer does not see wide vectors.
 races() { "$1/run" x86-64 3 "$2" 7 2>&1 | grep -c 'WARNING: ThreadSanitizer'; }
-without_barrier() { awk -v gone="$3" '/WAIT\(\);$/ { if (++n == gone) next } { print }' "$1" > "$2"; }
+without_barrier() { awk -v gone="$3" '/BARRIER\(\);$/ { if (++n == gone) next } { print }' "$1" > "$2"; }
 sanitize="clang-19 -fsanitize=thread -g -O1 -DBURIN_SLICE_UNITS=0 -DBURIN_ATTENTION_ROWS=2" # small work in slices, too
 for name in llama_q8_0_heads llama; do
     dir=$WORK/races_$name

@@ -29,8 +29,8 @@ static void fake_forward(const burin_step *s, int thread) {
     for (int r = 0; r < s->rows && thread == 0; r++) state[s->slot[r] * FAKE_CONTEXT + s->position[r]] = s->token[r];
     burin_barrier_wait(s->barrier, thread);
     int first = FAKE_VOCAB * thread / s->threads, last = FAKE_VOCAB * (thread + 1) / s->threads;
-    for (int w = 0; w < s->n_wanted; w++) {
-        int r = s->wanted[w];
+    for (int w = 0; w < s->n_logit_rows; w++) {
+        int r = s->logit_rows[w];
         for (int v = first; v < last; v++)
             s->logits[w * FAKE_VOCAB + v] = fake_logit(state + s->slot[r] * FAKE_CONTEXT, s->position[r], v);
     }

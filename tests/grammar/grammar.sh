@@ -45,7 +45,7 @@ for form in '[func_name1(' tests/grammar/templates/braced.jinja; do
 done
 
 # Templates show how calls look: what each shows, and its own rendering of calls read back.
-"$BUILD/tools/tool_shape" tests/grammar/templates/*.jinja > "$WORK/shapes"
+"$BUILD/tools/tool_syntax" tests/grammar/templates/*.jinja > "$WORK/shapes"
 same "tools: what templates show of calls" tests/grammar/shapes.txt "$WORK/shapes"
 tools='[{"name": "look", "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "to": {"type": ["string", "null"]}, "on": {"type": "boolean"}}}}, {"name": "draw", "parameters": {"type": "object", "properties": {"points": {"type": "array"}, "title": {"type": "string"}}}}]'
 first='{"city": "Zürich: \"<a b>\"", "days": 2, "to": null, "on": true}' second='{"points": [1, {"x": [2.5]}], "title": "7"}'

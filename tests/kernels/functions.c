@@ -137,7 +137,8 @@ static void test_lanes(void) {
         for (int i = 0; i < 16; i++) expected[i] = i < m ? tight[i] : 0;
         vf_store(y, vf_load_n(tight, n));
         check_floats(&s, "load_n", y, expected, 16);
-        float lane[16], sums[4] = {vf_sum(vf_load(x)), vf_product(vf_load(x)), vf_top(vf_load(x)), vf_bottom(vf_load(x))};
+        float lane[16],
+            sums[4] = {vf_sum(vf_load(x)), vf_product(vf_load(x)), vf_reduce_max(vf_load(x)), vf_reduce_min(vf_load(x))};
         memcpy(lane, x, sizeof lane);
         float top = lane[0], bottom = lane[0];
         for (int i = 0; i < 16; i++) top = fmaxf(top, lane[i]), bottom = fminf(bottom, lane[i]);

@@ -62,7 +62,7 @@ static int packed_column(const Case *c, int column) {
     return c->glu ? (column % half / LANES * 2 + up) * LANES + column % half % LANES : column;
 }
 
-static void multiply(const Case *c, matmul_args m, const experts_args *e, burin_part units, const Output *o) {
+static void multiply(const Case *c, matmul_args m, const experts_args *e, burin_range units, const Output *o) {
     matmul_sink sink = {.context = o};
     m.units = units;
     if (c->glu)
@@ -88,8 +88,8 @@ static void test(Suite *s, Case c) {
     const int units = c.experts ? expert_units(result, c.rows, 1) : matmul_units(result, c.rows);
     const int split = c.split * units / 7;
     Output all = {buffer_floats((size_t)(c.rows * c.n)), c.n}, parts = {buffer_floats((size_t)(c.rows * c.n)), c.n};
-    multiply(&c, m, &e, (burin_part){0, units}, &all);
-    multiply(&c, m, &e, (burin_part){0, split}, &parts), multiply(&c, m, &e, (burin_part){split, units}, &parts);
+    multiply(&c, m, &e, (burin_range){0, units}, &all);
+    multiply(&c, m, &e, (burin_range){0, split}, &parts), multiply(&c, m, &e, (burin_range){split, units}, &parts);
     char label[96];
     snprintf(label, sizeof label, "%d rows, %dx%d%s%s, share %d", c.rows, c.n, c.k, c.glu ? ", glu" : "",
              c.experts ? ", experts" : "", c.split);

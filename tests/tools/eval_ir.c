@@ -29,11 +29,11 @@ int main(int argc, char **argv) {
     for (int at = 0; at < tokens; at += chunk) {
         int n = tokens - at < chunk ? tokens - at : chunk;
         int32_t token[MAX_TOKENS], slot[MAX_TOKENS] = {0}, position[MAX_TOKENS];
-        uint8_t wanted[MAX_TOKENS];
+        uint8_t logit_rows[MAX_TOKENS];
         for (int i = 0; i < n; i++)
-            token[i] = (int32_t)(((at + i) * 37 + 11) % vocabulary(g)), position[i] = at + i, wanted[i] = (at + i) % 3 != 1;
+            token[i] = (int32_t)(((at + i) * 37 + 11) % vocabulary(g)), position[i] = at + i, logit_rows[i] = (at + i) % 3 != 1;
         Tensor rows[4] = {row_values(DT_i32, n, token), row_values(DT_i32, n, slot), row_values(DT_i32, n, position),
-                          row_values(DT_bool, n, wanted)};
+                          row_values(DT_bool, n, logit_rows)};
         const Tensor *logits[1];
         eval_graph(c, g, (const Tensor *[]){&rows[0], &rows[1], &rows[2], &rows[3]}, logits);
         hash = burin_hash_bytes(hash, logits[0]->data, logits[0]->bytes);

@@ -58,7 +58,7 @@ static const Family families[] = {
      {"f32[T, 16]", "f32[7, 8]", "f32[7, 8]", "f32[2, T, 7]", "f32[1, 7]", "f32[2]"}},
     {"attention($0, $1, $2, bias=$3) {causal=1, num_heads=2, num_kv_heads=2, scale=0.5}",
      {"f32[T, 16]", "f32[T, 16]", "f32[T, 8]", "f32[T, T]"}},
-    {"earlier_rows($0) {back=1}", {"f32[T, 6]"}},
+    {"shift_rows($0) {back=1}", {"f32[T, 6]"}},
     {"matmul_packed($0, %pack, $1, $2) {columns=20, epilogue=add(mul($0, $1), $2)}", {"f32[T, 6]", "f32[T, 20]", "f32[20]"}},
     {"matmul_packed($0, %pack, $1, $2) {columns=20, epilogue=add(mul($0, $1), $2)}", {"f32[3, T, 6]", "f32[T, 20]", "f32[1]"}},
     {"matmul_packed($0, %pack, $1) {columns=20, epilogue=sub($1, $0)}", {"f32[T, 6]", "f32[T, 1]"}},

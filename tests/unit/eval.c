@@ -134,10 +134,10 @@ static void views(void) {
     check_value(SIX "%i = constant {value=1} : i32 %y = gather(%a, %i) {axis=1}", "2 5");
     check_value(SIX "%b = slice(%a) {axis=1, start=0, extent=1} %y = concat(%a, %b) {axis=1}", "1 2 3 1 4 5 6 4");
     check_value(SIX "%b = transpose(%a) {perm=[1, 0]} %y = concat(%b, %b) {axis=0}", "1 4 2 5 3 6 1 4 2 5 3 6");
-    check_value(SIX "%w = constant {value=[0, 1]} : bool[2] %y = select_rows(%a, %w)", "4 5 6");
-    check_value(SIX "%y = earlier_rows(%a) {back=1}", "0 0 0 1 2 3");
-    check_value(SIX "%y = earlier_rows(%a) {back=0}", "1 2 3 4 5 6");
-    check_value(SIX "%y = earlier_rows(%a) {back=5}", "0 0 0 0 0 0");
+    check_value(SIX "%w = constant {value=[0, 1]} : bool[2] %y = gather_rows(%a, %w)", "4 5 6");
+    check_value(SIX "%y = shift_rows(%a) {back=1}", "0 0 0 1 2 3");
+    check_value(SIX "%y = shift_rows(%a) {back=0}", "1 2 3 4 5 6");
+    check_value(SIX "%y = shift_rows(%a) {back=5}", "0 0 0 0 0 0");
 }
 
 static void products(void) {

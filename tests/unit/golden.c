@@ -124,8 +124,8 @@ static int64_t symbol_value(const Dim *symbol, void *user) {
 static double number_for(const Node *n, int64_t i, uint64_t seed) {
     InputRole role = n->op == OP_input ? input_role(n) : INPUT_TENSOR;
     if (role == INPUT_SLOTS) return 0;
-    if (role == INPUT_WANTED) return 1;
-    if (role == INPUT_MEMORY) return ROWS - 1;
+    if (role == INPUT_LOGIT_ROWS) return 1;
+    if (role == INPUT_SOURCE_LAST) return ROWS - 1;
     if (role == INPUT_TOKENS) return (double)(i * 5 % 32);
     if (!dtype_is_float(n->type.dtype)) return n->type.dtype == DT_bool ? (double)(i % 3 != 0) : (double)i;
     uint64_t h = hash_bytes(&i, sizeof i, seed);

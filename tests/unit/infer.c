@@ -69,10 +69,10 @@ static void data_moves(void) {
     check_type("%y = gather(%x, %i) {axis=1}", "f32[T, 3]");
     check_type("%y = gather(%m, %i)", "f32[3, 32]");
     check_type("%y = concat(%x, %x, %x) {axis=0}", "f32[3 * T, 64]");
-    check_type("%y = select_rows(%x, %b)", "f32[L, 64]");
+    check_type("%y = gather_rows(%x, %b)", "f32[L, 64]");
     check_misfit("%y = gather(%x, %w)", "indices must be integers");
     check_misfit("%y = concat(%x, %m) {axis=1}", "differ in axis 0");
-    check_misfit("%y = select_rows(%m, %b)", "takes x [R, width] and wanted bool[R]");
+    check_misfit("%y = gather_rows(%m, %b)", "takes x [R, width] and logit_rows bool[R]");
 }
 
 static void updates_fill_what_is_indexed(void) {
@@ -148,11 +148,11 @@ static void fused_ops_know_their_shapes(void) {
     check_misfit("%y = attention(%x, %m, %m) {num_heads=4, num_kv_heads=4, scale=1.0}", "takes q [T, H d]");
     check_misfit("%y = rotary_embedding(%x, %x, %x) {num_heads=4}", "turns 128 elements of heads of 16");
     check_misfit("%y = cache_append(%x, %x, %i, %i) {heads=4}", "takes a state [slots, heads, context, d]");
-    check_type("%y = earlier_rows(%x) {back=2}", "f32[T, 64]");
-    check_type("%s = state {kind=\"row\"} : f32[5, 1, 9, 64] %y = earlier_rows(%s, %i, %i) {back=1}", "f32[3, 64]");
-    check_misfit("%y = earlier_rows(%x) {back=-1}", "\"back\" is negative");
-    check_misfit("%y = earlier_rows(%w) {back=1}", "takes x [R, n], or a state [slots, 1, context, n]");
-    check_misfit("%s = state {kind=\"row\"} : f32[5, 2, 9, 64] %y = earlier_rows(%s, %i, %i) {back=1}",
+    check_type("%y = shift_rows(%x) {back=2}", "f32[T, 64]");
+    check_type("%s = state {kind=\"row\"} : f32[5, 1, 9, 64] %y = shift_rows(%s, %i, %i) {back=1}", "f32[3, 64]");
+    check_misfit("%y = shift_rows(%x) {back=-1}", "\"back\" is negative");
+    check_misfit("%y = shift_rows(%w) {back=1}", "takes x [R, n], or a state [slots, 1, context, n]");
+    check_misfit("%s = state {kind=\"row\"} : f32[5, 2, 9, 64] %y = shift_rows(%s, %i, %i) {back=1}",
                  "takes x [R, n], or a state [slots, 1, context, n]");
 }
 

@@ -77,12 +77,12 @@ static const Sample samples[] = {
      "  %y = matmul_packed(%q, %p) {columns=16}\n}",
      {0},
      {"f32"}},
-    {FAMILY_SELECT,
-     "graph g(%x: @0[R, 16], %t: bool[R] {role=\"wanted\"}) -> (%y) where R <= 8, 0 <= L <= 8 {\n"
-     "  %y = select_rows(%x, %t)\n}",
+    {FAMILY_GATHER,
+     "graph g(%x: @0[R, 16], %t: bool[R] {role=\"logit_rows\"}) -> (%y) where R <= 8, 0 <= L <= 8 {\n"
+     "  %y = gather_rows(%x, %t)\n}",
      {0},
      {"f32"}},
-    {FAMILY_EARLIER, "graph g(%x: @0[R, 16]) -> (%y) where R <= 8 {\n  %y = earlier_rows(%x) {back=1}\n}", {0}, {"f32"}},
+    {FAMILY_SHIFT, "graph g(%x: @0[R, 16]) -> (%y) where R <= 8 {\n  %y = shift_rows(%x) {back=1}\n}", {0}, {"f32"}},
     {FAMILY_EMBED,
      "graph g(%t: i32[R]) -> (%y) where R <= 8 {\n  %w = constant {hash=0x11, name=\"w\"} : @0[32, 16]\n"
      "  %x = gather(%w, %t) {axis=0}\n  %y = cast(%x) {to=f32}\n}",

@@ -41,8 +41,8 @@ static void layers_are_a_loop(void) {
     Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
     CHECK(p->loop.iterations == 3 && p->loop.period == 11 && p->loop.first == 2 && p->loop.missing == 1);
     CHECK(kernel_of(p, "qkv.0")->out[0].buffer == kernel_of(p, "qkv.2")->out[0].buffer);
-    CHECK(kernel_of(p, "qkv.0")->kind == kernel_of(p, "qkv.2")->kind);
-    CHECK(kernel_of(p, "kc1.0")->kind != kernel_of(p, "vc1.0")->kind);
+    CHECK(kernel_of(p, "qkv.0")->signature == kernel_of(p, "qkv.2")->signature);
+    CHECK(kernel_of(p, "kc1.0")->signature != kernel_of(p, "vc1.0")->signature);
     finish(arena, p);
 }
 
@@ -66,12 +66,12 @@ static void barriers_are_counted(void) {
     Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
     // One row: after each of the four products, attention, and the last product; more: norms too. Rotary embeddings and caches
     // go on with the heads of their product.
-    CHECK(p->plan.barriers_one == 3 * 5);
-    CHECK(p->plan.barriers_many == 3 * 7 + 2);
-    CHECK(!kernel_of(p, "kr.1")->barrier_many);
-    CHECK(!kernel_of(p, "kc1.1")->barrier_many);
-    CHECK(kernel_of(p, "a.1")->barrier_one && kernel_of(p, "a.1")->barrier_many);
-    CHECK(kernel_of(p, "kr.1")->follows && kernel_of(p, "kr.1")->follows == kernel_of(p, "kc1.1")->follows);
+    CHECK(p->plan.barriers_decode == 3 * 5);
+    CHECK(p->plan.barriers_prefill == 3 * 7 + 2);
+    CHECK(!kernel_of(p, "kr.1")->barrier_prefill);
+    CHECK(!kernel_of(p, "kc1.1")->barrier_prefill);
+    CHECK(kernel_of(p, "a.1")->barrier_decode && kernel_of(p, "a.1")->barrier_prefill);
+    CHECK(kernel_of(p, "kr.1")->fused_into && kernel_of(p, "kr.1")->fused_into == kernel_of(p, "kc1.1")->fused_into);
     finish(arena, p);
 }
 
@@ -80,13 +80,13 @@ static void int8_goes_on(const char *path, bool with_heads) {
     Arena *arena = arena_new();
     Program *p = lower_file(arena, path);
     const Kernel *of_heads = kernel_of(p, "o.1.q"), *of_product = kernel_of(p, "d.1.q"), *product = kernel_of(p, "h.1");
-    CHECK(of_heads->follows == (with_heads ? kernel_of(p, "a.1") : NULL) && of_heads->row_wise == !with_heads);
-    CHECK(of_product->follows == product && of_product->first_piece == 0 && of_product->n_pieces == 5);
-    CHECK(product->pieces.columns == 32 && product->pieces.count == 5);
-    CHECK(p->plan.barriers_one == 3 * 5 && p->plan.barriers_many == 3 * 8 + 3 * !with_heads);
+    CHECK(of_heads->fused_into == (with_heads ? kernel_of(p, "a.1") : NULL) && of_heads->replicated_if_one_row == !with_heads);
+    CHECK(of_product->fused_into == product && of_product->first_tile == 0 && of_product->n_tiles == 5);
+    CHECK(product->tiles.columns == 32 && product->tiles.count == 5);
+    CHECK(p->plan.barriers_decode == 3 * 5 && p->plan.barriers_prefill == 3 * 8 + 3 * !with_heads);
     // While pieces are quantized, other threads still read what the product reads.
     const Buffer *rows = product->in[0].buffer, *to = of_product->out[0].buffer;
-    CHECK(rows != to && !to->row_wise);
+    CHECK(rows != to && !to->per_thread);
     CHECK(rows->arena_offset + rows->row_bytes <= to->arena_offset || to->arena_offset + to->row_bytes <= rows->arena_offset);
     finish(arena, p);
 }
@@ -126,9 +126,9 @@ static void weights_are_aligned_and_apart(void) {
     Arena *arena = arena_new();
     Program *p = lower_file(arena, "tests/golden/emit/llama_q8_0.ir");
     uint64_t end = 0;
-    for (int i = 0; i < p->n_pieces; i++) {
-        CHECK(p->pieces[i]->offset % 64 == 0 && p->pieces[i]->offset >= end);
-        end = p->pieces[i]->offset + p->pieces[i]->bytes;
+    for (int i = 0; i < p->n_weights; i++) {
+        CHECK(p->weights[i]->offset % 64 == 0 && p->weights[i]->offset >= end);
+        end = p->weights[i]->offset + p->weights[i]->bytes;
     }
     CHECK(end <= p->plan.weight_bytes && p->plan.weight_bytes - end < 64);
     finish(arena, p);
@@ -229,9 +229,9 @@ static void moved_rows_wait(void) {
                             "  %both = concat(%a, %c) {axis=0}\n"
                             "  %moved = slice(%both) {axis=0, start=4, extent=8}\n"
                             "  %next = rms_normalization(%moved, %w) {epsilon=0x1p-7}\n}\n");
-    CHECK(!kernel_of(p, "same")->barrier_many);
-    CHECK(kernel_of(p, "apart")->barrier_many);
-    CHECK(kernel_of(p, "next")->barrier_many);
+    CHECK(!kernel_of(p, "same")->barrier_prefill);
+    CHECK(kernel_of(p, "apart")->barrier_prefill);
+    CHECK(kernel_of(p, "next")->barrier_prefill);
     finish(arena, p);
 }
 
@@ -299,7 +299,7 @@ static void encoder_and_decoder_share(void) {
     Program *d = lower_module(arena, &m, &(LowerOptions){0}), *e = d->encoder;
     CHECK(e && e->graph == graphs[0] && d->graph == graphs[1]);
     CHECK_TEXT(e->name, "pair_encode");
-    CHECK(e->n_pieces == 2 && d->n_pieces == 0);  // the table is the encoder's, the decoder reads it there
+    CHECK(e->n_weights == 2 && d->n_weights == 0);  // the table is the encoder's, the decoder reads it there
     const Kernel *head = kernel_of(d, "y"), *embed = kernel_of(e, "x");
     CHECK(head->in[1].weight == embed->in[0].weight && head->in[1].weight->owner == e);
     CHECK(d->weights_offset == e->plan.weight_bytes && program_weight_bytes(d) == 4 * (32 * 16 + 32 * 16));

@@ -16,7 +16,7 @@ static void run_texts(const burin_step *s, int thread) {
     float *to = s->outputs[0];
     if (thread) return;
     n_runs++;
-    for (int i = 0; i < s->n_texts; i++) to[i * WIDTH] = (float)s->text_rows[i], to[i * WIDTH + 1] = (float)i;
+    for (int i = 0; i < s->n_sequences; i++) to[i * WIDTH] = (float)s->sequence_rows[i], to[i * WIDTH + 1] = (float)i;
 }
 
 static int64_t rows_of(int k, const int64_t *symbols) { return symbols[k]; }
@@ -60,7 +60,7 @@ static burin_status run(const Opened *o, const int32_t *rows, int n, int64_t all
     const void *const inputs[] = {ids};
     void *const outputs[] = {result};
     int64_t symbols[] = {all};
-    return burin_network_run_texts(o->session, inputs, &(burin_text_rows){rows, n}, symbols, outputs);
+    return burin_network_run_sequences(o->session, inputs, &(burin_sequence_rows){rows, n}, symbols, outputs);
 }
 
 static void texts_share_a_step(void) {
@@ -68,7 +68,7 @@ static void texts_share_a_step(void) {
     float result[8];
     open_network(&o, &net);
     CHECK(run(&o, (const int32_t[]){7}, 1, 7, result) == BURIN_OK);
-    CHECK(result[0] == 7 && o.session->step.n_texts == 0 && !o.session->step.text_rows);
+    CHECK(result[0] == 7 && o.session->step.n_sequences == 0 && !o.session->step.sequence_rows);
     CHECK(run(&o, (const int32_t[]){FAKE_ROWS}, 1, FAKE_ROWS, result) == BURIN_OK);
     CHECK(n_runs == 2);
     close_network(&o);
@@ -95,7 +95,7 @@ static void rows_of_no_texts_are_refused(void) {
     open_network(&o, &net);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK(run(&o, wrong[i].rows, wrong[i].n, wrong[i].all, result) == BURIN_BAD_SHAPE);
-    CHECK(n_runs == 0 && result[0] == 42 && o.session->step.n_texts == 0);
+    CHECK(n_runs == 0 && result[0] == 42 && o.session->step.n_sequences == 0);
     CHECK(strstr(burin_status_text(BURIN_BAD_SHAPE), "dimensions") != NULL);
     close_network(&o);
 }

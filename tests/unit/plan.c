@@ -19,7 +19,7 @@ static Program *random_program(Arena *arena, int n_kernels) {
     p->buffers = ARENA_ARRAY(arena, Buffer *, n_kernels);
     for (int i = 0; i < n_kernels; i++) {
         Kernel *k = p->kernels[p->n_kernels++] = ARENA_NEW(arena, Kernel);
-        k->position = i, k->n_out = 1, k->row_wise = random_below(2);
+        k->position = i, k->n_out = 1, k->replicated_if_one_row = random_below(2);
         k->in = ARENA_ARRAY(arena, View, 4);
         for (int j = random_below(4); j > 0 && p->n_buffers; j--)
             k->in[k->n_in++] = view_of_buffer(p->buffers[random_below(p->n_buffers)]);
@@ -28,7 +28,9 @@ static Program *random_program(Arena *arena, int n_kernels) {
             continue;
         }
         Buffer *b = p->buffers[p->n_buffers] = ARENA_NEW(arena, Buffer);
-        *b = (Buffer){.index = p->n_buffers++, .row_wise = k->row_wise, .row_bytes = 64 * (uint64_t)(1 + random_below(40))};
+        *b = (Buffer){.index = p->n_buffers++,
+                      .per_thread = k->replicated_if_one_row,
+                      .row_bytes = 64 * (uint64_t)(1 + random_below(40))};
         k->out[0] = view_of_buffer(b);
     }
     return p;
@@ -47,8 +49,9 @@ static void live_values_never_overlap(void) {
                 const Buffer *a = p->buffers[i], *b = p->buffers[j];
                 if (!live_overlap(a, b)) continue;
                 CHECK(!overlap(a->arena_offset, a->row_bytes, b->arena_offset, b->row_bytes));
-                if (a->row_wise && b->row_wise) CHECK(!overlap(a->local_offset, a->row_bytes, b->local_offset, b->row_bytes));
-                if (!a->row_wise && !b->row_wise)
+                if (a->per_thread && b->per_thread)
+                    CHECK(!overlap(a->local_offset, a->row_bytes, b->local_offset, b->row_bytes));
+                if (!a->per_thread && !b->per_thread)
                     CHECK(!overlap(a->single_offset, a->row_bytes, b->single_offset, b->row_bytes));
             }
         arena_free(arena);
@@ -66,7 +69,7 @@ static void every_value_fits(void) {
         CHECK(p->plan.row_bytes >= p->plan.lower_bound);
         for (int i = 0; i < p->n_buffers; i++) {
             CHECK(p->buffers[i]->arena_offset + p->buffers[i]->row_bytes <= p->plan.row_bytes);
-            bool own = p->buffers[i]->row_wise;
+            bool own = p->buffers[i]->per_thread;
             uint64_t end = (own ? p->buffers[i]->local_offset : p->buffers[i]->single_offset) + p->buffers[i]->row_bytes;
             CHECK(end <= (own ? p->plan.local_bytes : p->plan.row_bytes));
         }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "engine/fiber.h"
-#include "engine/taken.h"
+#include "engine/slices.h"
 #include "engine/threads.h"
 #include "unit.h"
 
@@ -166,7 +166,7 @@ static void default_is_sane(void) {
     CHECK(threads >= 1 && threads <= sysconf(_SC_NPROCESSORS_CONF));
 }
 
-// ---- work that is taken ----
+// ---- slices of work ----
 
 enum { CALLS = 50, UNITS = 1000, WHOLE = 7 };
 
@@ -180,11 +180,11 @@ typedef struct Takers {
 static void take_calls(void *argument, int thread) {
     Takers *t = argument;
     for (int call = 0; call < CALLS; call++) {
-        for (burin_taken taken = burin_taking(&t->step, thread, UNITS, WHOLE, BURIN_SLICE_UNITS);
-             burin_take(&t->step, thread, &taken);)
-            for (int i = taken.part.first; i < taken.part.last; i++) t->done[call][i]++;
-        for (burin_taken taken = burin_taking(&t->step, thread, MOST, 1, BURIN_SLICE_UNITS);
-             burin_take(&t->step, thread, &taken);)
+        for (burin_slices slices = burin_open_slices(&t->step, thread, UNITS, WHOLE, BURIN_SLICE_UNITS);
+             burin_next_slice(&t->step, thread, &slices);)
+            for (int i = slices.range.first; i < slices.range.last; i++) t->done[call][i]++;
+        for (burin_slices slices = burin_open_slices(&t->step, thread, MOST, 1, BURIN_SLICE_UNITS);
+             burin_next_slice(&t->step, thread, &slices);)
             t->small[thread]++;
         if (call % 3 == 2) burin_barrier_wait(t->step.barrier, thread);
     }
@@ -210,9 +210,9 @@ static void takes_each_unit_once(void) {
 static void come_late(void *argument, int thread) {
     Takers *t = argument;
     while (thread == 1 && !atomic_load(&t->others_passed)) sched_yield();
-    for (burin_taken taken = burin_taking(&t->step, thread, UNITS, WHOLE, BURIN_SLICE_UNITS);
-         burin_take(&t->step, thread, &taken);)
-        for (int i = taken.part.first; i < taken.part.last; i++) t->done[0][i]++, t->own += thread;
+    for (burin_slices slices = burin_open_slices(&t->step, thread, UNITS, WHOLE, BURIN_SLICE_UNITS);
+         burin_next_slice(&t->step, thread, &slices);)
+        for (int i = slices.range.first; i < slices.range.last; i++) t->done[0][i]++, t->own += thread;
     if (thread == 0) atomic_store(&t->others_passed, 1);
 }
 
@@ -231,12 +231,12 @@ static void takes_the_work_of_who_is_late(void) {
 
 // Half of what is left at a time, cut where units that belong together end
 static void slices_of_a_share(void) {
-    const burin_taken t = {.whole = 44}, alone = {.whole = 1}, none = {.whole = 500};
-    const burin_part share = {330, 660};
+    const burin_slices t = {.whole = 44}, alone = {.whole = 1}, none = {.whole = 500};
+    const burin_range share = {330, 660};
     static const int cuts[] = {330, 484, 572, 616, 660}, small[] = {330, 495, 578, 619, 660}, one[] = {330, 330, 500, 500, 660};
     for (int i = 0; i <= BURIN_SLICES; i++)
-        CHECK(burin_cut(&t, share, i) == cuts[i] && burin_cut(&alone, share, i) == small[i] &&
-              burin_cut(&none, share, i) == one[i]);
+        CHECK(burin_slice_begin(&t, share, i) == cuts[i] && burin_slice_begin(&alone, share, i) == small[i] &&
+              burin_slice_begin(&none, share, i) == one[i]);
 }
 
 static void default_follows_affinity(void) {

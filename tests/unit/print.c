@@ -22,7 +22,8 @@ static void check_round_trip(const char *text) {
 
 static void a_layer_reads_back(void) {
     check_round_trip(
-        "graph decode(%token: i32[R] {role=\"tokens\"}, %slot: i32[R], %position: i32[R], %wanted: bool[R]) -> (%logits) where "
+        "graph decode(%token: i32[R] {role=\"tokens\"}, %slot: i32[R], %position: i32[R], %logit_rows: bool[R]) -> (%logits) "
+        "where "
         "R <= 64, "
         "0 <= "
         "L <= 64 {\n"
@@ -48,7 +49,7 @@ static void a_layer_reads_back(void) {
         "  %gu = constant {hash=0x00000000000000ab} : bf16[128, 192]\n"
         "  %wgu = pack(%gu) {format=\"bf16\", interleave=1} : bf16[128, 192]\n"
         "  %h = matmul_packed(%n, %wgu) {columns=64, epilogue=mul(silu($0), $1), glu=1} : f32[R, 64]\n"
-        "  %logits = select_rows(%h, %wanted) : f32[L, 64]\n"
+        "  %logits = gather_rows(%h, %logit_rows) : f32[L, 64]\n"
         "}\n");
 }
 

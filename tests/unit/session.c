@@ -102,8 +102,8 @@ static void copies_have_the_memory_of_their_source(void) {
     burin_row row = row_of(1, 0);
     row.wants_logits = false;
     CHECK(burin_forward(o.session, &row, 1, NULL) == BURIN_NO_SOURCE);
-    o.session->memory[0] = 5;
-    CHECK(burin_slot_copy(o.session, 1, 0) == BURIN_OK && o.session->memory[1] == 5);
+    o.session->source_length[0] = 5;
+    CHECK(burin_slot_copy(o.session, 1, 0) == BURIN_OK && o.session->source_length[1] == 5);
     CHECK(burin_forward(o.session, &row, 1, NULL) == BURIN_OK);
     CHECK(burin_slot_copy(o.session, 1, 2) == BURIN_OK && burin_slot_length(o.session, 1) == 0);
     CHECK(burin_forward(o.session, &row, 1, NULL) == BURIN_NO_SOURCE);

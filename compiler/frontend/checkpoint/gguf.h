@@ -98,7 +98,7 @@ uint64_t gguf_nvfp4_stored_bytes(uint64_t presented_bytes);  // of the same bloc
 
 json_t *gguf_labels(const Gguf *,
                     const char *architecture);  // gguf_labels.c: id2label of config.json; NULL without a classifier
-json_t *gguf_end_tokens(const Gguf *);          // gguf_ends.c: a list of at most 8 ids
+json_t *gguf_end_tokens(const Gguf *);          // gguf_eos.c: a list of at most 8 ids
 bool gguf_token_id(const Gguf *, const char *key, int64_t *);  // false: there is none, or it is beyond the vocabulary
 void gguf_check_token_ids(const Gguf *);        // warns of those beyond the vocabulary that no tokenizer asks for
 bool gguf_is_control_text(const GgufString *);  // a control token, whatever its type says

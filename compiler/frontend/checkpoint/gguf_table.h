@@ -47,9 +47,9 @@ typedef struct GgufTable {
 const GgufTable *gguf_table(Arena *, const char *library, const char *architecture, const char **known);
 
 struct Gguf;
-// gguf_unread.c: ends the run where metadata or tensors say a formula that the table knows nothing of
+// gguf_unsupported.c: ends the run where metadata or tensors say a formula that the table knows nothing of
 void gguf_check_unread(const struct Gguf *, const GgufTable *, const char *architecture);
-// gguf_unread.c: the word that metadata counts; NULL where it says none. Ends the run at a number beyond the words.
+// gguf_unsupported.c: the word that metadata counts; NULL where it says none. Ends the run at a number beyond the words.
 const char *gguf_choice(const struct Gguf *, const char *key, const char *words);
 // gguf_names.c: a tensor's name in Hugging Face's words; itself where the table has no pair for it
 const char *gguf_name_of(const struct Gguf *, const GgufTable *, const char *name);

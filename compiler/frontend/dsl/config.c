@@ -175,10 +175,10 @@ Value config_field(Elaborator *e, Value object, const char *name, Loc at) {
 }
 
 // ------------------------------------------------------------------------------------------------------------ fields left over
-static bool never_matters(const char *name) {
+static bool is_ignored_config(const char *name) {
     static const char *const names[] = {
 #define FIELD(name) name,
-#include "frontend/dsl/never_matters.def"
+#include "frontend/dsl/ignored_config.def"
 #undef FIELD
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -232,7 +232,7 @@ static void check_fields(Elaborator *e, const char *prefix, const json_t *object
     json_t *j;
     json_object_foreach((json_t *)object, name, j) {
         const char *path = *prefix ? arena_printf(e->arena, "%s.%s", prefix, name) : name;
-        if (never_matters(name) || is_off(j)) continue;
+        if (is_ignored_config(name) || is_off(j)) continue;
         if (!is_known(e, path) && is_ours(e))
             *ignored = arena_printf(e->arena, "%s%s%s", *ignored, **ignored ? ", " : "", config_called(e, path));
         else if (!is_known(e, path))

@@ -8,11 +8,11 @@
 //   shapes.c     shapes written in the description, matched against what there is
 //   scope.c      scopes (names of the checkpoint), locations, errors
 //   weights.c    tensors of the checkpoint, and what to say when they do not fit
-//   task.c       decoders that are no language models
+//   heads.c       decoders that are no language models
 //   unused.c     tensors that no one asked for
 //   builtin.c    functions that are not written in the language
 //   recurrence.c scan: a block for each row
-//   habits.c     words of other languages; hints.c: what was meant
+//   foreign_syntax.c     words of other languages; hints.c: what was meant
 //   expr.c       expressions;  elaborate.c: statements, blocks, graphs, dsl_load
 //   formula.c    blocks that another frontend calls
 #ifndef BURIN_DSL_ELABORATE_H
@@ -223,7 +223,7 @@ Value rows_for_weight(Elaborator *, Loc, Value x, const char *name);
 void weights_report(Elaborator *);  // what is missing or does not fit, and what nobody used
 const char *weights_file_name(const Checkpoint *);
 
-// task.c
+// heads.c
 bool task_has_base(const Elaborator *);      // the class is for something else than text
 bool task_joins_graphs(const Elaborator *);  // the graphs of an encoder and its decoder become one
 Node *task_moved_right(Elaborator *, Loc);   // what a classifier's decoder reads: the encoder's text; NULL: it reads its own

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
-#include "frontend/dsl/habits.h"
+#include "frontend/dsl/foreign_syntax.h"
 #include "util/text.h"
 
 static const char *hint(Elaborator *e, const char *text) { return arena_message(e->arena, "\nhint: %s", text); }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
-#include "frontend/dsl/habits.h"
+#include "frontend/dsl/foreign_syntax.h"
 
 static bool is_open_name(const Elaborator *e, const Ast *x) {
     return x->kind == AST_NAME && isupper((unsigned char)*x->name) && !variable_find(e->frame, x->name) &&

@@ -1,6 +1,6 @@
 // Tensors of the checkpoint that the description did not use. A scale beside a weight, a norm of queries: what they do would be
 // left out, so for the descriptions that come with burin they are an error. Known not to matter are those of
-// harmless_tensors.def, those that the description lists in `unused`, copies of tensors that are used, and layers behind the
+// ignored_tensors.def, those that the description lists in `unused`, copies of tensors that are used, and layers behind the
 // last that predict more tokens ahead.
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@ static bool is_harmless(const Tensor *t) {
         int rank;
     } known[] = {
 #define TENSOR(pattern, rank) {pattern, rank},
-#include "frontend/dsl/harmless_tensors.def"
+#include "frontend/dsl/ignored_tensors.def"
 #undef TENSOR
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -300,7 +300,7 @@ Builder onnx_builder(OnnxCall *c) {
 Node *onnx_emit_make(OnnxCall *c, Op op, int n, Node *const *in) { return node_make(c->graph, op, c->loc, n, in, NULL); }
 
 Node *onnx_finish(OnnxCall *c, Node *n) {
-    onnx_imply_sizes(c, n);
+    onnx_infer_fixed_sizes(c, n);
     onnx_check_broadcast(c, n);
     if (!node_infer(n)) diag_stop();
     return n;

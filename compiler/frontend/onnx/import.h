@@ -31,7 +31,7 @@ typedef struct OnnxImport {
     const char *path;                     // of the node, before the names of nodes; NULL in the main graph
     int depth;
     int64_t *n_nodes;             // imported so far, everywhere
-    Map *known;                   // values of nodes that known.c computed
+    Map *known;                   // values of nodes that constant_values.c computed
     const struct OnnxText *text;  // onnx_load_text, else NULL
     Map in_floats;                // of a text: results of DynamicQuantizeLinear here that stay floats (nodes.c)
     OnnxSaid *said;               // keeps notes and warnings; NULL: they are printed at once
@@ -97,22 +97,22 @@ bool onnx_elements(OnnxCall *, int i, const Dim *const **elements, int *n);  // 
 const Dim *const *onnx_need_elements(OnnxCall *, int i, int *n, const char *what);
 int64_t onnx_need_int(OnnxCall *, int i, const char *what);
 
-// known.c: an operand's value when constants and fixed inputs lead to it, else NULL.
+// constant_values.c: an operand's value when constants and fixed inputs lead to it, else NULL.
 const Tensor *onnx_known(OnnxCall *, int i);
 const Tensor *onnx_value_known(OnnxCall *, const OnnxValue *);
 double onnx_need_float(OnnxCall *, int i, const char *what);
 
-// imply.c: sizes that constants decide.
-void onnx_imply_sizes(OnnxCall *, const Node *);                    // where the node's operands fit for certain sizes only
-void onnx_check_broadcast(const OnnxCall *, const Node *);          // they do not: is there a size to choose?
-void onnx_imply_size(OnnxCall *, const Dim *, int64_t value);       // the symbol must have this value
-void onnx_imply_broadcast(OnnxCall *, const Type *, const Type *);  // where the two broadcast for certain sizes only
+// infer_fixed_sizes.c: sizes that constants decide.
+void onnx_infer_fixed_sizes(OnnxCall *, const Node *);               // where the node's operands fit for certain sizes only
+void onnx_check_broadcast(const OnnxCall *, const Node *);           // they do not: is there a size to choose?
+void onnx_infer_fixed_size(OnnxCall *, const Dim *, int64_t value);  // the symbol must have this value
+void onnx_infer_broadcast_sizes(OnnxCall *, const Type *, const Type *);  // where the two broadcast for certain sizes only
 void onnx_note(const OnnxCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void onnx_warning(const OnnxCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The symbol is `size` from now on, everywhere; itself where it has other bounds. The type of `except` is yet to come.
 void onnx_fix_size(OnnxCall *, const Node *except, const Dim *symbol, const Dim *size);
-// equate.c: makes two sizes equal if one symbol can do that in one way alone: as another name, a sum, a number, a bound.
-bool onnx_equate(OnnxCall *, const Node *, const Dim *, const Dim *);
+// unify_sizes.c: makes two sizes equal if one symbol can do that in one way alone: as another name, a sum, a number, a bound.
+bool onnx_unify_sizes(OnnxCall *, const Node *, const Dim *, const Dim *);
 // A sum of symbols is at most `room`: each whose bound no option names gets a share.
 void onnx_share_room(OnnxCall *, const Node *except, const Dim *const *symbols, int n, int64_t room, const char *where);
 bool onnx_is_main_graph(const OnnxCall *);                                  // not a body, not a function

@@ -1,16 +1,16 @@
 // incremental: the autoregressive form of a graph over positions.
 //
-//   before   graph decode(%tokens: i32[T]) where T <= 512   after   graph decode(%tokens: i32[R], %slot, %position, %wanted)
+//   before   graph decode(%tokens: i32[T]) where T <= 512   after   graph decode(%tokens: i32[R], %slot, %position, %logit_rows)
 //              %a = attention(%q, %k, %v) {causal=1, ...}              %kc = state {kind="key", layer=0}
 //                                                                      %kc1 = cache_append(%kc, %k, %slot, %position)
 //                                                                      %a = attention(%q, %kc1, %vc1, %slot, %position) ...
 //
 // A row is one token with a slot and a position; rows of one call may belong to any slots. The first passes keep the meaning of
-// a graph over T positions: they give attention, convolutions over time (earlier.c) and recurrences (loop.c) the forms that can
-// be computed row by row, and look up what depends on the position alone (tables.c). `rows` proves that every other node acts
-// row by row (rows.c) and puts rows in the place of positions; then what looks back at earlier rows gets a cache of them, and
-// only the rows whose logits are wanted reach the output (select.c). Graphs without token input or with attention to later
-// positions are left as they are.
+// a graph over T positions: they give attention, convolutions over time (shifted_rows.c) and recurrences (loop.c) the forms
+// that can be computed row by row, and look up what depends on the position alone (tables.c). `rows` proves that every other
+// node acts row by row (rows.c) and puts rows in the place of positions; then what looks back at earlier rows gets a cache of
+// them, and only the rows whose logits are wanted reach the output (logit_rows.c). Graphs without token input or with attention
+// to later positions are left as they are.
 //
 // They need types, and attention fused; `rows` gives rows; they keep everything.
 #include "passes/incremental/incremental.h"
@@ -19,8 +19,8 @@
 
 #include "ir/operands.h"
 
-PassFunction pass_last_row, pass_sums, pass_earlier_rows, pass_key_biases, pass_table_slices, pass_tables, pass_rows,
-    pass_row_caches, pass_states, pass_caches, pass_wanted;
+PassFunction pass_last_row, pass_sums, pass_shift_rows, pass_key_biases, pass_table_slices, pass_tables, pass_rows,
+    pass_row_caches, pass_states, pass_caches, pass_logit_rows;
 
 enum { MOST_SLOTS = 4096 };
 
@@ -73,15 +73,15 @@ static RowInputs add_inputs(Graph *g, const PassContext *c, Node *token) {
     RowInputs in = {.token = token, .rows = new_symbol(g, "R", c->max_rows > 0 ? c->max_rows : 1)};
     in.slot = add_input(g, "slot", DT_i32, in.rows, INPUT_SLOTS);
     in.position = add_input(g, "position", DT_i32, in.rows, INPUT_POSITIONS);
-    in.wanted = add_input(g, "wanted", DT_bool, in.rows, INPUT_WANTED);
+    in.logit_rows = add_input(g, "logit_rows", DT_bool, in.rows, INPUT_LOGIT_ROWS);
     return in;
 }
 
 // Those of a graph that has rows; false: it has none.
 static bool find_inputs(const Graph *g, const PassContext *c, RowInputs *in) {
     *in = (RowInputs){find_input(g, INPUT_TOKENS), find_input(g, INPUT_SLOTS), find_input(g, INPUT_POSITIONS),
-                      find_input(g, INPUT_WANTED), .context = c->context};
-    if (!in->token || !in->slot || !in->position || !in->wanted) return false;
+                      find_input(g, INPUT_LOGIT_ROWS), .context = c->context};
+    if (!in->token || !in->slot || !in->position || !in->logit_rows) return false;
     in->rows = in->token->type.dim[0];
     return true;
 }
@@ -306,7 +306,7 @@ static bool is_sequence(Graph *g, Sequence *s) {
 }
 
 static bool depends_on_earlier(const Graph *g, const Sequence *s) {
-    EACH_NODE(n, g) if (n->op == OP_earlier_rows) return true;
+    EACH_NODE(n, g) if (n->op == OP_shift_rows) return true;
     return s->causal || has_loop_over(g, s->rows);
 }
 
@@ -332,10 +332,10 @@ bool pass_sums(Graph *g, PassContext *c) {
     return is_sequence(g, &s) && turn_sums_into_loops(g, s.rows);
 }
 
-bool pass_earlier_rows(Graph *g, PassContext *c) {
+bool pass_shift_rows(Graph *g, PassContext *c) {
     Sequence s;
     (void)c;
-    return is_sequence(g, &s) && find_earlier_rows(g, s.rows);
+    return is_sequence(g, &s) && find_shift_rows(g, s.rows);
 }
 
 static int64_t context_of(const PassContext *c, const Dim *rows) { return c->context > 0 ? c->context : dim_upper(rows); }
@@ -370,9 +370,9 @@ bool pass_tables(Graph *g, PassContext *c) {
 static bool leave(PassContext *c, const Graph *g, const Sequence *s, const RowTrace *t) {
     const Node *at = s->broke ? s->broke : g->outputs[0];
     bool product = t->broke && t->broke->op == OP_matmul;  // of rows by rows, which is no attention that was found
-    if (!t->broke || (!s->causal && !(c->trial && product)))
-        fusion_decided(c, "run as a whole", at->loc, at, s->why);
-    else if (c->trial)
+    if (!t->broke || (!s->causal && !(c->best_effort && product)))
+        fusion_note(c, "run as a whole", at->loc, at, s->why);
+    else if (c->best_effort)
         fusion_site(c, "incremental form", at->loc, at, s->why);
     else
         diag_error(at->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", at->name, s->why,
@@ -395,7 +395,7 @@ bool pass_rows(Graph *g, PassContext *c) {
 
 bool pass_row_caches(Graph *g, PassContext *c) {
     RowInputs in;
-    return find_inputs(g, c, &in) && keep_earlier_rows(g, &in);
+    return find_inputs(g, c, &in) && keep_shift_rows(g, &in);
 }
 
 bool pass_states(Graph *g, PassContext *c) {
@@ -403,9 +403,9 @@ bool pass_states(Graph *g, PassContext *c) {
     return find_inputs(g, c, &in) && carry_states(g, &in);
 }
 
-bool pass_wanted(Graph *g, PassContext *c) {
+bool pass_logit_rows(Graph *g, PassContext *c) {
     RowInputs in;
-    if (!find_inputs(g, c, &in) || !select_wanted_rows(g, &in)) return false;
+    if (!find_inputs(g, c, &in) || !gather_logit_rows(g, &in)) return false;
     simplify_graph(g);
     return true;
 }

@@ -16,7 +16,7 @@ static inline int row_axis(const Node *n) { return n->mark - 1; }
 static inline bool has_rows(const Node *n) { return n->mark > 0; }
 
 typedef struct RowInputs {
-    Node *token, *slot, *position, *wanted;
+    Node *token, *slot, *position, *logit_rows;
     const Dim *rows;  // the symbol R
     int64_t context;
 } RowInputs;
@@ -31,13 +31,13 @@ Node *with_extent(Node *, Node *const *in, const char *attr, Along);  // again, 
 bool varies_along(const Node *, int axis);                            // it has that axis, and of more than one element
 
 // Each says whether it changed anything.
-bool find_earlier_rows(Graph *, const Dim *rows);  // earlier.c
-bool keep_earlier_rows(Graph *, const RowInputs *);
+bool find_shift_rows(Graph *, const Dim *rows);  // shifted_rows.c
+bool keep_shift_rows(Graph *, const RowInputs *);
 Node *new_row_state(const RowInputs *, const Dim *width, Node *before);
 Node *new_last_state(const RowInputs *, const Dim *width, Node *before);  // of which a program keeps the last row
 void keep_window(Node *state, int64_t window, const RowInputs *);         // so many rows, the own included, and some more
 
-bool turn_sums_into_loops(Graph *, const Dim *rows);  // sum.c
+bool turn_sums_into_loops(Graph *, const Dim *rows);  // prefix_sums.c
 
 bool has_loop_over(const Graph *, const Dim *rows);              // loop.c
 const char *steps_over_rows(const Node *loop, const Dim *rows);  // NULL: a step needs its row and the states; or why not
@@ -46,5 +46,5 @@ bool carry_states(Graph *, const RowInputs *);
 
 bool fold_position_tables(Graph *, const Dim *rows, int64_t context);         // tables.c; after trace_rows
 bool bias_over_keys(Node *attention, const Dim *positions, int64_t context);  // bias.c; where it has such a form
-bool select_wanted_rows(Graph *, const RowInputs *);                          // select.c
+bool gather_logit_rows(Graph *, const RowInputs *);                           // logit_rows.c
 #endif

@@ -6,7 +6,7 @@
 //   after    %s = state {kind="row", ring=1, window=1} : f32[S, 1, CTX, 8]
 //            %t = loop(_, _, %s, %x, %slot, %position, %h0) {..., extent=R, body=graph (%s, %x: f32[R, 8], ...) -> (%s', %h')}
 //            body: %at = slice(%position) {start=i, extent=1}   %of = slice(%slot) ...
-//                  %h = where(less(%at, 1), %h0, earlier_rows(%s, %of, %at) {back=1})          (%h0 all zeros: no `where`)
+//                  %h = where(less(%at, 1), %h0, shift_rows(%s, %of, %at) {back=1})          (%h0 all zeros: no `where`)
 //                  ...                                          %s' = cache_append(%s, %h', %of, %at)
 //
 // A slot keeps what its last step left: a ring of one row. Rows of a call may belong to any slots, each step takes its own
@@ -132,7 +132,7 @@ static void carry_state(Node *loop, const LoopParts *l, int i, StepPlace at, con
     const Dim *width = type_count(body, &first->type);
     node_set_input(loop, LOOP_FIRST + i, new_last_state(in, width, loop));
     cache->type = loop->in[LOOP_FIRST + i]->type;
-    Node *before = node_make(body, OP_earlier_rows, loop->loc, 3, (Node *[]){cache, at.slot, at.position}, at.before);
+    Node *before = node_make(body, OP_shift_rows, loop->loc, 3, (Node *[]){cache, at.slot, at.position}, at.before);
     attr_set_int(before, "back", 1);
     Node *state = build_reshape(cursor(at.before), inferred(before), first->type.rank, first->type.dim);
     node_replace(cache, or_first(loop, body, first, state, at));

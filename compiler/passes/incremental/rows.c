@@ -2,7 +2,7 @@
 //
 // Every value either has no rows (weights, tables of constants) or has them along one axis. An op keeps the proof going when
 // row r of its result needs row r of its operands alone; where the rows of the result are follows from where those of the
-// operands are. Causal attention, earlier_rows and a loop that takes the rows one by one may look at earlier rows: they get
+// operands are. Causal attention, shift_rows and a loop that takes the rows one by one may look at earlier rows: they get
 // caches.
 #include "ir/operands.h"
 #include "passes/incremental/incremental.h"
@@ -126,8 +126,8 @@ static int rows_attention(const Node *n, Step *s) {
 static int rows_state(const Node *n, Step *s) {
     if (n->op == OP_attention) return rows_attention(n, s);
     if (n->op == OP_cache_append && operand_or_null(n, APPEND_SLOT)) return 0;
-    if (n->op == OP_earlier_rows && operand_or_null(n, EARLIER_SLOT)) return n->in[EARLIER_SLOT]->mark;
-    if (n->op == OP_earlier_rows && row_axis(n->in[0]) == 0) return n->in[0]->mark;
+    if (n->op == OP_shift_rows && operand_or_null(n, SHIFT_SLOT)) return n->in[SHIFT_SLOT]->mark;
+    if (n->op == OP_shift_rows && row_axis(n->in[0]) == 0) return n->in[0]->mark;
     return mixes(s, "updates a state by itself");
 }
 

@@ -5,7 +5,7 @@
 //            %y = add(add(%y0, %y1), %y2) ...                           %yk = mul(f(%x, %w[%index]), %share) : f32[T, k, N]
 //                                                                       %y = reduce_sum(%yk) {axes=[1]}
 //
-// A sum of one term for each column of shares, in ascending order, whose shares are zero but for k of a row (chosen.c). The
+// A sum of one term for each column of shares, in ascending order, whose shares are zero but for k of a row (top_k_mask.c). The
 // terms are one formula: node by node they agree but for the weights, which become one pack of all experts, and for the column.
 // Values get an axis of k slots behind their rows; matmul becomes expert_matmul, a vector of weights is looked up by expert,
 // and elements of a row by a list of each expert. A row's slots are in ascending order of their experts, so what is left out of

@@ -12,10 +12,10 @@ typedef struct Choice {
     bool fewer;  // of some rows fewer than k count
 } Choice;
 
-// chosen.c: shares [T, E] are zero for the others.
+// top_k_mask.c: shares [T, E] are zero for the others.
 bool find_choice(Node *shares, Choice *, int depth);
 
-// places.c: an element of each row of a value; of all slots, of all experts where an axis says so.
+// trace_element.c: an element of each row of a value; of all slots, of all experts where an axis says so.
 enum { AT_ROW = -1, AT_SLOT = -2, AT_EXPERT = -3 };
 
 typedef struct Place {
@@ -38,5 +38,5 @@ Node *packed_experts(Node *before, Node *const *each, int n);
 Node *slots_unmerged(Node *);  // values [T k, ..] that weights are looked up for, as [T, k, ..]; NULL when they are none
 bool recognise_lookup(Node *, Attempt *);
 
-bool is_chosen_index(const Node *);  // shares.c: i64[T, k], all different in a row
+bool is_chosen_index(const Node *);  // gate_weights.c: i64[T, k], all different in a row
 #endif

@@ -7,10 +7,10 @@ Node *simplify_algebra(Node *);   // algebra.c
 Node *simplify_view(Node *);      // views.c
 Node *simplify_index(Node *);     // index.c
 Node *simplify_empty(Node *);     // empty.c: values of no elements
-Node *narrow_integers(Node *);    // narrow.c
+Node *narrow_integers(Node *);    // int64_to_int32.c
 Node *tabulate_index(Node *);     // table.c
 Node *simplify_lookup(Node *);    // lookup.c
-Node *drop_unit_axis(Node *);     // units.c
+Node *drop_unit_axis(Node *);     // leading_ones.c
 Node *merge_row_axes(Node *);     // rows.c
 Node *fold_node(Node *);          // fold.c: the constant that the node always is
 bool merge_equal_nodes(Graph *);  // equal.c

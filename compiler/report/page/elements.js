@@ -78,7 +78,7 @@ function summary() {
     card("weights, packed", bytes(s.weight_bytes)), s.context && card("positions", exact(s.context)),
     card("kernels in a step", exact(last.kernels.length)),
     card(
-        last.memory.sized_by_run ? "memory of the largest run" : "arena for " + last.memory.rows + " rows",
+        last.memory.dynamic_sizes ? "memory of the largest run" : "arena for " + last.memory.rows + " rows",
         bytes(last.memory.arena_bytes)),
     card("identity", s.identity)
   ];

@@ -242,7 +242,7 @@ function viewText(p, v) {
   if (v.output !== undefined) return `output ${p.graph.outputs[v.output] ? p.graph.outputs[v.output].name : v.output} ${v.type}`;
   return `${v.scalar} ${v.type}`;
 }
-const perRow = (p, b) => p.memory.sized_by_run || b.whole ? "" : " of each row";
+const perRow = (p, b) => p.memory.dynamic_sizes || b.fixed_size ? "" : " of each row";
 
 function kernelFacts(p, position) {
   const k = p.kernels[position], f = p.functions[k.function];
@@ -254,7 +254,7 @@ function kernelFacts(p, position) {
   return [
     el("h3", {}, `kernel ${position}: ${f.name}`),
     el("p", {class: "note"},
-       `${f.family}; ${f.uses} calls of this function` + (k.barrier_many ? "; threads wait before it" : "") +
+       `${f.family}; ${f.uses} calls of this function` + (k.barrier_prefill ? "; threads wait before it" : "") +
            (k.copy ? "; copies an operand" : "") + (measured ? "; " + measured : "")),
     el("ul", {}, k.in.map((v) => el("li", {}, "reads " + viewText(p, v))),
        k.out.map((v) => el("li", {}, "writes " + viewText(p, v)))),

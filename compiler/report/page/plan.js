@@ -87,7 +87,7 @@ function bufferFacts(p, b) {
     el("h3", {}, b.name),
     el("p", {},
        `${b.type}, ${exact(b.bytes)} bytes${perRow(p, b)} from ${exact(b.offset)}` +
-           (b.row_wise ? "; with one row each thread has its own, from " + exact(b.local_offset) :
+           (b.per_thread ? "; with one row each thread has its own, from " + exact(b.local_offset) :
                 b.single_offset !== undefined && b.single_offset !== b.offset ? "; with one row from " + exact(b.single_offset) :
                                                                                 "")),
     el("p", {}, "holds ", names.slice(0, 12).map((n) => "%" + n + " ").join(""),
@@ -104,11 +104,11 @@ function chooseBuffer(p, b, facts) {
 }
 
 function memoryPicture(p, facts) {
-  const m = p.memory, all = m.buffers.map((b, i) => ({b, i})).filter(({b}) => m.sized_by_run || !b.whole),
+  const m = p.memory, all = m.buffers.map((b, i) => ({b, i})).filter(({b}) => m.dynamic_sizes || !b.fixed_size),
         n = Math.max(1, p.kernels.length);
   const most = Math.max(1, ...all.map(({b}) => b.offset + b.bytes)), W = Math.max(860, Math.min(3000, 5 * n)), H = 300, X = 76,
         x = (k) => X + k * W / n, y = (o) => H - o / most * (H - 20);
-  const bound = m.sized_by_run ? m.lower_bound : m.lower_bound / m.rows,
+  const bound = m.dynamic_sizes ? m.lower_bound : m.lower_bound / m.rows,
         mark = (o) =>
             svg("text", {class: "soft", x: X - 6, y: y(o) + 4, "text-anchor": "end"}, bytes(Math.round(o)).replace(" bytes", " B"));
   const bands = p.loop ?
@@ -162,11 +162,11 @@ function memoryPicture(p, facts) {
 }
 
 function memoryOfProgram(p) {
-  const m = p.memory, facts = el("div", {}), peak = p.kernels[m.peak.kernel], whole = m.sized_by_run ? 1 : m.rows;
+  const m = p.memory, facts = el("div", {}), peak = p.kernels[m.peak.kernel], whole = m.dynamic_sizes ? 1 : m.rows;
   const rows = [
-    [m.sized_by_run ? "memory of the largest run" : `arena for ${m.rows} rows`, m.arena_bytes],
+    [m.dynamic_sizes ? "memory of the largest run" : `arena for ${m.rows} rows`, m.arena_bytes],
     ["lower bound (what must lie apart)", m.lower_bound], ["local, each thread", m.local_bytes],
-    ["scratch", m.sized_by_run ? 0 : m.scratch_bytes], ["state, each slot", m.slot_bytes], ["of it KV cache", m.cache_bytes],
+    ["scratch", m.dynamic_sizes ? 0 : m.scratch_bytes], ["state, each slot", m.slot_bytes], ["of it KV cache", m.cache_bytes],
     ["weights of this graph", m.weight_bytes]
   ].filter(([, n]) => n);
   const limit = peak ?
@@ -178,7 +178,7 @@ function memoryOfProgram(p) {
                     "and the plan needs no byte more." :
                     `the plan needs ${(100 * (m.arena_bytes / m.lower_bound - 1)).toFixed(1)} % more.`)),
         table(
-            ["buffer", "type", number(m.sized_by_run ? "bytes" : "bytes a row")],
+            ["buffer", "type", number(m.dynamic_sizes ? "bytes" : "bytes a row")],
             m.peak.buffers.map((i) => [m.buffers[i].name, m.buffers[i].type, m.buffers[i].bytes]))
       ] :
       null;

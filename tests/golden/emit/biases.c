@@ -12,13 +12,15 @@
 #define JOIN(name, cpu) JOINED(name, cpu)
 #define FORWARD JOIN(biases_forward_, BURIN_CPU)
 #define EXP JOIN(biases_exp_, BURIN_CPU)
-#define PART(count) burin_part_of(s, thread, count)
-#define ROWS(count) burin_rows_of(s, thread, count)
-#define TAKEN(...) burin_taken taken = burin_multiplying(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
-#define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
-#define EVERY(count) (burin_part){0, count}
-#define STATE(place) ((void *)(s->state + (place)))
-#define WAIT() burin_wait(s, thread)
+#define THREAD_RANGE(count) burin_thread_range(s, thread, count)
+#define ROW_RANGE(count) burin_row_range(s, thread, count)
+#define FOR_EACH_SLICE(...) \
+    for (burin_slices slices = burin_matmul_slices(s, thread, __VA_ARGS__); burin_next_slice(s, thread, &slices);)
+#define FOR_EACH_ATTENTION_SLICE(...) \
+    for (burin_slices slices = burin_attention_slices(s, thread, __VA_ARGS__); burin_next_slice(s, thread, &slices);)
+#define ALL(count) (burin_range){0, count}
+#define STATE(offset) ((void *)(s->state + (offset)))
+#define BARRIER() burin_step_barrier(s, thread)
 #define DONE(kernel) burin_mark(s, thread, kernel)
 #define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)
 
@@ -39,7 +41,7 @@ static inline void store_add_96(const void *context, vf a0, int row, int column)
     vf_store(c->y + (size_t)row * 96 + column, vf_add(a0, vf_load(c->b1 + column)));
 }
 
-KERNEL void matmul_f32_64x96_add(burin_part units, int rows, const float *x, const float *w, const float *b1,
+KERNEL void matmul_f32_64x96_add(burin_range units, int rows, const float *x, const float *w, const float *b1,
                                  float *y) {
     matmul_args m = {.panels = 6, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .units = units};
     matmul_f32(m, store_add_96, &(result_rows_b1){y, b1});
@@ -52,7 +54,7 @@ static inline void store_add_64(const void *context, vf a0, int row, int column)
     vf_store(c->y + (size_t)row * 64 + column, vf_add(a0, vf_load(c->b1 + column)));
 }
 
-KERNEL void matmul_f32_96x64_add(burin_part units, int rows, const float *x, const float *w, const float *b1,
+KERNEL void matmul_f32_96x64_add(burin_range units, int rows, const float *x, const float *w, const float *b1,
                                  float *y) {
     matmul_args m = {.panels = 4, .k = 96, .x_stride = 96, .rows = rows, .x = x, .w = w, .units = units};
     matmul_f32(m, store_add_64, &(result_rows_b1){y, b1});
@@ -60,21 +62,21 @@ KERNEL void matmul_f32_96x64_add(burin_part units, int rows, const float *x, con
 
 // %out: f32[T, 64], f32[64, 64], f32[64] -> f32[T, 64]
 // add($0, $1)
-KERNEL void matmul_f32_64x64_add(burin_part units, int rows, const float *x, const float *w, const float *b1,
+KERNEL void matmul_f32_64x64_add(burin_range units, int rows, const float *x, const float *w, const float *b1,
                                  float *y) {
     matmul_args m = {.panels = 4, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .units = units};
     matmul_f32(m, store_add_64, &(result_rows_b1){y, b1});
 }
 
-// Where the buffers of a run lie in the scratch memory; returns how much of it they take.
-static size_t places(const int64_t *symbols, size_t *place) {
+// Offsets of this run's buffers in the scratch memory; returns its bytes.
+static size_t buffer_offsets(const int64_t *symbols, size_t *offset) {
     size_t end[2], total = 0;
-    place[0] = 0;
-    end[0] = place[0] + ((size_t)(symbols[0] * 96) * 4 + 63) / 64 * 64;  // up
+    offset[0] = 0;
+    end[0] = offset[0] + ((size_t)(symbols[0] * 96) * 4 + 63) / 64 * 64;  // up
     if (end[0] > total) total = end[0];
-    place[1] = 0;
-    if (end[0] > place[1]) place[1] = end[0];
-    end[1] = place[1] + ((size_t)(symbols[0] * 64) * 4 + 63) / 64 * 64;  // down
+    offset[1] = 0;
+    if (end[0] > offset[1]) offset[1] = end[0];
+    end[1] = offset[1] + ((size_t)(symbols[0] * 64) * 4 + 63) / 64 * 64;  // down
     if (end[1] > total) total = end[1];
     return total;
 }
@@ -82,20 +84,20 @@ static size_t places(const int64_t *symbols, size_t *place) {
 // One thread's part of a step.
 void FORWARD(const burin_step *s, int thread) {
     const struct biases_weights *w = (const void *)s->weights;
-    size_t place[3];
-    places(s->symbols, place);
-    float *up = (void *)(s->scratch + place[0]);
-    float *down = (void *)(s->scratch + place[1]);
+    size_t offset[3];
+    buffer_offsets(s->symbols, offset);
+    float *up = (void *)(s->scratch + offset[0]);
+    float *down = (void *)(s->scratch + offset[1]);
 
-    for (TAKEN(6, (int)s->symbols[0]))
-        matmul_f32_64x96_add(taken.part, (int)s->symbols[0], (const float *)s->inputs[0], w->up, w->up_bias, up);
+    FOR_EACH_SLICE(6, (int)s->symbols[0])
+        matmul_f32_64x96_add(slices.range, (int)s->symbols[0], (const float *)s->inputs[0], w->up, w->up_bias, up);
     DONE(0); RECORD("u", -1, up, (int)s->symbols[0], 96, 96);
-    WAIT();
-    for (TAKEN(4, (int)s->symbols[0]))
-        matmul_f32_96x64_add(taken.part, (int)s->symbols[0], up, w->down, w->down_bias, down);
+    BARRIER();
+    FOR_EACH_SLICE(4, (int)s->symbols[0])
+        matmul_f32_96x64_add(slices.range, (int)s->symbols[0], up, w->down, w->down_bias, down);
     DONE(1); RECORD("d", -1, down, (int)s->symbols[0], 64, 64);
-    WAIT();
-    for (TAKEN(4, (int)s->symbols[0]))
-        matmul_f32_64x64_add(taken.part, (int)s->symbols[0], down, w->out, w->out_bias, (float *)s->outputs[0]);
+    BARRIER();
+    FOR_EACH_SLICE(4, (int)s->symbols[0])
+        matmul_f32_64x64_add(slices.range, (int)s->symbols[0], down, w->out, w->out_bias, (float *)s->outputs[0]);
     DONE(2); RECORD("out", -1, (float *)s->outputs[0], (int)s->symbols[0], 64, 64);
 }

@@ -12,13 +12,15 @@
 #define JOIN(name, cpu) JOINED(name, cpu)
 #define FORWARD JOIN(moves_forward_, BURIN_CPU)
 #define EXP JOIN(moves_exp_, BURIN_CPU)
-#define PART(count) burin_part_of(s, thread, count)
-#define ROWS(count) burin_rows_of(s, thread, count)
-#define TAKEN(...) burin_taken taken = burin_multiplying(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
-#define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
-#define EVERY(count) (burin_part){0, count}
-#define STATE(place) ((void *)(s->state + (place)))
-#define WAIT() burin_wait(s, thread)
+#define THREAD_RANGE(count) burin_thread_range(s, thread, count)
+#define ROW_RANGE(count) burin_row_range(s, thread, count)
+#define FOR_EACH_SLICE(...) \
+    for (burin_slices slices = burin_matmul_slices(s, thread, __VA_ARGS__); burin_next_slice(s, thread, &slices);)
+#define FOR_EACH_ATTENTION_SLICE(...) \
+    for (burin_slices slices = burin_attention_slices(s, thread, __VA_ARGS__); burin_next_slice(s, thread, &slices);)
+#define ALL(count) (burin_range){0, count}
+#define STATE(offset) ((void *)(s->state + (offset)))
+#define BARRIER() burin_step_barrier(s, thread)
 #define DONE(kernel) burin_mark(s, thread, kernel)
 #define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)
 
@@ -28,20 +30,20 @@ void EXP(float *values, size_t n);
 void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %e: f32[50, 60], i32[R] -> f32[R, 60]
-KERNEL void embed_f32_50x60(burin_part part, const int32_t *index, const float *table, float *y) {
-    for (int r = part.first; r < part.last; r++)
+KERNEL void embed_f32_50x60(burin_range range, const int32_t *index, const float *table, float *y) {
+    for (int r = range.first; r < range.last; r++)
         gather_row_f32(60, table, burin_index(index[r], 50), y + r * 60);
 }
 
 // %p: f16[64, 60], i32[R] -> f32[R, 60]
-KERNEL void embed_f16_64x60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
-    for (int r = part.first; r < part.last; r++)
+KERNEL void embed_f16_64x60(burin_range range, const int32_t *index, const uint16_t *table, float *y) {
+    for (int r = range.first; r < range.last; r++)
         gather_row_f16(60, table, burin_index(index[r], 64), y + r * 60);
 }
 
 // %x: f32[R, 60], f32[R, 60] -> f32[R, 60]
-KERNEL void add_60(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void add_60(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         const float *p0 = a0 + (ptrdiff_t)i0 * 60;
         const float *p1 = a1 + (ptrdiff_t)i0 * 60;
         float *q = y + (ptrdiff_t)i0 * 60;
@@ -53,8 +55,8 @@ KERNEL void add_60(burin_part part, const float *a0, const float *a1, float *y) 
 }
 
 // %rn: f32[R, 15, 4] -> f32[R, 15]
-KERNEL void reduce_min_15(burin_part part, const float *a0, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void reduce_min_15(burin_range range, const float *a0, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 15; i1++) {
             float lane[LANES];
             vf_store(lane, vf_set1(INFINITY));
@@ -63,14 +65,14 @@ KERNEL void reduce_min_15(burin_part part, const float *a0, float *y) {
                 lane[e % LANES] = sf_min(a0[(ptrdiff_t)i0 * 60 + i1 + (ptrdiff_t)r2 * 15], lane[e % LANES]);
                 e++;
             }
-            y[(ptrdiff_t)i0 * 15 + i1] = vf_bottom(vf_load(lane));
+            y[(ptrdiff_t)i0 * 15 + i1] = vf_reduce_min(vf_load(lane));
         }
     }
 }
 
 // %c: f32[R, 4, 15] -> bool[R, 4, 15]
-KERNEL void less_4x15(burin_part part, const float *a0, uint8_t *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void less_4x15(burin_range range, const float *a0, uint8_t *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             uint8_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
@@ -80,8 +82,8 @@ KERNEL void less_4x15(burin_part part, const float *a0, uint8_t *y) {
 }
 
 // %w: bool[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void where_4x15(burin_part part, const uint8_t *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void where_4x15(burin_range range, const uint8_t *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const uint8_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
@@ -92,8 +94,8 @@ KERNEL void where_4x15(burin_part part, const uint8_t *a0, const float *a1, floa
 }
 
 // %cat: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 8, 15]
-KERNEL void concat_8x15(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void concat_8x15(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             for (int i2 = 0; i2 < 15; i2++) {
                 y[(ptrdiff_t)i0 * 120 + (ptrdiff_t)i1 * 15 + i2] = a0[(ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + i2];
@@ -109,8 +111,8 @@ KERNEL void concat_8x15(burin_part part, const float *a0, const float *a1, float
 }
 
 // %s2: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void add_4x15(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void add_4x15(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 120 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
@@ -121,8 +123,8 @@ KERNEL void add_4x15(burin_part part, const float *a0, const float *a1, float *y
 }
 
 // %bf: f32[R, 4, 15] -> bf16[R, 4, 15]
-KERNEL void cast_bf16_4x15(burin_part part, const float *a0, uint16_t *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void cast_bf16_4x15(burin_range range, const float *a0, uint16_t *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             uint16_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
@@ -132,8 +134,8 @@ KERNEL void cast_bf16_4x15(burin_part part, const float *a0, uint16_t *y) {
 }
 
 // %bf2: bf16[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void cast_f32_4x15(burin_part part, const uint16_t *a0, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void cast_f32_4x15(burin_range range, const uint16_t *a0, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const uint16_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
@@ -143,8 +145,8 @@ KERNEL void cast_f32_4x15(burin_part part, const uint16_t *a0, float *y) {
 }
 
 // %in: f32[R, 4, 15] -> i32[R, 4, 15]
-KERNEL void cast_i32_4x15(burin_part part, const float *a0, int32_t *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void cast_i32_4x15(burin_range range, const float *a0, int32_t *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             int32_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
@@ -154,8 +156,8 @@ KERNEL void cast_i32_4x15(burin_part part, const float *a0, int32_t *y) {
 }
 
 // %in2: i32[R, 4, 15], i32[R, 4, 15] -> i32[R, 4, 15]
-KERNEL void mul_4x15(burin_part part, const int32_t *a0, const int32_t *a1, int32_t *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void mul_4x15(burin_range range, const int32_t *a0, const int32_t *a1, int32_t *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const int32_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const int32_t *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
@@ -166,8 +168,8 @@ KERNEL void mul_4x15(burin_part part, const int32_t *a0, const int32_t *a1, int3
 }
 
 // %in3: i32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void cast_f32_4x15_2(burin_part part, const int32_t *a0, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void cast_f32_4x15_2(burin_range range, const int32_t *a0, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const int32_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
@@ -177,8 +179,8 @@ KERNEL void cast_f32_4x15_2(burin_part part, const int32_t *a0, float *y) {
 }
 
 // %s3: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void add_4x15_2(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void add_4x15_2(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
@@ -189,8 +191,8 @@ KERNEL void add_4x15_2(burin_part part, const float *a0, const float *a1, float 
 }
 
 // %rnt: f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void copy_4x15(burin_part part, const float *a0, float *y) {
-    for (int i = part.first; i < part.last; i++) {
+KERNEL void copy_4x15(burin_range range, const float *a0, float *y) {
+    for (int i = range.first; i < range.last; i++) {
         int i1 = i % 4;
         int i0 = i / 4;
         for (int i2 = 0; i2 < 15; i2++) {
@@ -200,8 +202,8 @@ KERNEL void copy_4x15(burin_part part, const float *a0, float *y) {
 }
 
 // %gp: f32[R, 60], i32[6] -> f32[R, 6]
-KERNEL void gather_6(burin_part part, const float *a0, const int32_t *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void gather_6(burin_range range, const float *a0, const int32_t *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 6; i1++) {
             int chosen = burin_index((int)a1[i1], 60);
             y[(ptrdiff_t)i0 * 6 + i1] = a0[(ptrdiff_t)i0 * 60 + chosen];
@@ -210,8 +212,8 @@ KERNEL void gather_6(burin_part part, const float *a0, const int32_t *a1, float 
 }
 
 // %gc: f32[R, 60], f32[R, 6], f32[R, 60] -> f32[R, 126]
-KERNEL void concat_126(burin_part part, const float *a0, const float *a1, const float *a2, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void concat_126(burin_range range, const float *a0, const float *a1, const float *a2, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 60; i1++) {
             y[(ptrdiff_t)i0 * 126 + i1] = a0[(ptrdiff_t)i0 * 60 + i1];
         }
@@ -225,8 +227,8 @@ KERNEL void concat_126(burin_part part, const float *a0, const float *a1, const 
 }
 
 // %lw: f32[R, 126] -> f32[L, 126]
-KERNEL void select_rows_126(burin_part part, const int32_t *row, const float *x, float *y) {
-    for (int r = part.first; r < part.last; r++) memcpy(y + r * 126, x + row[r] * 126, 126 * sizeof *y);
+KERNEL void gather_rows_126(burin_range range, const int32_t *row, const float *x, float *y) {
+    for (int r = range.first; r < range.last; r++) memcpy(y + r * 126, x + row[r] * 126, 126 * sizeof *y);
 }
 
 // %logits: f32[L, 126], f32[50, 126], f32[50] -> f32[L, 50]
@@ -242,7 +244,7 @@ static inline void store_add_gelu_50(const void *context, vf a0, int row, int co
                50 - column);
 }
 
-KERNEL void matmul_f32_126x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const float *b1,
+KERNEL void matmul_f32_126x50_add_gelu(burin_range units, int rows, const float *x, const float *w, const float *b1,
                                        float *y) {
     matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w, .units = units};
     matmul_f32(m, store_add_gelu_50, &(result_rows_b1){y, b1});
@@ -251,70 +253,70 @@ KERNEL void matmul_f32_126x50_add_gelu(burin_part units, int rows, const float *
 // One thread's part of a step.
 void FORWARD(const burin_step *s, int thread) {
     const struct moves_weights *w = (const void *)s->weights;
-    const int rows = s->rows, wanted = s->n_wanted;
+    const int rows = s->rows, logit_rows = s->n_logit_rows;
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 1088;
-    float *e = burin_row_wise(s, local + 512, 512);  // 256 bytes a row: %e
-    float *p = burin_row_wise(s, local, 0);  // 256 bytes a row: %p
-    float *rn = burin_row_wise(s, local + 1024, 1024);  // 64 bytes a row: %rn
-    uint8_t *c = burin_row_wise(s, local, 0);  // 64 bytes a row: %c
-    float *v_w = burin_row_wise(s, local + 768, 768);  // 256 bytes a row: %w
-    float *cat = burin_row_wise(s, local, 0);  // 512 bytes a row: %cat
-    uint16_t *bf = burin_row_wise(s, local, 0);  // 128 bytes a row: %bf
-    float *bf2 = burin_row_wise(s, local + 512, 512);  // 256 bytes a row: %bf2
-    int32_t *in = burin_row_wise(s, local, 0);  // 256 bytes a row: %in
-    float *in3 = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %in3
-    float *rnt = burin_row_wise(s, local + 768, 768);  // 256 bytes a row: %rnt
+    float *e = burin_per_thread(s, local + 512, 512);  // 256 bytes a row: %e
+    float *p = burin_per_thread(s, local, 0);  // 256 bytes a row: %p
+    float *rn = burin_per_thread(s, local + 1024, 1024);  // 64 bytes a row: %rn
+    uint8_t *c = burin_per_thread(s, local, 0);  // 64 bytes a row: %c
+    float *v_w = burin_per_thread(s, local + 768, 768);  // 256 bytes a row: %w
+    float *cat = burin_per_thread(s, local, 0);  // 512 bytes a row: %cat
+    uint16_t *bf = burin_per_thread(s, local, 0);  // 128 bytes a row: %bf
+    float *bf2 = burin_per_thread(s, local + 512, 512);  // 256 bytes a row: %bf2
+    int32_t *in = burin_per_thread(s, local, 0);  // 256 bytes a row: %in
+    float *in3 = burin_per_thread(s, local + 256, 256);  // 256 bytes a row: %in3
+    float *rnt = burin_per_thread(s, local + 768, 768);  // 256 bytes a row: %rnt
     float *gp = burin_shared(s, 0, 1024);  // 64 bytes a row: %gp
-    float *gc = burin_row_wise(s, local, 0);  // 512 bytes a row: %gc
-    float *lw = burin_row_wise(s, local + 512, 512);  // 512 bytes a row: %lw
+    float *gc = burin_per_thread(s, local, 0);  // 512 bytes a row: %gc
+    float *lw = burin_per_thread(s, local + 512, 512);  // 512 bytes a row: %lw
 
-    embed_f32_50x60(ROWS(rows), s->token, w->embed, e);
+    embed_f32_50x60(ROW_RANGE(rows), s->token, w->embed, e);
     DONE(0); RECORD("e", -1, e, rows, 60, 60);
-    embed_f16_64x60(ROWS(rows), s->position, w->pos, p);
+    embed_f16_64x60(ROW_RANGE(rows), s->position, w->pos, p);
     DONE(1); RECORD("p", -1, p, rows, 60, 60);
-    add_60(ROWS(rows), e, p, e);
+    add_60(ROW_RANGE(rows), e, p, e);
     DONE(2); RECORD("x", -1, e, rows, 60, 60);
-    if (many) WAIT();
-    reduce_min_15(ROWS(rows), e, rn);
+    if (many) BARRIER();
+    reduce_min_15(ROW_RANGE(rows), e, rn);
     DONE(3); RECORD("rn", -1, rn, rows, 15, 15);
-    less_4x15(ROWS(rows), e, c);
+    less_4x15(ROW_RANGE(rows), e, c);
     DONE(4);
-    where_4x15(ROWS(rows), c, e, v_w);
+    where_4x15(ROW_RANGE(rows), c, e, v_w);
     DONE(5); RECORD("w", -1, v_w, (rows * 4), 15, 15);
-    if (many) WAIT();
-    concat_8x15(ROWS(rows), v_w, e, cat);
+    if (many) BARRIER();
+    concat_8x15(ROW_RANGE(rows), v_w, e, cat);
     DONE(6); RECORD("cat", -1, cat, (rows * 8), 15, 15);
-    add_4x15(ROWS(rows), cat + 15, e, e);
+    add_4x15(ROW_RANGE(rows), cat + 15, e, e);
     DONE(7); RECORD("s2", -1, e, (rows * 4), 15, 15);
-    if (many) WAIT();
-    cast_bf16_4x15(ROWS(rows), e, bf);
+    if (many) BARRIER();
+    cast_bf16_4x15(ROW_RANGE(rows), e, bf);
     DONE(8);
-    if (many) WAIT();
-    cast_f32_4x15(ROWS(rows), bf, bf2);
+    if (many) BARRIER();
+    cast_f32_4x15(ROW_RANGE(rows), bf, bf2);
     DONE(9); RECORD("bf2", -1, bf2, (rows * 4), 15, 15);
-    if (many) WAIT();
-    cast_i32_4x15(ROWS(rows), bf2, in);
+    if (many) BARRIER();
+    cast_i32_4x15(ROW_RANGE(rows), bf2, in);
     DONE(10);
-    mul_4x15(ROWS(rows), in, in, in);
+    mul_4x15(ROW_RANGE(rows), in, in, in);
     DONE(11);
-    cast_f32_4x15_2(ROWS(rows), in, in3);
+    cast_f32_4x15_2(ROW_RANGE(rows), in, in3);
     DONE(12); RECORD("in3", -1, in3, (rows * 4), 15, 15);
-    add_4x15_2(ROWS(rows), bf2, in3, bf2);
+    add_4x15_2(ROW_RANGE(rows), bf2, in3, bf2);
     DONE(13); RECORD("s3", -1, bf2, (rows * 4), 15, 15);
-    copy_4x15(ROWS((rows * 4)), rn, rnt);
+    copy_4x15(ROW_RANGE((rows * 4)), rn, rnt);
     DONE(14);
-    if (many) WAIT();
-    gather_6(PART(rows), bf2, w->pick, gp);
+    if (many) BARRIER();
+    gather_6(THREAD_RANGE(rows), bf2, w->pick, gp);
     DONE(15); RECORD("gp", -1, gp, rows, 6, 6);
-    if (!many) WAIT();
-    concat_126(ROWS(rows), bf2, gp, rnt, gc);
+    if (!many) BARRIER();
+    concat_126(ROW_RANGE(rows), bf2, gp, rnt, gc);
     DONE(16); RECORD("gc", -1, gc, rows, 126, 126);
-    if (many) WAIT();
-    select_rows_126(ROWS(wanted), s->wanted, gc, lw);
-    DONE(17); RECORD("lw", -1, lw, wanted, 126, 126);
-    if (many) WAIT();
-    for (TAKEN(4, wanted))
-        matmul_f32_126x50_add_gelu(taken.part, wanted, lw, w->head, w->bias, s->logits);
-    DONE(18); RECORD("logits", -1, s->logits, wanted, 50, 50);
+    if (many) BARRIER();
+    gather_rows_126(ROW_RANGE(logit_rows), s->logit_rows, gc, lw);
+    DONE(17); RECORD("lw", -1, lw, logit_rows, 126, 126);
+    if (many) BARRIER();
+    FOR_EACH_SLICE(4, logit_rows)
+        matmul_f32_126x50_add_gelu(slices.range, logit_rows, lw, w->head, w->bias, s->logits);
+    DONE(18); RECORD("logits", -1, s->logits, logit_rows, 50, 50);
 }

@@ -12,13 +12,15 @@
 #define JOIN(name, cpu) JOINED(name, cpu)
 #define FORWARD JOIN(nests_forward_, BURIN_CPU)
 #define EXP JOIN(nests_exp_, BURIN_CPU)
-#define PART(count) burin_part_of(s, thread, count)
-#define ROWS(count) burin_rows_of(s, thread, count)
-#define TAKEN(...) burin_taken taken = burin_multiplying(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
-#define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
-#define EVERY(count) (burin_part){0, count}
-#define STATE(place) ((void *)(s->state + (place)))
-#define WAIT() burin_wait(s, thread)
+#define THREAD_RANGE(count) burin_thread_range(s, thread, count)
+#define ROW_RANGE(count) burin_row_range(s, thread, count)
+#define FOR_EACH_SLICE(...) \
+    for (burin_slices slices = burin_matmul_slices(s, thread, __VA_ARGS__); burin_next_slice(s, thread, &slices);)
+#define FOR_EACH_ATTENTION_SLICE(...) \
+    for (burin_slices slices = burin_attention_slices(s, thread, __VA_ARGS__); burin_next_slice(s, thread, &slices);)
+#define ALL(count) (burin_range){0, count}
+#define STATE(offset) ((void *)(s->state + (offset)))
+#define BARRIER() burin_step_barrier(s, thread)
 #define DONE(kernel) burin_mark(s, thread, kernel)
 #define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)
 
@@ -28,20 +30,20 @@ void EXP(float *values, size_t n);
 void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %e: f32[50, 60], i32[R] -> f32[R, 60]
-KERNEL void embed_f32_50x60(burin_part part, const int32_t *index, const float *table, float *y) {
-    for (int r = part.first; r < part.last; r++)
+KERNEL void embed_f32_50x60(burin_range range, const int32_t *index, const float *table, float *y) {
+    for (int r = range.first; r < range.last; r++)
         gather_row_f32(60, table, burin_index(index[r], 50), y + r * 60);
 }
 
 // %p: f16[64, 60], i32[R] -> f32[R, 60]
-KERNEL void embed_f16_64x60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
-    for (int r = part.first; r < part.last; r++)
+KERNEL void embed_f16_64x60(burin_range range, const int32_t *index, const uint16_t *table, float *y) {
+    for (int r = range.first; r < range.last; r++)
         gather_row_f16(60, table, burin_index(index[r], 64), y + r * 60);
 }
 
 // %x: f32[R, 60], f32[R, 60] -> f32[R, 60]
-KERNEL void add_60(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void add_60(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         const float *p0 = a0 + (ptrdiff_t)i0 * 60;
         const float *p1 = a1 + (ptrdiff_t)i0 * 60;
         float *q = y + (ptrdiff_t)i0 * 60;
@@ -54,8 +56,8 @@ KERNEL void add_60(burin_part part, const float *a0, const float *a1, float *y) 
 
 // %y: f32[R, 60], f32[60] -> f32[R, 60]
 // mul(tanh($0), add($1, $2))
-KERNEL void tanh_add_mul_60(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void tanh_add_mul_60(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         const float *p0 = a0 + (ptrdiff_t)i0 * 60;
         float *q = y + (ptrdiff_t)i0 * 60;
         for (int j = 0; j < 60; j += LANES) {
@@ -67,8 +69,8 @@ KERNEL void tanh_add_mul_60(burin_part part, const float *a0, const float *a1, f
 }
 
 // %mm: f32[R, 4, 15], f32[R, 15, 4] -> f32[R, 4, 4]
-KERNEL void matmul_4x4(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i = part.first; i < part.last; i++) {
+KERNEL void matmul_4x4(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i = range.first; i < range.last; i++) {
         int i1 = i % 4;
         int i0 = i / 4;
         const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
@@ -82,8 +84,8 @@ KERNEL void matmul_4x4(burin_part part, const float *a0, const float *a1, float 
 }
 
 // %sm: f32[R, 4, 4] -> f32[R, 4, 4]
-KERNEL void softmax_4x4(burin_part part, const float *a0, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void softmax_4x4(burin_range range, const float *a0, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 16 + (ptrdiff_t)i1 * 4;
             float *q = y + (ptrdiff_t)i0 * 16 + (ptrdiff_t)i1 * 4;
@@ -93,8 +95,8 @@ KERNEL void softmax_4x4(burin_part part, const float *a0, float *y) {
 }
 
 // %mv: f32[R, 4, 4], f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void matmul_4x15(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i = part.first; i < part.last; i++) {
+KERNEL void matmul_4x15(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i = range.first; i < range.last; i++) {
         int i1 = i % 4;
         int i0 = i / 4;
         const float *p0 = a0 + (ptrdiff_t)i0 * 16 + (ptrdiff_t)i1 * 4;
@@ -108,8 +110,8 @@ KERNEL void matmul_4x15(burin_part part, const float *a0, const float *a1, float
 }
 
 // %gm: f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void softmax_4x15(burin_part part, const float *a0, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void softmax_4x15(burin_range range, const float *a0, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i2 = 0; i2 < 15; i2++) {
             float row[4];
             for (int j = 0; j < 4; j++) row[j] = a0[(ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + i2];
@@ -120,8 +122,8 @@ KERNEL void softmax_4x15(burin_part part, const float *a0, float *y) {
 }
 
 // %rs: f32[R, 4, 15] -> f32[R, 4, 1]
-KERNEL void reduce_sum_4x1(burin_part part, const float *a0, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void reduce_sum_4x1(burin_range range, const float *a0, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             vf lanes = vf_set1(0);
@@ -136,8 +138,8 @@ KERNEL void reduce_sum_4x1(burin_part part, const float *a0, float *y) {
 }
 
 // %rm: f32[R, 4, 15] -> f32[R, 1, 15]
-KERNEL void reduce_mean_1x15(burin_part part, const float *a0, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void reduce_mean_1x15(burin_range range, const float *a0, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i2 = 0; i2 < 15; i2++) {
             float total = 0;
             for (int r1 = 0; r1 < 4; r1++) {
@@ -149,8 +151,8 @@ KERNEL void reduce_mean_1x15(burin_part part, const float *a0, float *y) {
 }
 
 // %rx: f32[R, 4, 15] -> f32[R, 1, 1]
-KERNEL void reduce_max_1x1(burin_part part, const float *a0, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void reduce_max_1x1(burin_range range, const float *a0, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         const float *p = a0 + (ptrdiff_t)i0 * 60;
         vf lanes = vf_set1(-INFINITY);
         for (int j = 0; j < 60; j += LANES) {
@@ -158,13 +160,13 @@ KERNEL void reduce_max_1x1(burin_part part, const float *a0, float *y) {
             vf x = vf_load_n(p + j, n);
             lanes = n < LANES ? vf_where(vm_first(n), vf_max(x, lanes), lanes) : vf_max(x, lanes);
         }
-        y[i0] = vf_top(lanes);
+        y[i0] = vf_reduce_max(lanes);
     }
 }
 
 // %rn: f32[R, 15, 4] -> f32[R, 15]
-KERNEL void reduce_min_15(burin_part part, const float *a0, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void reduce_min_15(burin_range range, const float *a0, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 15; i1++) {
             float lane[LANES];
             vf_store(lane, vf_set1(INFINITY));
@@ -173,14 +175,14 @@ KERNEL void reduce_min_15(burin_part part, const float *a0, float *y) {
                 lane[e % LANES] = sf_min(a0[(ptrdiff_t)i0 * 60 + i1 + (ptrdiff_t)r2 * 15], lane[e % LANES]);
                 e++;
             }
-            y[(ptrdiff_t)i0 * 15 + i1] = vf_bottom(vf_load(lane));
+            y[(ptrdiff_t)i0 * 15 + i1] = vf_reduce_min(vf_load(lane));
         }
     }
 }
 
 // %rt: f32[R, 15, 4] -> f32[R, 1, 1]
-KERNEL void reduce_sum_1x1(burin_part part, const float *a0, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void reduce_sum_1x1(burin_range range, const float *a0, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         float lane[LANES];
         vf_store(lane, vf_set1(0));
         int e = 0;
@@ -195,8 +197,8 @@ KERNEL void reduce_sum_1x1(burin_part part, const float *a0, float *y) {
 }
 
 // %d: f32[R, 4, 15], f32[R, 1, 1] -> f32[R, 4, 15]
-KERNEL void div_4x15(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void div_4x15(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + i0;
@@ -207,8 +209,8 @@ KERNEL void div_4x15(burin_part part, const float *a0, const float *a1, float *y
 }
 
 // %d2: f32[R, 4, 15], f32[R, 1, 15] -> f32[R, 4, 15]
-KERNEL void sub_4x15(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void sub_4x15(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + (ptrdiff_t)i0 * 15;
@@ -219,8 +221,8 @@ KERNEL void sub_4x15(burin_part part, const float *a0, const float *a1, float *y
 }
 
 // %d3: f32[R, 4, 15], f32[R, 4, 1] -> f32[R, 4, 15]
-KERNEL void mul_4x15(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void mul_4x15(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + (ptrdiff_t)i0 * 4 + i1;
@@ -231,8 +233,8 @@ KERNEL void mul_4x15(burin_part part, const float *a0, const float *a1, float *y
 }
 
 // %s: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void add_4x15(burin_part part, const float *a0, const float *a1, float *y) {
-    for (int i0 = part.first; i0 < part.last; i0++) {
+KERNEL void add_4x15(burin_range range, const float *a0, const float *a1, float *y) {
+    for (int i0 = range.first; i0 < range.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + i0;
@@ -243,8 +245,8 @@ KERNEL void add_4x15(burin_part part, const float *a0, const float *a1, float *y
 }
 
 // %lw: f32[R, 60] -> f32[L, 60]
-KERNEL void select_rows_60(burin_part part, const int32_t *row, const float *x, float *y) {
-    for (int r = part.first; r < part.last; r++) memcpy(y + r * 60, x + row[r] * 60, 60 * sizeof *y);
+KERNEL void gather_rows_60(burin_range range, const int32_t *row, const float *x, float *y) {
+    for (int r = range.first; r < range.last; r++) memcpy(y + r * 60, x + row[r] * 60, 60 * sizeof *y);
 }
 
 // %logits: f32[L, 60], f32[50, 60], f32[50] -> f32[L, 50]
@@ -260,7 +262,7 @@ static inline void store_add_gelu_50(const void *context, vf a0, int row, int co
                50 - column);
 }
 
-KERNEL void matmul_f32_60x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const float *b1,
+KERNEL void matmul_f32_60x50_add_gelu(burin_range units, int rows, const float *x, const float *w, const float *b1,
                                       float *y) {
     matmul_args m = {.panels = 4, .k = 60, .x_stride = 60, .rows = rows, .x = x, .w = w, .units = units};
     matmul_f32(m, store_add_gelu_50, &(result_rows_b1){y, b1});
@@ -269,70 +271,70 @@ KERNEL void matmul_f32_60x50_add_gelu(burin_part units, int rows, const float *x
 // One thread's part of a step.
 void FORWARD(const burin_step *s, int thread) {
     const struct nests_weights *w = (const void *)s->weights;
-    const int rows = s->rows, wanted = s->n_wanted;
+    const int rows = s->rows, logit_rows = s->n_logit_rows;
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 576;
-    float *e = burin_row_wise(s, local, 0);  // 256 bytes a row: %e
-    float *p = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %p
+    float *e = burin_per_thread(s, local, 0);  // 256 bytes a row: %e
+    float *p = burin_per_thread(s, local + 256, 256);  // 256 bytes a row: %p
     float *mm = burin_shared(s, 256, 256);  // 64 bytes a row: %mm
-    float *sm = burin_row_wise(s, local + 256, 512);  // 64 bytes a row: %sm
+    float *sm = burin_per_thread(s, local + 256, 512);  // 64 bytes a row: %sm
     float *mv = burin_shared(s, 0, 256);  // 256 bytes a row: %mv
-    float *gm = burin_row_wise(s, local + 256, 512);  // 256 bytes a row: %gm
-    float *rs = burin_row_wise(s, local + 512, 768);  // 64 bytes a row: %rs
-    float *rm = burin_row_wise(s, local + 256, 512);  // 64 bytes a row: %rm
-    float *rx = burin_row_wise(s, local + 320, 576);  // 64 bytes a row: %rx
-    float *rn = burin_row_wise(s, local + 384, 640);  // 64 bytes a row: %rn
-    float *rt = burin_row_wise(s, local + 448, 704);  // 64 bytes a row: %rt
-    float *d = burin_row_wise(s, local, 0);  // 256 bytes a row: %d
-    float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %lw
+    float *gm = burin_per_thread(s, local + 256, 512);  // 256 bytes a row: %gm
+    float *rs = burin_per_thread(s, local + 512, 768);  // 64 bytes a row: %rs
+    float *rm = burin_per_thread(s, local + 256, 512);  // 64 bytes a row: %rm
+    float *rx = burin_per_thread(s, local + 320, 576);  // 64 bytes a row: %rx
+    float *rn = burin_per_thread(s, local + 384, 640);  // 64 bytes a row: %rn
+    float *rt = burin_per_thread(s, local + 448, 704);  // 64 bytes a row: %rt
+    float *d = burin_per_thread(s, local, 0);  // 256 bytes a row: %d
+    float *lw = burin_per_thread(s, local + 256, 256);  // 256 bytes a row: %lw
 
-    embed_f32_50x60(ROWS(rows), s->token, w->embed, e);
+    embed_f32_50x60(ROW_RANGE(rows), s->token, w->embed, e);
     DONE(0); RECORD("e", -1, e, rows, 60, 60);
-    embed_f16_64x60(ROWS(rows), s->position, w->pos, p);
+    embed_f16_64x60(ROW_RANGE(rows), s->position, w->pos, p);
     DONE(1); RECORD("p", -1, p, rows, 60, 60);
-    add_60(ROWS(rows), e, p, e);
+    add_60(ROW_RANGE(rows), e, p, e);
     DONE(2); RECORD("x", -1, e, rows, 60, 60);
-    tanh_add_mul_60(ROWS(rows), e, w->v, e);
+    tanh_add_mul_60(ROW_RANGE(rows), e, w->v, e);
     DONE(3); RECORD("y", -1, e, rows, 60, 60);
-    if (many) WAIT();
-    matmul_4x4(PART((rows * 4)), e, e, mm);
+    if (many) BARRIER();
+    matmul_4x4(THREAD_RANGE((rows * 4)), e, e, mm);
     DONE(4); RECORD("mm", -1, mm, (rows * 4), 4, 4);
-    WAIT();
-    softmax_4x4(ROWS(rows), mm, sm);
+    BARRIER();
+    softmax_4x4(ROW_RANGE(rows), mm, sm);
     DONE(5); RECORD("sm", -1, sm, (rows * 4), 4, 4);
-    if (many) WAIT();
-    matmul_4x15(PART((rows * 4)), sm, e, mv);
+    if (many) BARRIER();
+    matmul_4x15(THREAD_RANGE((rows * 4)), sm, e, mv);
     DONE(6); RECORD("mv", -1, mv, (rows * 4), 15, 15);
-    WAIT();
-    softmax_4x15(ROWS(rows), mv, gm);
+    BARRIER();
+    softmax_4x15(ROW_RANGE(rows), mv, gm);
     DONE(7); RECORD("gm", -1, gm, (rows * 4), 15, 15);
-    reduce_sum_4x1(ROWS(rows), gm, rs);
+    reduce_sum_4x1(ROW_RANGE(rows), gm, rs);
     DONE(8); RECORD("rs", -1, rs, (rows * 4), 1, 1);
-    if (many) WAIT();
-    reduce_mean_1x15(ROWS(rows), mv, rm);
+    if (many) BARRIER();
+    reduce_mean_1x15(ROW_RANGE(rows), mv, rm);
     DONE(9); RECORD("rm", -1, rm, rows, 15, 15);
-    reduce_max_1x1(ROWS(rows), mv, rx);
+    reduce_max_1x1(ROW_RANGE(rows), mv, rx);
     DONE(10); RECORD("rx", -1, rx, rows, 1, 1);
-    reduce_min_15(ROWS(rows), e, rn);
+    reduce_min_15(ROW_RANGE(rows), e, rn);
     DONE(11); RECORD("rn", -1, rn, rows, 15, 15);
-    reduce_sum_1x1(ROWS(rows), e, rt);
+    reduce_sum_1x1(ROW_RANGE(rows), e, rt);
     DONE(12); RECORD("rt", -1, rt, rows, 1, 1);
-    if (many) WAIT();
-    div_4x15(ROWS(rows), mv, rx, d);
+    if (many) BARRIER();
+    div_4x15(ROW_RANGE(rows), mv, rx, d);
     DONE(13); RECORD("d", -1, d, (rows * 4), 15, 15);
-    sub_4x15(ROWS(rows), d, rm, d);
+    sub_4x15(ROW_RANGE(rows), d, rm, d);
     DONE(14); RECORD("d2", -1, d, (rows * 4), 15, 15);
-    mul_4x15(ROWS(rows), d, rs, d);
+    mul_4x15(ROW_RANGE(rows), d, rs, d);
     DONE(15); RECORD("d3", -1, d, (rows * 4), 15, 15);
-    add_4x15(ROWS(rows), d, rt, d);
+    add_4x15(ROW_RANGE(rows), d, rt, d);
     DONE(16); RECORD("s", -1, d, (rows * 4), 15, 15);
-    sub_4x15(ROWS(rows), d, rn, d);
+    sub_4x15(ROW_RANGE(rows), d, rn, d);
     DONE(17); RECORD("s2", -1, d, (rows * 4), 15, 15);
-    if (many) WAIT();
-    select_rows_60(ROWS(wanted), s->wanted, d, lw);
-    DONE(18); RECORD("lw", -1, lw, wanted, 60, 60);
-    if (many) WAIT();
-    for (TAKEN(4, wanted))
-        matmul_f32_60x50_add_gelu(taken.part, wanted, lw, w->head, w->bias, s->logits);
-    DONE(19); RECORD("logits", -1, s->logits, wanted, 50, 50);
+    if (many) BARRIER();
+    gather_rows_60(ROW_RANGE(logit_rows), s->logit_rows, d, lw);
+    DONE(18); RECORD("lw", -1, lw, logit_rows, 60, 60);
+    if (many) BARRIER();
+    FOR_EACH_SLICE(4, logit_rows)
+        matmul_f32_60x50_add_gelu(slices.range, logit_rows, lw, w->head, w->bias, s->logits);
+    DONE(19); RECORD("logits", -1, s->logits, logit_rows, 50, 50);
 }

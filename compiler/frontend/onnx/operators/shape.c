@@ -247,7 +247,7 @@ void onnx_expand(OnnxCall *c, int argument) {
     const Dim *const *elements = onnx_need_elements(c, 1, &n, "the shape");
     Type x = onnx_type(c, 0), shape = shape_of_elements(c, elements, n), r;
     if (!type_broadcast(c->graph, &x, &shape, &r)) {
-        onnx_imply_broadcast(c, &x, &shape);
+        onnx_infer_broadcast_sizes(c, &x, &shape);
         x = onnx_type(c, 0), shape = shape_of_elements(c, onnx_need_elements(c, 1, &n, "the shape"), n);
     }
     if (!type_broadcast(c->graph, &x, &shape, &r)) refuse_expand(c, &x, &shape);

@@ -110,7 +110,7 @@ static Node *weight_columns(OnnxCall *c, Node *w, int64_t groups) {
 // x padded and windowed, times weights: [N, M, out..]
 static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int64_t groups, double pad) {
     int64_t read;
-    if (!__builtin_mul_overflow(onnx_extent(c, weights, 1), groups, &read)) onnx_imply_size(c, x->type.dim[1], read);
+    if (!__builtin_mul_overflow(onnx_extent(c, weights, 1), groups, &read)) onnx_infer_fixed_size(c, x->type.dim[1], read);
     int64_t channels = onnx_extent(c, x, 1), filters = onnx_extent(c, weights, 0);
     if (groups < 1 || channels % groups || filters % groups || onnx_extent(c, weights, 1) * groups != channels)
         onnx_fatal(c, "%lld groups of %s by weights %s", (long long)groups, type_text(&x->type), type_text(&weights->type));

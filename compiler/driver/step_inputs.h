@@ -1,0 +1,17 @@
+// The inputs of a graph over rows, by their roles, as tensors for the interpreter.
+#ifndef BURIN_STEP_INPUTS_H
+#define BURIN_STEP_INPUTS_H
+#include "ir.h"
+
+enum { STEP_INPUTS = 8 };
+
+typedef struct StepRows {
+    int n;
+    const int32_t *token, *slot, *position, *source_last;
+    const bool *logit_rows;
+} StepRows;
+
+// Ends the run when the graph has an input that is none of these.
+void step_inputs(const Graph *, const StepRows *, Tensor storage[STEP_INPUTS], const Tensor *inputs[STEP_INPUTS]);
+const Tensor *step_input(const Node *input, const StepRows *, Tensor *storage);
+#endif

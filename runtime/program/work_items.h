@@ -1,0 +1,29 @@
+// Items of work, independent of each other: the lines of a file, or the elements of a batch. With --over=mpi ranks take one
+// after the other, and what each gives is taken in their order.
+#ifndef BURIN_WORK_ITEMS_H
+#define BURIN_WORK_ITEMS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct burin_work_item {
+    int64_t index;
+    const char *line;  // with a 0 behind it; of a batch NULL
+    size_t bytes;      // of the line
+} burin_work_item;
+
+typedef struct burin_work {
+    void *context;
+    const char *lines;  // a file, "-" is standard input: each line is an item; NULL: a batch of `count`
+    int64_t count;
+    uint64_t (*sum)(void *context, int64_t index);  // over an element of a batch: which values it has
+    // What it prints, and hands to burin_item_give, is what the item gives.
+    void (*compute)(void *context, const burin_work_item *);
+    void (*rest)(
+        void *context);  // of lines, when the next is not there yet, and at the end: what is held back goes out; or NULL
+    void (*take)(void *context, const burin_work_item *, const void *given, size_t bytes);  // NULL: compute prints alone
+} burin_work;
+
+int64_t burin_items_run(const burin_work *);                                                    // how many there were
+void burin_item_give(const burin_work *, const burin_work_item *, const void *, size_t bytes);  // from `compute`, at most once
+#endif
