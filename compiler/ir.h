@@ -72,7 +72,7 @@ typedef struct Type {
 } Type;
 
 // Constant data, row-major, little-endian. `data` may point into a mapped file: read it, never write it.
-// Of a matrix that is quantized: how much each of its n input columns weighs, beside 1 (driver/calibrate.h)
+// Of a matrix that is quantized: how much each of its n input columns weighs, beside 1 (debug/calibrate.h)
 typedef struct Importance {
     int64_t n;
     const float *column;

@@ -2,7 +2,7 @@
 //
 //   checkpoint and description -> graphs -> passes -> kernels and plan -> C -> clang -> program
 //
-// What each command does is here; how each step does it is behind driver/build.h.
+// What each command does is here; how each step does it is behind build/build.h.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,14 +11,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "driver/build.h"
-#include "driver/cache.h"
-#include "driver/calibrate.h"
-#include "driver/commands.h"
-#include "driver/compiler.h"
-#include "driver/output_name.h"
-#include "driver/process.h"
+#include "build/build.h"
+#include "build/output_name.h"
+#include "commands/commands.h"
+#include "debug/calibrate.h"
+#include "debug/check.h"
+#include "debug/diff.h"
+#include "output/memory.h"
+#include "output/output.h"
 #include "report/report.h"
+#include "toolchain/cache.h"
+#include "toolchain/compiler.h"
+#include "toolchain/process.h"
 #include "util/files.h"
 #include "util/text.h"
 
@@ -67,6 +71,7 @@ static bool compile(Build *b) {
         if (b->options->perplexity) check_perplexity_text(b);
         if (b->options->calibrate) calibrate(b);
         build_lower(b);
+        memory_check(b);
         build_draft(b);
         if (!b->options->emit) return true;
         Text t = {0};
@@ -355,7 +360,7 @@ static int command_models(Arena *arena, const Options *o) {
 
 static int (*const commands[COMMAND_COUNT])(Arena *, const Options *) = {
 #define COMMAND(name, ...) command_##name,
-#include "driver/commands.def"
+#include "cli/commands.def"
 #undef COMMAND
 };
 

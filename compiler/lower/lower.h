@@ -5,7 +5,7 @@
 //   Kernel       one call of a kernel function: operands, results, and how its work is shared among threads
 //   View         an operand: a buffer, weight, state or caller's memory, with an offset and a stride for each axis
 //   Buffer       memory of one value, or of several that share it (views, updates in place, the same value of every layer)
-//   PackedWeight  one constant in the form its kernels read: written by the driver, panel by panel
+//   PackedWeight  one constant in the form its kernels read: written panel by panel
 //
 // Rows. A program over rows (graph inputs of shape [R]) is lowered for one row and for many at once: every buffer's place is
 // counted in bytes for each row, so that its address is memory + place * rows. With one row, row-wise kernels (norms,

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/commands.h"
+#include "commands/commands.h"
 #include "program/output.h"
 #include "report/report.h"
 #include "tokenizer/tokenizer.h"

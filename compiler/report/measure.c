@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build/network_shapes.h"
 #include "codegen/emit.h"
-#include "driver/flags.h"
-#include "driver/network_shapes.h"
-#include "driver/process.h"
+#include "output/output.h"
 #include "program/network_values.h"
 #include "report/report.h"
 #include "roofline_probe.h"
+#include "toolchain/flags.h"
+#include "toolchain/process.h"
 #include "util/files.h"
 
 enum { STEPS = 64, PROMPT_CHUNKS = 4 };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/options.h"
 #include "codegen/emit.h"
-#include "driver/options.h"
 #include "ir/operands.h"
 #include "lower/rank_cost.h"
 #include "report/report.h"

@@ -4,8 +4,8 @@
 #define BURIN_REPORT_H
 #include <jansson.h>
 
+#include "build/build.h"
 #include "codegen/cost.h"
-#include "driver/build.h"
 
 int report_model(Build *);   // burin report: exit status
 int explain_model(Build *);  // burin explain: likewise

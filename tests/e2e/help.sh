@@ -34,7 +34,7 @@ check "completion: not of other commands" [ ! -s "$WORK/says" -o "$(cat "$WORK/s
 
 # Every option of every command is in all three.
 $BURIN help zsh > "$WORK/_burin" && $BURIN help man > "$WORK/burin.1"
-for option in $(sed -n 's/^OPTION([a-z_]*, [A-Z]*, "\([a-z-]*\)".*/\1/p' compiler/driver/options.def); do
+for option in $(sed -n 's/^OPTION([a-z_]*, [A-Z]*, "\([a-z-]*\)".*/\1/p' compiler/cli/options.def); do
     spelled=$(echo "$option" | sed 's/-/\\\\-/g')
     for file in burin.bash _burin; do
         grep -q -- "--$option[= []" "$WORK/$file" || not_ok "help: --$option is missing in $file"

@@ -2,7 +2,7 @@
 # The compiler's folders stand in layers: a file includes its own and lower ones, never one above. Kernels say what they compute: the
 # C text is printed without a look at the graph's nodes behind them.
 . tests/lib.sh
-layers="util ir target frontend passes lower codegen driver report"
+layers="util ir target frontend passes lower codegen cli toolchain build output debug commands report"
 
 # below A B: does folder A stand below folder B?
 below() { case " $layers " in *" $1 "*" $2 "*) return 0 ;; *) return 1 ;; esac }
@@ -27,9 +27,9 @@ upward compiler > "$WORK/upward"
 same "layers: no file includes a folder above its own" /dev/null "$WORK/upward"
 
 mkdir -p "$WORK/tree/util"
-echo '#include "driver/build.h"' > "$WORK/tree/util/planted.c"
+echo '#include "build/build.h"' > "$WORK/tree/util/planted.c"
 upward "$WORK/tree" > "$WORK/planted"
-check "layers: one that does is found" grep -q 'planted.c includes driver/' "$WORK/planted"
+check "layers: one that does is found" grep -q 'planted.c includes build/' "$WORK/planted"
 
 grep -nE '(k|kernel|first|kernels\[[a-z]\])->node\b' compiler/codegen/*.[ch] > "$WORK/nodes"
 same "layers: kernels are printed without their nodes" /dev/null "$WORK/nodes"

@@ -42,7 +42,7 @@ END
 # file, tab, each literal part of the first line of each message. An escaped quote is ^A, an escaped backslash ^B on the way.
 words='diag_error|diag_fatal|diag_warning|usage_error|file_fatal|tokenizer_fatal|report|refuse|dsl_syntax_error|ERROR|onnx_fatal'
 words="$words|damaged|onnx_need_elements|template_fatal"
-find compiler/driver compiler/report compiler/frontend dsl -name '*.[cly]' | sort | while read -r file; do
+find compiler/cli compiler/toolchain compiler/build compiler/output compiler/debug compiler/commands compiler/report compiler/frontend dsl -name '*.[cly]' | sort | while read -r file; do
     tr '\n' ' ' < "$file" | sed -E 's/\\\\/\x02/g; s/\\"/\x01/g; s/" *(PRI[a-z0-9]+|JSON_INTEGER_FORMAT)/llu"/g; s/" *"//g' |
         grep -oE "\\b($words)\\([^;\"]*\"[^\"]*\"" |
         sed -E 's/^[^"]*"//; s/"$//; s/\\n.*//; s/\x01/"/g; s/\x02/\\/g; s/%[-+ #0-9.*]*(l|ll|z|j)?[a-zA-Z]/\n/g' |
@@ -63,7 +63,7 @@ part() {
     sed 's/^/#   /' "$WORK/part"
     check "messages: those of $1 have a case each" [ ! -s "$WORK/part" ]
 }
-part "command line" '^compiler/(driver|report)/'
+part "command line" '^compiler/(cli|toolchain|build|output|debug|commands|report)/'
 part descriptions '^(dsl|compiler/frontend/dsl)/'
 part checkpoints '^compiler/frontend/(checkpoint|template|tokenizer|[a-z_]*\.)'
 part ONNX '^compiler/frontend/onnx/'

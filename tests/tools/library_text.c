@@ -2,7 +2,7 @@
 // model of tests/e2e/fake_model.h.
 #include <stdio.h>
 
-#include "driver/library.h"
+#include "output/library.h"
 
 static void write_text(const char *folder, const char *name, const char *end, const Text *text) {
     char path[4096];

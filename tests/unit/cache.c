@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "driver/private_folder.h"
-#include "driver/seal.h"
+#include "toolchain/private_folder.h"
+#include "toolchain/seal.h"
 #include "unit.h"
 #include "util/arena.h"
 

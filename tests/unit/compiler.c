@@ -1,5 +1,5 @@
 // How packages are installed on a system, by its /etc/os-release.
-#include "driver/compiler.h"
+#include "toolchain/compiler.h"
 
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 // The hash of a source follows what it includes, and nothing else.
-#include "driver/includes.h"
+#include "toolchain/includes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // The C interface under a model's name.
-#include "driver/library.h"
+#include "output/library.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,393 @@
+#include "build/build.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "build/crash.h"
+#include "build/editor.h"
+#include "build/output_name.h"
+#include "build/server.h"
+#include "frontend/card.h"
+#include "frontend/dsl.h"
+#include "frontend/onnx.h"
+#include "frontend/sentence.h"
+#include "ir/dump.h"
+#include "passes/recipe.h"
+#include "toolchain/cache.h"
+#include "toolchain/compiler.h"
+#include "toolchain/flags.h"
+#include "util/files.h"
+#include "util/hash.h"
+#include "version.h"
+
+static bool has_suffix(const char *name, const char *suffix) {
+    size_t n = strlen(name), m = strlen(suffix);
+    return n > m && !strcmp(name + n - m, suffix);
+}
+
+// ---------------------------------------------------------------------------------------------------------- checking options
+static void check_one_of(const char *option, const char *value, const char *const *names, size_t n) {
+    if (!value) return;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(value, names[i])) return;
+    const char *near = nearest_name(value, names, n);
+    if (near) usage_error("--%s=%s: unknown\n  hint: did you mean %s? There are %s", option, value, near, name_list(names, n));
+    usage_error("--%s=%s: expected one of %s", option, value, name_list(names, n));
+}
+
+// The first or last pass that an option names, by itself or by its group.
+static int pass_named(const char *option, const char *name, bool first, int absent) {
+    const char *names[GROUP_COUNT + PASS_COUNT];
+    for (int i = 0; i < GROUP_COUNT; i++) names[i] = group_info[i].name;
+    for (int i = 0; i < PASS_COUNT; i++) names[GROUP_COUNT + i] = pass_info[i].name;
+    if (!name) return absent;
+    for (int i = 0; i < GROUP_COUNT; i++)
+        if (!strcmp(name, names[i])) return first ? group_first((PassGroup)i) : group_last((PassGroup)i);
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (!strcmp(name, pass_info[i].name)) return i;
+    const char *near = nearest_name(name, names, GROUP_COUNT + PASS_COUNT);
+    if (near) usage_error("--%s=%s: unknown\n  hint: did you mean %s? `burin passes` lists them", option, name, near);
+    usage_error("--%s=%s: expected a pass or a group of passes\n  hint: `burin passes` lists them", option, name);
+}
+
+static const QuantRules *rules_of(Arena *arena, const char *text) {
+    const char *problem;
+    const QuantRules *rules = text ? quant_rules(arena, text, &problem) : NULL;
+    if (text && !rules) usage_error("--quant=%s: %s\n  hint: there are %s", text, problem, quant_names(arena));
+    return rules;
+}
+
+// -O1, or BURIN_OPTIMIZE=1 where no -O is given
+static bool is_quick(const Options *o) {
+    static const char *const levels[] = {"1", "3"};
+    const char *set = getenv("BURIN_OPTIMIZE"), *level = o->optimize ? o->optimize : set && *set ? set : "3";
+    check_one_of("optimize", o->optimize, levels, sizeof levels / sizeof *levels);
+    if (strcmp(level, "1") && strcmp(level, "3")) usage_error("BURIN_OPTIMIZE=%s: expected 1 or 3", level);
+    return *level == '1';
+}
+
+Build build_new(Arena *arena, const Options *o) {
+    static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
+                             *const extras[] = {"mpi", "server"}, *const caches[] = {"f32", "f16", "q8_0"},
+                             *const editors[] = {"auto", "libedit", "none"}, *const maths[] = {"exact", "fast"};
+    Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o))};
+    check_one_of("kv", o->kv, caches, sizeof caches / sizeof *caches);
+    check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
+    check_one_of("with", o->with, extras, sizeof extras / sizeof *extras);
+    check_one_of("line-editor", o->line_editor, editors, sizeof editors / sizeof *editors);
+    check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
+    check_one_of("as", o->as, forms, sizeof forms / sizeof *forms);
+    check_one_of("math", o->math, maths, sizeof maths / sizeof *maths);
+    b.tools = toolchain_new(arena, o->target, o->mcpu, o->math && !strcmp(o->math, "fast"));
+    b.tools.verbose = o->verbose;
+    b.tools.quick = is_quick(o);
+    if (o->with && !server_is_asked_for(o)) toolchain_with_mpi(&b.tools);
+    check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
+    b.passes = (PassContext){.arena = arena,
+                             .quant = rules_of(arena, o->quant),
+                             .requantize = o->requantize,
+                             .require_fusion = o->require_fusion,
+                             .dump_dir = o->dump_ir};
+    b.passes.cache = o->kv;
+    b.passes.float_rows = o->activations && !strcmp(o->activations, "f32");
+    b.passes.stop_after = pass_named("stop-after", o->stop_after, false, -1);
+    b.passes.start_from = pass_named("start-from", o->start_from, true, 0);
+    bool dumped = has_suffix(o->model, ".ir"), description = has_suffix(o->model, ".burin");
+    if (dumped != !!o->start_from)
+        usage_error(dumped ? "%s is a dumped graph\n  hint: --start-from=PASS says which pass is next"
+                           : "--start-from needs a dumped .ir file, and %s is none",
+                    o->model);
+    if ((o->dim || o->max) && !has_suffix(o->model, ".onnx"))
+        usage_error(
+            "--dim and --max are for ONNX models, and %s is none\n  hint: `burin run MODEL -- --dim` is the program's own "
+            "option",
+            o->model);
+    if ((o->bind || o->as) && !has_suffix(o->model, ".onnx"))
+        usage_error("--bind and --as are for ONNX models, and %s is none", o->model);
+    if (description && !o->weights) usage_error("%s is a description\n  hint: --weights says where its weights are", o->model);
+    if (!description && o->weights && has_suffix(o->weights, ".burin"))
+        usage_error("--weights=%s is a description, and MODEL is %s\n  hint: the other way round: %s --weights=%s", o->weights,
+                    o->model, o->weights, o->model);
+    if (!description && o->weights) usage_error("--weights goes with a .burin description, and %s is none", o->model);
+    return b;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ loading
+// "owner/name", as hubs name models, and no folder here.
+static bool is_name_of_hub(Arena *arena, const char *path) {
+    const char *slash = strchr(path, '/');
+    return slash && slash > path && slash[1] && !strchr(slash + 1, '/') && *path != '.' &&
+           access(arena_strndup(arena, path, (size_t)(slash - path)), F_OK);
+}
+
+void build_check_models(const Build *b) {
+    const char *missing = NULL;
+    for (int i = b->options->n_files - 1; i >= 0; i--)
+        if (access(b->options->files[i], F_OK) && errno == ENOENT) missing = b->options->files[i];
+    if (!missing) return;
+    diag_fatal(NO_LOC, "there is no %s\nhint: %-s", missing,
+               is_name_of_hub(b->arena, missing)
+                   ? "burin reads what is on this machine: download the model's folder first, and give its path"
+                   : "MODEL is a Hugging Face folder, a .gguf or llama2.c .bin file, an .onnx, or a .burin with --weights");
+}
+
+static const char *library_of(const Build *b) { return arena_printf(b->arena, "%s/dsl", burin_home(b->arena)); }
+
+void build_open_weights(Build *b) {
+    const Options *o = b->options;
+    size_t length = strlen(o->model);
+    b->onnx = length > 5 && !strcmp(o->model + length - 5, ".onnx");
+    if (o->start_from || b->onnx || b->checkpoint) return;
+    build_check_models(b);
+    b->checkpoint = checkpoint_open(b->arena, o->weights ? o->weights : o->model, library_of(b));
+}
+
+void build_open(Build *b) {
+    const Options *o = b->options;
+    build_open_weights(b);
+    if (b->checkpoint) b->description = o->weights ? o->model : dsl_find_description(b->arena, library_of(b), b->checkpoint);
+}
+
+int build_vocabulary(const Build *b) {
+    int64_t size = 0;
+    const Graph *g = b->program->graph;
+    const Type *logits = &g->outputs[0]->type;
+    return logits->rank && dim_is_const(logits->dim[logits->rank - 1], &size) && size < INT32_MAX ? (int)size : 0;
+}
+
+static int vocabulary_size(const Checkpoint *c) {
+    const json_t *v = c && c->config ? json_object_get(c->config, "vocab_size") : NULL;
+    return json_is_integer(v) && json_integer_value(v) < INT32_MAX ? (int)json_integer_value(v) : 0;
+}
+
+// What makes embeddings of an encoder's states, or a decoder's: the folder says it, or --pooling.
+static Sentence read_sentence(const Build *b) {
+    const Options *o = b->options;
+    Sentence s = sentence_read(b->arena, b->checkpoint->folder);
+    const char *pooling = o->pooling ? o->pooling : s.pooling ? NULL : b->checkpoint->pooling;
+    if (pooling) s.pooling = pooling_parse(pooling);
+    if (s.pooling && !s.n_dense) sentence_read_dense(&s, b->checkpoint);
+    return s;
+}
+
+static void load_checkpoint(Build *b) {
+    const Options *o = b->options;
+    Sentence s = read_sentence(b);
+    build_rotary_factors(b);
+    DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)),
+                      .checkpoint = b->checkpoint,
+                      .states = s.pooling != POOLING_NONE,
+                      .verbose = o->verbose};
+    b->module = dsl_load(b->arena, b->description, &dsl);
+    if (!s.pooling) return;
+    sentence_add(b->module->graphs[0], &s);
+    b->embeds = true;
+    if (s.max_tokens && (!b->module->context || s.max_tokens < b->module->context)) b->module->context = s.max_tokens;
+    if (o->context && o->context < b->module->context) b->module->context = o->context;
+}
+
+// What a network does with texts stands where a decoder has its template.
+static void load_card(Build *b) {
+    const Checkpoint *c = b->checkpoint ? b->checkpoint : b->side_folder;
+    if (!c || !b->tokenizer || b->module->n_graphs != 1 || !strcmp(b->module->graphs[0]->name, "decode")) return;
+    Card card = card_read(b->arena, c, b->module->graphs[0], b->tokenizer, b->embeds);
+    b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
+    b->labels = card.labels;
+}
+
+// A decoder that has a tokenizer may have a template. One that is not understood is named, and left out.
+static void load_template(Build *b) {
+    TemplateText text;
+    const Checkpoint *c = b->checkpoint;
+    if (!c || !b->tokenizer || b->embeds || b->labels || b->module->n_graphs > 1) return;
+    bool gguf = c->kind == CHECKPOINT_GGUF && c->tokenizer && has_suffix(c->tokenizer, ".gguf");
+    if (!template_find(b->arena, gguf ? c->tokenizer : c->folder, &text)) return;
+    b->chat = template_compile(b->arena, &text);
+    b->has_chat = b->chat.blob != NULL;
+    if (!b->has_chat) diag_warning(b->chat.place, "%s: the program has no --chat", b->chat.problem);
+}
+
+void build_load(Build *b) {
+    const Options *o = b->options;
+    if (o->start_from) {
+        b->module = module_load(b->arena, o->model);
+        b->tokenizer = b->module->tokenizer;
+        if (b->kind == OUTPUT_PROGRAM) b->name = symbol_name(b->arena, b->module->name);
+    } else if (b->onnx) {
+        b->module = load_onnx(b);
+        b->passes.file_rows = b->module->float_rows && !b->options->activations;
+    } else {
+        load_checkpoint(b);
+    }
+    b->module->name = b->name;
+    const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;
+    if (path) b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
+    b->module->tokenizer = b->tokenizer;
+    load_card(b);
+    load_template(b);
+    build_special_tokens(b);
+    build_generation(b);
+    build_context(b);
+}
+
+bool build_passes(Build *b) {
+    if (b->options->verbose) fprintf(stderr, "  passes\n");
+    crash_watch(b);
+    bool whole = passes_run(b->module, &b->passes);
+    if (whole) build_check_positions(b);
+    if (whole) build_warnings(b);
+    return whole;
+}
+
+// What is linked into a file of its own has the same names whatever the model's is, so that its objects are shared. An object
+// or an archive meets others in a host, and a folder of C is read.
+static const char *name_in_c(const Build *b) {
+    if (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_SHARED) return b->name;
+    return b->is_draft ? "model_draft" : "model";
+}
+
+void build_lower(Build *b) {
+    LowerOptions options = {.name = name_in_c(b), .over_ranks = b->tools.mpi || b->options->command == COMMAND_plan};
+    options.gather_above = b->options->gather_above, options.compared = b->options->command == COMMAND_check;
+    b->program = lower_module(b->arena, b->module, &options);
+    name_functions(b->program);
+    warn_of_odd_weights(b->program);
+    b->image = image_of(b->program, b->tokenizer, b->chat);
+    b->image.step = b->passes.quantized ? "quantizing and packing the weights" : "packing the weights";
+    if (!program_has_integers(b->program)) toolchain_without(&b->tools, FOR_INTEGERS);
+    if (!program_has_bf16(b->program)) toolchain_without(&b->tools, FOR_FAST_MATH);
+    b->numbers = numbers_of(b);
+    Text t = {0};
+    graph_print(&t, b->program->graph);
+    uint64_t hash = hash_bytes(t.data, t.length,
+                               hash_text(BURIN_VERSION, (uint64_t)b->passes.context << 20 ^ (uint64_t)b->program->max_rows));
+    if (b->tokenizer) hash = hash_bytes(b->tokenizer->blob, b->tokenizer->bytes, hash);
+    if (b->calibrated) hash = hash_bytes(&b->calibrated, sizeof b->calibrated, hash);
+    if (b->tools.mpi) hash = hash_text(b->options->with, hash ^ (uint64_t)options.gather_above);
+    if (rounds_rows(b)) hash = hash_text(b->options->math, hash);
+    if (b->chat.blob) hash = hash_bytes(b->chat.blob, b->chat.bytes, hash);
+    text_free(&t);
+    b->identity = arena_printf(b->arena, "%016llx", (unsigned long long)hash);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- sources
+static const char *info_text(const Build *b) {
+    Text t = {0};
+    const char *compiler = path_name(b->tools.clang ? b->tools.clang : TESTED_COMPILER);
+    text_add(&t, "model     %s, identity %s\n", b->name, b->identity);
+    text_add(&t, "weights   %s, %.1f MB, packed\n", b->options->quant ? b->options->quant : "as in the checkpoint",
+             (double)b->image.bytes / 1e6);
+    if (is_decoder(b->program))
+        text_add(&t, "context   %lld tokens, %lld rows at once\n", (long long)b->passes.context,
+                 (long long)b->program->max_rows);
+    text_add(&t, "passes   ");
+    for (int i = pass_info[b->passes.start_from].group; i < GROUP_COUNT; i++) text_add(&t, " %s", group_info[i].name);
+    text_add(&t, "\ncompiler  burin %s, %s %s " FLAGS_NUMBERS ", for", BURIN_VERSION, compiler,
+             toolchain_kernel_flags(&b->tools));
+    for (int i = 0; i < b->tools.n_cpus; i++) text_add(&t, " %s", b->tools.cpus[i]->name);
+    text_add(&t, "\n");
+    if (b->numbers) text_add(&t, "numbers   %s\n", b->numbers);
+    if (b->has_chat) text_add(&t, "editor    %s\n", b->tools.editor ? "libedit" : "none");
+    if (b->tools.server) text_add(&t, "server    libevent\n");
+    plan_print(&t, b->program);
+    const char *text = arena_strndup(b->arena, t.data, t.length);
+    text_free(&t);
+    return text;
+}
+
+static void write_text(const Build *b, const char *folder, const char *suffix, Text *t) {
+    write_file(arena_printf(b->arena, "%s/%s%s", folder, b->program->name, suffix), t->data, t->length);
+    text_free(t);
+}
+
+const char *weights_symbol(const Build *b) {
+    if (b->kind != OUTPUT_PROGRAM) return arena_printf(b->arena, "%s_weights", b->name);
+    return b->is_draft ? "burin_draft_weights" : "burin_weights";
+}
+
+// NULL: a library's model, or one that guesses for another
+static const char *modes_of(const Build *b) {
+    if (b->is_draft || (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)) return NULL;
+    if (is_decoder(b->program)) return b->program->encoder ? "sources" : b->has_chat ? "chat" : "text";
+    const burin_network *net = &describe_net(b->program)->net;
+    return b->labels ? "label" : b->tokenizer && net->tokens >= 0 && net->embedding >= 0 ? "embed" : "network";
+}
+
+void build_sources(const Build *b, const char *folder) {
+    bool library = b->kind != OUTPUT_PROGRAM;
+    DispatchOptions d = {.cpus = b->tools.cpus,
+                         .n_cpus = b->tools.n_cpus,
+                         .identity = b->identity,
+                         .info = info_text(b),
+                         .tokenizer_offset = b->image.tokenizer_offset,
+                         .template_offset = b->image.template_offset,
+                         .template_bytes = b->chat.bytes,
+                         .sums_offset = b->image.sums_offset,
+                         .modes = modes_of(b),
+                         .modes_apart = b->kind == OUTPUT_FOLDER,
+                         .tokenizer_bytes = b->tokenizer ? b->tokenizer->bytes : 0};
+    if (b->draft) d.draft = arena_printf(b->arena, "%s_model", b->draft->name);
+    d.weights_symbol = weights_symbol(b);
+    d.weights_mapped = !library && machine_is_windows(b->tools.machine);
+    d.descriptor = library || b->is_draft ? arena_printf(b->arena, "%s_model", b->name) : "burin_model_this";
+    Text source = {0}, header = {0}, dispatch = {0};
+    emit_program(b->program, &source);
+    emit_header(b->program, &header);
+    emit_dispatch(b->program, &d, &dispatch);
+    if (b->kind == OUTPUT_FOLDER && !b->is_draft)
+        text_add(&dispatch,
+                 "\n// The program's main finds its model by this name.\nextern const burin_model burin_model_this "
+                 "__attribute__((alias(\"%s_model\")));\n",
+                 b->name);
+    write_text(b, folder, ".c", &source);
+    write_text(b, folder, "_plan.h", &header);
+    write_text(b, folder, "_model.c", &dispatch);
+    if (b->draft) build_sources(b->draft, folder);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- cache
+// A model, or what goes with it, and what is read beside it: configuration, imports, shards, external data.
+static uint64_t hash_input(Arena *arena, const char *path, uint64_t h) {
+    static const char *const models[] = {".json", ".safetensors", ".burin", ".model", ".txt", ".jinja", NULL};
+    static const char *const beside[] = {".json", ".burin", ".model", ".txt", ".jinja", NULL};
+    struct stat s;
+    h = hash_text(path, h);
+    if (!path) return h;
+    if (stat(path, &s)) diag_fatal(NO_LOC, "there is no %s", path);
+    if (S_ISDIR(s.st_mode)) return hash_folder(path, models, h);
+    h = hash_files(path_folder(arena, path), has_suffix(path, ".json") ? models : beside, hash_file(path, h));
+    int n = 0;
+    const char *const *external = has_suffix(path, ".onnx") ? onnx_external_files(arena, path, &n) : NULL;
+    for (int i = 0; i < n; i++)
+        if (!access(external[i], R_OK)) h = hash_file(external[i], hash_text(external[i], h));
+    return h;
+}
+
+const char *build_cache_path(const Build *b) {
+    static const char *const ours[] = {".c", ".h", ".burin", NULL};
+    const Options *o = b->options;
+    const char *home = burin_home(b->arena);
+    build_check_models(b);
+    if (o->sysroot) return NULL;  // its libraries may change
+    uint64_t h = hash_file("/proc/self/exe", 0);
+    h = hash_folder(arena_printf(b->arena, "%s/dsl", home), ours,
+                    hash_folder(arena_printf(b->arena, "%s/runtime", home), ours, h));
+    for (int i = 0; i < o->n_files; i++) h = hash_input(b->arena, o->files[i], h);
+    h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, h));
+    if (o->draft) h = hash_text(o->draft_quant, hash_input(b->arena, o->draft, h));
+    h = hash_input(b->arena, o->calibrate, hash_text(o->quant, h));
+    h = hash_text(o->activations, b->tools.quick ? h + 1 : h);
+    h = hash_text(o->kv, hash_text(o->math, o->requantize ? h + 1 : h));
+    h = hash_text(o->start_from, hash_text(b->tools.machine->triple, h));
+    for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
+    h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, h)));
+    h = hash_text(o->bind, hash_text(wants_tensors(o) ? "net" : "text", h));
+    int64_t numbers[] = {o->context, o->chunk, o->max_ram};
+    h = server_key(b, editor_key(b, hash_bytes(numbers, sizeof numbers, h)));
+    const char *folder = cache_folder(b->arena, "programs", h);
+    return folder ? arena_printf(b->arena, "%s/%s%s", folder, b->name, machine_ending(b->tools.machine)) : NULL;
+}

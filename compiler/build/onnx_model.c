@@ -1,0 +1,156 @@
+// ONNX files: a text program where the graph is a decoder of tokens or (onnx_texts.c) an encoder of texts, else a program of
+// tensors.
+#include <stdio.h>
+#include <string.h>
+
+#include "build/build.h"
+#include "build/dims.h"
+#include "lower/lower.h"
+
+// --bind: "ids=tokens,am=mask"
+static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
+    enum { MOST_BINDS = 256 };
+    OnnxBind *binds = ARENA_ARRAY(arena, OnnxBind, MOST_BINDS);
+    for (const char *p = list; p && *p;) {
+        size_t length = strcspn(p, ","), name = strcspn(p, "=,");
+        const char *role = name < length ? arena_strndup(arena, p + name + 1, length - name - 1) : "";
+        InputRole bound = input_role_named(role);
+        bool known = bound == INPUT_TOKENS || bound == INPUT_MASK || bound == INPUT_POSITIONS || bound == INPUT_TYPES ||
+                     bound == INPUT_CACHE;
+        if (!name || !known || out->n_binds == MOST_BINDS)
+            usage_error("--bind=%s: expected NAME=tokens|mask|positions|types|cache\n  hint: --bind=input_ids=tokens", list);
+        binds[out->n_binds++] = (OnnxBind){arena_strndup(arena, p, name), bound};
+        p += length + (p[length] == ',');
+    }
+    out->binds = binds;
+}
+
+static void say_why_not(const PassContext *trial, const char *prefix, Text *why) {
+    for (const FusionSite *s = trial->sites; s; s = s->next) {
+        if (strcmp(s->pattern, "run as a whole") || !s->node) continue;
+        text_spell(why, "%s%s: %%%s %s\n", prefix, loc_text(s->loc), s->node, s->why);
+    }
+}
+
+// A decoder, whose attention is causal, of which something else keeps it from running token by token.
+static void require_form(const PassContext *trial) {
+    for (const FusionSite *s = trial->sites; s; s = s->next)
+        if (!strcmp(s->pattern, "incremental form") && s->missed)
+            diag_fatal(s->loc,
+                       "this decoder has no autoregressive form\nnote: %%%s %s\nhint: without --require-fusion it is a program "
+                       "of tensors",
+                       s->node, s->why);
+}
+
+// Has a graph an autoregressive form? The passes find out, on a copy; when none has, `why` says why not, a line each. Positions
+// that the model was made for are those of its tables, and the bound of the text's length.
+static bool has_autoregressive_form(const Build *b, Module *m, const char *prefix, Text *why) {
+    Module tried = module_clone(b->arena, m);
+    PassContext trial = {
+        .arena = b->arena, .module = &tried, .context = b->options->context, .max_rows = 1, .best_effort = true};
+    trial.stop_after = group_last(GROUP_incremental);
+    passes_run(&tried, &trial);
+    for (int i = 0; i < tried.n_graphs; i++) {
+        const Graph *g = m->graphs[i];
+        if (!graph_has_rows(tried.graphs[i])) continue;
+        for (int j = 0; j < g->n_inputs; j++)
+            if (input_role(g->inputs[j]) == INPUT_TOKENS)
+                m->context = learned_positions(tried.graphs[i], dim_upper(g->inputs[j]->type.dim[0]));
+        return true;
+    }
+    say_why_not(&trial, prefix, why);
+    if (b->options->require_fusion) require_form(&trial);
+    return false;
+}
+
+// Tensors are wanted when they are given: `burin run x.onnx --input y.npy`. A recording has the file's inputs, not a text.
+bool wants_tensors(const Options *o) {
+    static const char *const words[] = {"--input", "--output", "--random"};
+    if (o->as) return !strcmp(o->as, "net");
+    if (o->against) return true;
+    for (int i = 0; i < o->n_rest; i++)
+        for (size_t j = 0; j < sizeof words / sizeof *words; j++)
+            if (!strncmp(o->rest[i], words[j], strlen(words[j]))) return true;
+    return false;
+}
+
+static bool is_wanted(const Options *o) { return o->bind || (o->as && !strcmp(o->as, "text")); }
+
+static void check_unwanted(const Build *b, const Text *why) {
+    const Options *o = b->options;
+    if (!is_wanted(o)) return;
+    diag_fatal(NO_LOC,
+               "%s is no decoder of tokens: its inputs are not those of one text, or no output is logits that depend on"
+               " earlier tokens alone\n%-shint: %s; without --as and --bind it becomes a program of tensors",
+               o->model, why->length ? why->data : "",
+               o->bind ? "see --bind" : "--bind=NAME=tokens says which input are the tokens");
+}
+
+static void print_binding(const Build *b, Text *binding) {
+    const Options *o = b->options;
+    bool wanted = o->verbose || o->command == COMMAND_build || o->command == COMMAND_inspect;
+    if (binding->length && wanted) print_spelled("%-s", binding->data);
+    text_free(binding);
+}
+
+static Module *text_module(Build *b, const OnnxOptions *onnx, Module *m, OnnxSaid *said) {
+    onnx_tell(said);
+    check_dims_used(onnx, m);
+    print_binding(b, &said->binding);
+    b->text = true;
+    return m;
+}
+
+// An encoder and a decoder.
+static Module *load_files(Build *b, const OnnxOptions *onnx) {
+    const Options *o = b->options;
+    OnnxSaid said = {.arena = b->arena};
+    Module *m = onnx_load_files(b->arena, o->files, o->n_files, onnx, &said);
+    Text why = {0};
+    text_add(&why, "no file is a decoder that runs token by token\n");
+    if (!has_autoregressive_form(b, m, "note: ", &why)) {
+        why.data[why.length - 1] = 0;
+        diag_fatal(NO_LOC, "%-s", why.data);
+    }
+    text_free(&why);
+    return text_module(b, onnx, m, &said);
+}
+
+// The trace of an export may have fixed how many tokens there are.
+static bool has_fixed_length(const Module *m, const char *prefix, Text *why) {
+    const Graph *g = m->graphs[0];
+    int64_t length;
+    for (int i = 0; i < g->n_inputs; i++) {
+        if (input_role(g->inputs[i]) != INPUT_TOKENS || !dim_is_const(g->inputs[i]->type.dim[0], &length)) continue;
+        text_add(why, "%sit takes %lld tokens, no more and no fewer\n", prefix, (long long)length);
+        return true;
+    }
+    return false;
+}
+
+Module *load_onnx(Build *b) {
+    const Options *o = b->options;
+    OnnxOptions onnx = onnx_options(b->arena, o);
+    OnnxSaid said = {.arena = b->arena};
+    Text why = {0};
+    read_binds(b->arena, o->bind, &onnx);
+    build_check_models(b);
+    if (o->n_files > 1) return load_files(b, &onnx);
+    Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, &said);
+    const char *prefix = is_wanted(o) ? "note: " : "text     no, a program of tensors: ";
+    bool open = text && !has_fixed_length(text, prefix, &why);
+    if (open && has_autoregressive_form(b, text, prefix, &why)) return text_module(b, &onnx, text, &said);
+    text_free(&said.binding);
+    said = (OnnxSaid){.arena = b->arena};
+    text = load_onnx_texts(b, &onnx, &said, &why);
+    if (text) {
+        text_free(&why);
+        return text_module(b, &onnx, text, &said);
+    }
+    text_free(&said.binding);
+    check_unwanted(b, &why);
+    Module *m = onnx_load(b->arena, o->model, &onnx);
+    check_dims_used(&onnx, m);
+    print_binding(b, &why);
+    return m;
+}

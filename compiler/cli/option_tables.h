@@ -1,0 +1,33 @@
+// The rows of commands.def and options.def, for those who read the command line and those who tell of it.
+#ifndef BURIN_CLI_OPTION_TABLES_H
+#define BURIN_CLI_OPTION_TABLES_H
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cli/options.h"
+
+typedef enum { FLAG, TEXT, COUNT, SIZE, WORDS } OptionKind;
+
+typedef struct {
+    const char *name, *arguments, *help, *example;
+} CommandRow;
+
+typedef struct {
+    size_t field;
+    OptionKind kind;
+    const char *name;
+    char letter;
+    const char *argument;
+    unsigned commands;  // bits of those that take it
+    const char *help;
+} OptionRow;
+
+extern const CommandRow commands[COMMAND_COUNT];
+extern const OptionRow options[];
+extern const int n_options;
+
+static inline bool option_is_of(const OptionRow *o, Command c) { return o->commands & 1u << c; }
+
+void print_overview(FILE *);       // help.c
+void print_command_help(Command);  // likewise
+#endif

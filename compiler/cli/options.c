@@ -1,0 +1,251 @@
+// Reads the command line by its two tables.
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/option_tables.h"
+#include "ir.h"
+#include "util/diag.h"
+#include "version.h"
+
+void usage_error(const char *format, ...) {
+    va_list args;
+    Text text = {0};
+    va_start(args, format);
+    text_vspell(&text, format, args);
+    va_end(args);
+    fprintf(stderr, "burin: error: %s\n", text.data);
+    exit(2);
+}
+
+void options_of_passes(Text *t, const Options *given) {
+    static const char *const names[] = {"quant", "requantize", "activations", "kv", "ctx", "chunk"};
+    for (int i = 0; i < n_options; i++) {
+        const OptionRow *o = &options[i];
+        const void *field = (const char *)given + o->field;
+        bool changes = false;
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) changes |= !strcmp(o->name, names[j]);
+        if (!changes) continue;
+        if (o->kind == FLAG && *(const bool *)field) text_add(t, " --%s", o->name);
+        if (o->kind == TEXT && *(const char *const *)field) text_spell(t, " --%s=%s", o->name, *(const char *const *)field);
+        if (o->kind == COUNT && *(const int64_t *)field) text_add(t, " --%s=%lld", o->name, (long long)*(const int64_t *)field);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- parsing
+typedef struct {
+    Options *to;
+    char **argv;
+    int argc, at;
+    bool only_operands;  // after --
+} Line;
+
+static const OptionRow *find_option(Command c, const char *name, size_t length) {
+    for (int i = 0; i < n_options; i++)
+        if (option_is_of(&options[i], c) && strlen(options[i].name) == length && !strncmp(options[i].name, name, length))
+            return &options[i];
+    return NULL;
+}
+
+static const OptionRow *find_letter(Command c, char letter) {
+    for (int i = 0; i < n_options; i++)
+        if (option_is_of(&options[i], c) && options[i].letter == letter) return &options[i];
+    return NULL;
+}
+
+// Options of programs, which are often tried on burin build.
+static bool is_of_programs(const char *name) {
+    static const char *const names[] = {"temp",    "temperature", "top-k", "top-p", "min-p", "seed",
+                                        "threads", "tokens",      "n",     "t",     "f"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i])) return true;
+    return false;
+}
+
+static void refuse_unknown(Command c, const char *word) {
+    const char **names = calloc((size_t)n_options, sizeof *names), *near;
+    char name[64];
+    int n = 0;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word + strspn(word, "-"));
+    for (int i = 0; i < n_options; i++)
+        if (option_is_of(&options[i], c)) names[n++] = options[i].name;
+    if (c == COMMAND_build && is_of_programs(name))
+        usage_error("burin build has no option %s\n  hint: it is one of the program's, `./PROGRAM %s`; or `burin run MODEL %s`",
+                    word, word, word);
+    if ((near = nearest_name(name, names, (size_t)n)))
+        usage_error("burin %s has no option %s\n  hint: did you mean --%s?", commands[c].name, word, near);
+    usage_error("burin %s has no option %s\n  hint: `burin %s --help` lists them", commands[c].name, word, commands[c].name);
+}
+
+static int64_t read_count(const OptionRow *o, const char *text) {
+    char *end;
+    long long v = strtoll(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || v < 1 || v > INT32_MAX)
+        usage_error("--%s=%s: expected a whole number from 1 to %d", o->name, text, INT32_MAX);
+    return v;
+}
+
+bool size_parse(const char *text, uint64_t *bytes) {
+    static const char units[] = "KMG";
+    char *end;
+    unsigned long long v = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    *bytes = (uint64_t)v << shift;
+    return isdigit((unsigned char)*text) && (!*end || (unit && !end[1])) && v <= (unsigned long long)INT64_MAX >> shift;
+}
+
+static int64_t read_size(const OptionRow *o, const char *text) {
+    uint64_t bytes;
+    if (!size_parse(text, &bytes) || !bytes)
+        usage_error("--%s=%s: expected a size in bytes, or with K, M or G: 64M", o->name, text);
+    return (int64_t)bytes;
+}
+
+static void add_word(OptionWords *words, const OptionRow *o, const char *value) {
+    if (words->n == MOST_WORDS) usage_error("--%s: at most %d of them", o->name, MOST_WORDS);
+    words->word[words->n++] = value;
+}
+
+static void set_option(Options *to, const OptionRow *o, const char *value) {
+    void *field = (char *)to + o->field;
+    switch (o->kind) {
+        case FLAG:
+            *(bool *)field = true;
+            break;
+        case TEXT:
+            *(const char **)field = value;
+            break;
+        case COUNT:
+            *(int64_t *)field = read_count(o, value);
+            break;
+        case SIZE:
+            *(int64_t *)field = read_size(o, value);
+            break;
+        case WORDS:
+            add_word(field, o, value);
+            break;
+    }
+}
+
+// The value of an option: behind its =, or the next word.
+static const char *value_of(Line *l, const OptionRow *o, const char *attached) {
+    if (o->kind == FLAG) {
+        if (attached) usage_error("--%s takes no value", o->name);
+        return NULL;
+    }
+    const char *value = attached ? attached : l->at < l->argc ? l->argv[l->at++] : NULL;
+    if (!value || !*value) usage_error("--%s needs a value: --%s=%s", o->name, o->name, o->argument);
+    return value;
+}
+
+// Words that the command does not know are the program's.
+static bool takes_rest(Command c) { return c == COMMAND_run || c == COMMAND_serve; }
+
+static void pass_on(Line *l, char *word) { l->to->rest[l->to->n_rest++] = word; }
+
+static bool is_onnx(const char *word) {
+    size_t length = strlen(word);
+    return length > 5 && !strcmp(word + length - 5, ".onnx");
+}
+
+static void read_operand(Line *l, char *word) {
+    if (!*commands[l->to->command].arguments)
+        usage_error("burin %s takes no MODEL, but \"%s\" is given", commands[l->to->command].name, word);
+    int n = l->to->n_files, most = sizeof l->to->files / sizeof *l->to->files;
+    if (!l->to->model) {
+        l->to->model = l->to->files[l->to->n_files++] = word;
+    } else if (n < most && ((is_onnx(word) && is_onnx(l->to->model)) || (l->to->command == COMMAND_diff && n == 1))) {
+        l->to->files[l->to->n_files++] = word;
+    } else if (takes_rest(l->to->command) ||
+               ((l->to->command == COMMAND_tokenize || l->to->command == COMMAND_explain || l->to->command == COMMAND_help) &&
+                !l->to->n_rest)) {
+        pass_on(l, word);
+    } else {
+        usage_error("one MODEL at a time: \"%s\" and \"%s\" are given", l->to->model, word);
+    }
+}
+
+// `burin run` has --draft for a model that goes into the program, and the program has it for its ways to guess.
+static bool is_of_program(const Line *l, const OptionRow *o, const char *value) {
+    return takes_rest(l->to->command) && !strcmp(o->name, "draft") && value && access(value, F_OK);
+}
+
+static void read_option(Line *l, const OptionRow *o, const char *attached, char *word) {
+    const char *value = value_of(l, o, attached);
+    if (!is_of_program(l, o, value)) {
+        set_option(l->to, o, value);
+        return;
+    }
+    pass_on(l, word);
+    if (!attached) pass_on(l, l->argv[l->at - 1]);
+}
+
+static void read_word(Line *l, char *word) {
+    Command c = l->to->command;
+    const OptionRow *o = NULL;
+    const char *attached = NULL;
+    if (l->only_operands || word[0] != '-' || !word[1]) {
+        read_operand(l, word);
+        return;
+    }
+    if (!strcmp(word, "--")) {
+        l->only_operands = true;
+        return;
+    }
+    if (word[1] == '-') {
+        size_t length = strcspn(word + 2, "=");
+        o = find_option(c, word + 2, length);
+        if (word[2 + length]) attached = word + 3 + length;
+    } else if ((o = find_letter(c, word[1])) && word[2]) {
+        attached = word + 2 + (word[2] == '=');
+    }
+    if (o) {
+        read_option(l, o, attached, word);
+    } else if (takes_rest(c)) {
+        pass_on(l, word);
+    } else {
+        refuse_unknown(c, word);
+    }
+}
+
+static Command read_command(const char *word) {
+    const char *names[COMMAND_COUNT], *near;
+    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+        print_overview(stdout);
+        exit(0);
+    }
+    if (!strcmp(word, "--version")) {
+        printf("burin %s\n", BURIN_VERSION);
+        exit(0);
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        names[i] = commands[i].name;
+        if (!strcmp(word, names[i])) return (Command)i;
+    }
+    near = nearest_name(word, names, COMMAND_COUNT);
+    if (near) usage_error("there is no command \"%s\"\n  hint: did you mean `burin %s`?", word, near);
+    if (!access(word, F_OK)) usage_error("there is no command \"%s\"\n  hint: `burin build %s` compiles it", word, word);
+    usage_error("there is no command \"%s\"\n  hint: `burin --help` lists them", word);
+}
+
+void options_read(Options *to, int argc, char **argv) {
+    *to = (Options){0};
+    if (argc < 2) {
+        print_overview(stderr);
+        exit(2);
+    }
+    to->command = read_command(argv[1]);
+    to->rest = calloc((size_t)argc + 1, sizeof *to->rest);
+    Line l = {.to = to, .argv = argv, .argc = argc, .at = 2};
+    while (l.at < argc) read_word(&l, argv[l.at++]);
+    if (to->help) {
+        print_command_help(to->command);
+        exit(0);
+    }
+    if (*commands[to->command].arguments && *commands[to->command].arguments != '[' && !to->model)
+        usage_error("burin %s needs a MODEL\n  hint: %s", commands[to->command].name, commands[to->command].example);
+}

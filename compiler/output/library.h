@@ -1,0 +1,27 @@
+// The C interface of a library, made of runtime/library/library.h and runtime/library/library.c, or of library_network.h and
+// library_network.c for a network: all are C with NAME as the model's name.
+#ifndef BURIN_OUTPUT_LIBRARY_H
+#define BURIN_OUTPUT_LIBRARY_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/program.h"
+#include "util/text.h"
+
+// What the header says of the model, as NAME_VOCAB_SIZE and so on.
+typedef struct LibraryFacts {
+    const char *identity;  // 16 hex digits
+    bool network;
+    const burin_network *net;  // of a network: for the header's example; NULL: without one
+    int32_t vocab_size, context, max_rows;
+    const char *numbers;  // Build.numbers
+    const char *shared;   // the file name of a shared library, for NAME.py
+    uint64_t weight_bytes, slot_bytes, row_bytes, arena_bytes, arena_lower_bound;
+} LibraryFacts;
+
+// `name` is a C identifier. Append to NAME.h, and to NAME_api.c, which includes it; `home` has the folder runtime/.
+void library_header(const char *home, const char *name, const LibraryFacts *, Text *out);
+void library_source(const char *home, const char *name, const LibraryFacts *, Text *out);
+// NAME.py, beside NAME.so.
+void library_python(const char *home, const char *name, const LibraryFacts *, Text *out);
+#endif
