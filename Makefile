@@ -114,7 +114,7 @@ $(BUILD)/gen/roofline_probe.h: Makefile compiler/report/page/roofline_probe.c
 	@{ echo 'static const char roofline_probe[] ='; $(quoted) compiler/report/page/roofline_probe.c; echo ';'; } > $@
 
 # Unit tests: every tests/unit/NAME.c holds SUITE(NAME); one runner is made of them all (tests/unit/unit.h).
-$(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(BUILD)/libburin.a
+$(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(BUILD)/libburin.a | $(BUILD)/fixtures/stamp
 	$(call say,link,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -lcunit -o $@
 
@@ -174,7 +174,11 @@ demo:
 	@$(MAKE) --no-print-directory -j2 all
 	@examples/austen/demo.sh
 
-run-tests: $(BUILD)/burin $(BUILD)/unit $(TOOLS)
+# Fixtures that are committed in packs; scripts unpack them too when they are outdated.
+$(BUILD)/fixtures/stamp: FORCE
+	@BUILD=$(BUILD) tests/fixtures.sh unpack
+
+run-tests: $(BUILD)/burin $(BUILD)/unit $(TOOLS) $(BUILD)/fixtures/stamp
 	@BUILD=$(BUILD) tests/run $(BUILD)/unit $(QUICK) $(EXTRA)
 
 test:

@@ -19,7 +19,7 @@ make -s -C "$before" -j2 build/burin && make -s -j2 "$BURIN" || exit 2
 
 # What is compiled, one a line: a name, then the words of its command.
 for _folder in "$models"/*; do echo "${_folder##*/} $_folder"; done > "$WORK/list"
-for _folder in examples/*/ tests/published/*/ "$SHARED"/data/found/*/ "$SHARED"/data/found/real/*/; do
+for _folder in examples/*/ $FIXTURES/published/*/ "$SHARED"/data/found/*/ "$SHARED"/data/found/real/*/; do
     [ -e "$_folder/config.json" ] && ls "$_folder" | grep -qE 'safetensors$|gguf$|\.bin$' && echo "$_folder $_folder"
 done >> "$WORK/list"
 find "$SHARED/data" -name '*.onnx' -o -name '*.gguf' 2> /dev/null | sort | sed 's/.*/& &/' >> "$WORK/list"

@@ -5,6 +5,9 @@ SHARED=${SHARED:-../shared}
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/burin-test.XXXXXX")
 trap 'rm -rf "$WORK"' EXIT
 trap 'exit 1' INT TERM
+# Committed in packs: $FIXTURES/ROOM/NAME is a folder of families, published or formats/folders, $FIXTURES/errors has cases.
+FIXTURES=$BUILD/fixtures
+sh tests/fixtures.sh unpack
 # Leaks of a process that ends are no errors; everything else a sanitizer finds is.
 export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" XDG_CACHE_HOME="${XDG_CACHE_HOME:-$PWD/build/cache}" NO_COLOR=1
 

@@ -1,7 +1,7 @@
 # The models of tests/families and, as shared-NAME, those of ../shared/data/families: folders in $models.
 models=$WORK/models
 mkdir "$models"
-for _config in tests/families/*/config.json; do
+for _config in "$FIXTURES"/families/*/config.json; do
     _folder=${_config%/config.json}
     "$BUILD/tools/family_weights" "$_folder" "$models/${_folder##*/}" || not_ok "weights of $_folder"
 done

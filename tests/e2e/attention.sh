@@ -27,9 +27,9 @@ od -An -v -tf4 -w48 "$WORK/last" | awk '{ s = 0; for (i = 1; i <= NF; i++) { s +
     END { exit bad || NR != 72 }' && ok "attention: rows add up to 1, and see nothing that follows" || not_ok "attention: rows add up to 1, and see nothing that follows"
 kv=
 agrees numbers "6, 4, 22, 22" examples/numbers "einhundertacht"
-"$BUILD/tools/family_weights" tests/families/bert-masked "$WORK/weights"
+"$BUILD/tools/family_weights" $FIXTURES/families/bert-masked "$WORK/weights"
 agrees bert "2, 4, 16, 16" "$WORK/weights" --random
-"$BUILD/tools/family_weights" tests/families/gpt_oss "$WORK/sinks"
+"$BUILD/tools/family_weights" $FIXTURES/families/gpt_oss "$WORK/sinks"
 agrees gpt_oss "2, 4, 16, 16" "$WORK/sinks" --tokens 1,5,9,3,30,7,2,2,8,4,6,11,13,12,17 -n 2 --temp 0
 
 says "attention: layers that are not there" 1 "--layers 6: there are 6 attentions, from 0 on" "$WORK/austen" x -n 1 --layers 2,6 --attention "$WORK/none.npy"

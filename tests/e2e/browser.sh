@@ -5,7 +5,7 @@
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome || command -v chrome)
 [ -n "$chromium" ] || { skip browser "no chromium: apt-get install chromium" && exit 0; }
 
-"$BUILD/tools/family_weights" tests/families/bert-masked "$WORK/bert"
+"$BUILD/tools/family_weights" $FIXTURES/families/bert-masked "$WORK/bert"
 "$BUILD/tools/hostile" examples/digits/digits.onnx "$WORK/hostile.onnx" vit '</script><img src=x onerror=alert(1)><b>'
 : > "$WORK/lines"
 # page NAME MODEL OPTIONS...: opens its report. expects NAME TEXT EXPRESSION

@@ -90,7 +90,7 @@ built "hostile: files of locations" build "$WORK/dump/x.ir" --start-from=layout
 closes "a dump" 4
 
 # A folder as downloaded: X-MOD's languages are part of names, everything else is for messages.
-"$BUILD/tools/family_weights" tests/families/xmod "$WORK/xmod"
+"$BUILD/tools/family_weights" $FIXTURES/families/xmod "$WORK/xmod"
 mkdir "$WORK/folder"
 words "$WORK/xmod/config.json" 12 > "$WORK/words"
 echo de_DE >> "$WORK/words"

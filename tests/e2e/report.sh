@@ -59,7 +59,7 @@ check "report: the source" at "$WORK/austen.json" sources.0.text
 check "report: nothing from elsewhere" [ "$(sed 's/<script type="application.json".*//' "$WORK/austen.html" | grep -v http://www.w3.org/ | grep -cE 'https?:|src=|@import|innerHTML|eval\(')" = 0 ]
 
 # ---- other kinds ----
-"$BUILD/tools/family_weights" tests/families/bert-masked "$WORK/bert"
+"$BUILD/tools/family_weights" $FIXTURES/families/bert-masked "$WORK/bert"
 $BURIN report "$WORK/bert" --json > "$WORK/bert.json"
 structure bert "$WORK/bert.json"
 $BURIN report examples/numbers --json > "$WORK/numbers.json"

@@ -2,7 +2,7 @@
 # --stop-after of every pass prints what --dump-ir of the whole pipeline has there: of a decoder, of an
 # encoder-decoder, of a network and a decoder in ONNX.
 . tests/lib.sh
-for family in llama-tied mt5; do "$BUILD/tools/family_weights" tests/families/$family "$WORK/$family"; done
+for family in llama-tied mt5; do "$BUILD/tools/family_weights" $FIXTURES/families/$family "$WORK/$family"; done
 passes=$(sed -n 's/^PASS([a-z]*, \([a-z_]*\),.*/\1/p' compiler/passes.def)
 
 # stops NAME MODEL...

@@ -1,16 +1,19 @@
 #!/bin/sh
-# Every message: its text, the exit status, and that nothing is left behind. Each case runs in an empty folder:
-#   NAME.sh       a script; $BURIN is the compiler, $TOOLS has tests/tools, $TOP the top folder, $SHARED the shared data
+# Checks every message: its text, the exit status, and that nothing is left behind. The tables AREA.cases hold the cases as files
+# (`tests/fixtures.sh` explains them); a new case may be loose files beside them. Each case runs in an empty folder:
+#   NAME.sh       a script; $BURIN is the compiler, $TOOLS has tests/tools, $TOP the top folder, $SHARED the shared data,
+#                 $FIXTURES unpacked fixtures
 #   NAME.burin    a description, with the config.json NAME.json and the tensors NAME.tensors: tools/description.c
 #   TOOL/NAME     a line in the tables of tools/broken.c or tools/broken_onnx.c, which make a damaged file and read it
 #
 # NAME.err is what is printed (with $TOP and $SHARED for these folders), a line `status N`, and a line for every file that a
-# script left behind. UPDATE=1 writes the .err files anew: read the difference before you commit it. Arguments: only these names.
+# script left behind. UPDATE=1 writes the tables anew, loose cases included: read the difference before you commit it. Arguments: only these names.
 # (e2e/messages.sh lists the messages without a case.)
 . tests/lib.sh
-TOP=$PWD BURIN=$PWD/$BURIN TOOLS=$(cd "$BUILD/tools" && pwd) cases=$PWD/tests/errors only=$* got=$WORK/got
+TOP=$PWD BURIN=$PWD/$BURIN TOOLS=$(cd "$BUILD/tools" && pwd) FIXTURES=$PWD/$FIXTURES only=$* got=$WORK/got
 SHARED=$(cd "$SHARED" 2> /dev/null && pwd) || SHARED=/nonexistent
-export TOP BURIN TOOLS SHARED LIBRARY="$TOP/dsl" TMPDIR="$WORK/tmp"
+cases=$FIXTURES/errors
+export TOP BURIN TOOLS SHARED FIXTURES LIBRARY="$TOP/dsl" TMPDIR="$WORK/tmp"
 mkdir -p "$got/broken" "$got/broken_onnx" "$WORK/in" "$TMPDIR"
 
 wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
@@ -33,7 +36,7 @@ run_tool() {
 
 for file in "$cases"/*.sh; do
     name=$(basename "$file" .sh)
-    [ "$name" != run ] && wanted "$name" || continue
+    wanted "$name" || continue
     if grep -q '\$SHARED' "$file" && [ ! -d "$SHARED" ]; then
         skip "errors: $name" "the shared data is missing"
         cp "$cases/$name.err" "$got"
@@ -50,10 +53,11 @@ cd "$got" || exit 1
 for file in $(find . -name '*.err' -printf '%P\n' | sort); do
     name=${file%.err}
     wanted "$name" || continue
-    sed -i -e "s|$TOP|\$TOP|g" -e "s|$SHARED|\$SHARED|g" -e "s|$WORK|\$WORK|g" "$file"
+    sed -i -e "s|$FIXTURES|\$FIXTURES|g" -e "s|$TOP|\$TOP|g" -e "s|$SHARED|\$SHARED|g" -e "s|$WORK|\$WORK|g" "$file"
     [ -z "${UPDATE:-}" ] || cp "$file" "$cases/$file"
     same "errors: $name" "$cases/$file" "$file"
 done
+[ -z "${UPDATE:-}" ] || sh "$TOP/tests/fixtures.sh" pack
 [ -z "$only" ] || exit 0
 
 # No case is lost: each text belongs to one, and there are as many as there were.

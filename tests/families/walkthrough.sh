@@ -3,7 +3,7 @@
 # one in dsl/models.
 . tests/lib.sh
 awk '/^```burin/ { inside = 1; next } /^```/ { inside = 0 } inside' dsl/README.md > "$WORK/olmo2.burin"
-"$BUILD/tools/family_weights" tests/families/olmo2 "$WORK/model"
+"$BUILD/tools/family_weights" $FIXTURES/families/olmo2 "$WORK/model"
 same "walk-through: the description" dsl/models/olmo2.burin "$WORK/olmo2.burin"
 check "walk-through: builds" "$BURIN" build "$WORK/olmo2.burin" --weights "$WORK/model" --mcpu=x86-64-v3 -o "$WORK/olmo2"
 tokens=$(od -An -v -w4 -j 128 -t d4 "$WORK/model/input_ids.npy" | xargs | tr ' ' ,)

@@ -5,7 +5,7 @@
 unsanitized "folders"
 . tests/lib_formats.sh
 
-for path in tests/formats/folders/*/; do
+for path in $FIXTURES/formats/folders/*/; do
     folder "$(basename "$path")" "${path%/}" $(cat "$path/tensor") # with a number: a matrix of a stack
     $BURIN inspect "$path" --stop-after=infer 2> /dev/null
 done > "$WORK/list"
@@ -16,7 +16,7 @@ done
 # Before transformers had a field for it, the quantization stood in a file of its own.
 for file in gptq4_cut:quantize_config.json awq_128:quant_config.json modelopt_mixed:hf_quant_config.json; do
     name=${file%:*} model=$WORK/beside-${file%:*}
-    cp -R "tests/formats/folders/$name" "$model"
+    cp -R "$FIXTURES/formats/folders/$name" "$model"
     chmod -R u+w "$model"
     sed -n '/"quantization_config"/,/^ }/p' "$model/config.json" | sed '1s/.*/{/; $s/.*/}/; /quant_method/d' |
         sed -e ':a' -e 'N' -e '$!ba' -e 's/,\n}/\n}/' > "$model/${file#*:}"
@@ -27,10 +27,10 @@ for file in gptq4_cut:quantize_config.json awq_128:quant_config.json modelopt_mi
 done
 # variant NAME OF EDITS: the same values, said in other words
 variant() {
-    cp -R "tests/formats/folders/$2" "$WORK/$1"
+    cp -R "$FIXTURES/formats/folders/$2" "$WORK/$1"
     chmod -R u+w "$WORK/$1"
     sed -i "$3" "$WORK/$1/config.json"
-    check "folders: $1: $2 in other words" sh -c "! cmp -s '$WORK/$1/config.json' tests/formats/folders/$2/config.json"
+    check "folders: $1: $2 in other words" sh -c "! cmp -s '$WORK/$1/config.json' $FIXTURES/formats/folders/$2/config.json"
     folder "$1" "$WORK/$1" "$(cat "$WORK/$1/tensor")"
 }
 variant blocks_as_text ct_fp8_blocks '/"block_structure": \[/,/\]/c "block_structure": "32x48",'
@@ -46,7 +46,7 @@ program() {
     hash=$($BURIN run "$model" --interpret --tokens "$ids" -n 0 --logits-hash 2> /dev/null)
     one_hash "folders: $name" "$hash" "1:64 2:3" "$WORK/$name" --tokens "$ids" -n 0 --logits-hash
 }
-for name in bnb_nf4 gptq4_cut ct_nvfp4; do program $name tests/formats/folders/$name; done
+for name in bnb_nf4 gptq4_cut ct_nvfp4; do program $name $FIXTURES/formats/folders/$name; done
 
 need "folders: hfquant" "$SHARED/data/hfquant"
 for path in "$SHARED"/data/hfquant/*/; do

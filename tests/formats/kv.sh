@@ -32,7 +32,7 @@ check "kv: check" "$BURIN" check $model --kv=q8_0 --mcpu=native
 
 # family NAME KIND OPTIONS...: the interpreter's bits
 family() {
-    "$BUILD/tools/family_weights" "tests/families/$1" "$WORK/family"
+    "$BUILD/tools/family_weights" "$FIXTURES/families/$1" "$WORK/family"
     check "kv: $2 builds" "$BURIN" build "$WORK/family" --kv=q8_0 --mcpu=x86-64-v3 -o "$WORK/program"
     _kind=$2
     shift 2
@@ -46,7 +46,7 @@ family deepseek_v2 "latent attention" --tokens 5,9,17,20,31,6,7,8 -n 0 --logits-
 family pegasus "an encoder-decoder" --tokens 5,9,17,20,31,6,7,8 --decoder-tokens 0,7,9,12 -n 0 --logits-hash
 
 # Layers with a window keep a ring of their last rows: the bits of the interpreter, which keeps all.
-"$BUILD/tools/family_weights" tests/families/gemma3_text "$WORK/family"
+"$BUILD/tools/family_weights" $FIXTURES/families/gemma3_text "$WORK/family"
 ring=$WORK/ring
 check "kv: rings build" sh -c "'$BURIN' build '$WORK/family' --kv=q8_0 --ctx 700 --mcpu=x86-64-v3 -o '$ring' > '$WORK/built' 2>&1"
 check "kv: rings: $(cost)" test "$(cost)" = "139.5 KB (10 of 12 caches keep their last 256 rows)"

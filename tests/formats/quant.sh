@@ -83,7 +83,7 @@ check "quant: calibrated: matrices are weighed" test "$(grep 'of all' "$WORK/q4_
 check "quant: what a text has weighed is another model" test "$(identity q4_0)" != "$(identity calibrated)"
 
 # Tables of tokens that no product reads, and blocks that a file has already
-"$BUILD/tools/family_weights" tests/families/arcee "$WORK/folder" 2> "$WORK/said"
+"$BUILD/tools/family_weights" $FIXTURES/families/arcee "$WORK/folder" 2> "$WORK/said"
 source=$WORK/folder build_quantized untied q8_0
 takes untied q8_0 1 embed_tokens
 source=tests/formats/mixed/model.gguf build_quantized kept q4_0
@@ -93,7 +93,7 @@ check "quant: unless asked for" grep -q "are quantized again: what the file lost
 
 # Routers stay floats, by whatever name.
 for family in mixtral hunyuan_v1_moe minimax phimoe qwen3_moe deepseek_v3 gpt_oss dbrx granitemoe; do
-    "$BUILD/tools/family_weights" tests/families/$family "$WORK/family"
+    "$BUILD/tools/family_weights" $FIXTURES/families/$family "$WORK/family"
     "$BURIN" inspect "$WORK/family" --quant q8_0 --stop-after=layout 2>&1 | grep 'pack(.*format="q8_0"' > "$WORK/graph"
     check "quant: $family: matrices become blocks" grep -q . "$WORK/graph"
     check "quant: $family: its router does not" sh -c "! grep -E '(moe.gate|mlp.gate|gate.wg|router[a-z.]*)\"$' '$WORK/graph'"

@@ -6,7 +6,7 @@ unsanitized "folders"
 . tests/lib_formats.sh
 int8_bound="0.03 rms" # of eleven tokens and a layer of 64 a single logit says little: in mlx5 one is 0.047 of the largest off, in PyTorch, too
 seen=" f32 "
-for path in tests/formats/folders/*/ "$SHARED"/data/hfquant/*/; do
+for path in $FIXTURES/formats/folders/*/ "$SHARED"/data/hfquant/*/; do
     path=${path%/} name=$(basename "$path")
     [ -f "$path/logits.npy" ] || continue
     $BURIN inspect "$path" --stop-after=quantize > "$WORK/graph" 2> /dev/null

@@ -59,10 +59,10 @@ fill_corpus() {
     case $1 in
         checkpoint) broken broken .safetensors && broken broken .gguf && broken broken .bin ;;
         folders) folders ;;
-        config) named tests/families/*/config.json "$SHARED"/data/families/*/config.json ;;
+        config) named $FIXTURES/families/*/config.json "$SHARED"/data/families/*/config.json ;;
         grammar) named tests/grammar/gbnf/*.gbnf ;;
         schema) named tests/grammar/schemas/*.json ;;
-        dsl) named dsl/*/*.burin tests/golden/*.burin tests/errors/*.burin ;;
+        dsl) named dsl/*/*.burin tests/golden/*.burin $FIXTURES/errors/*.burin ;;
         ir) named tests/golden/*.ir tests/golden/*/*.ir ;;
         npy) named examples/*/*.npy "$SHARED"/data/families/*/*.npy ;;
         onnx) broken broken_onnx .onnx && named "$CASES"/node/*/model.onnx ;;

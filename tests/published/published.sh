@@ -2,11 +2,11 @@
 # config.json as people publish it: each builds with the numbers of transformers, or is refused for what it says.
 . tests/lib.sh
 mkdir "$WORK/models" "$WORK/refused"
-for _config in tests/published/*/config.json; do
+for _config in $FIXTURES/published/*/config.json; do
     _name=${_config%/config.json}
     _name=${_name##*/}
     case $_name in refused-*) _folder=$WORK/refused/$_name ;; *) _folder=$WORK/models/$_name ;; esac
-    "$BUILD/tools/family_weights" "tests/published/$_name" "$_folder" || not_ok "weights of $_name"
+    "$BUILD/tools/family_weights" "$FIXTURES/published/$_name" "$_folder" || not_ok "weights of $_name"
 done
 "$BUILD/tools/family" "$WORK"/models/* > "$WORK/results" 2> "$WORK/messages"
 sed 's/^\(ok\|not ok\) - family/\1 - published:/' "$WORK/results"

@@ -1,5 +1,5 @@
 // Descriptions that have a message. usage: description --list | description NAME | description --each TEXTS (case_process.h)
-// NAME is $TOP/tests/errors/NAME.burin, with NAME.json and NAME.tensors where it has them. Writes the checkpoint into the
+// NAME is $FIXTURES/errors/NAME.burin, with NAME.json and NAME.tensors where it has them. Writes the checkpoint into the
 // current folder; status 1 when the description has no graphs.
 #include <glob.h>
 
@@ -9,7 +9,7 @@
 static void each_name(Visit visit) {
     char pattern[512];
     glob_t found;
-    snprintf(pattern, sizeof pattern, "%s/tests/errors/*.burin", getenv("TOP"));
+    snprintf(pattern, sizeof pattern, "%s/errors/*.burin", getenv("FIXTURES"));
     if (glob(pattern, 0, NULL, &found)) return;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         char *name = strrchr(found.gl_pathv[i], '/') + 1;
@@ -21,7 +21,7 @@ static void each_name(Visit visit) {
 
 static int run(const char *name) {
     char path[512], library[512];
-    snprintf(path, sizeof path, "%s/tests/errors/%s.burin", getenv("TOP"), name);
+    snprintf(path, sizeof path, "%s/errors/%s.burin", getenv("FIXTURES"), name);
     snprintf(library, sizeof library, "%s/dsl", getenv("TOP"));
     Case c = case_of_file(path);
     Text graphs = {0};
@@ -32,4 +32,4 @@ static int run(const char *name) {
     return !loaded;
 }
 
-int main(int argc, char **argv) { return getenv("TOP") ? run_cases(argc, argv, each_name, run) : 2; }
+int main(int argc, char **argv) { return getenv("TOP") && getenv("FIXTURES") ? run_cases(argc, argv, each_name, run) : 2; }

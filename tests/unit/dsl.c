@@ -213,7 +213,9 @@ static void check_messages_of(const char *path) {
 
 static void every_message_has_a_case(void) {
     add_to_corpus("tests/unit/dsl.c");
-    each_file("tests/errors", "dsl-", ".err", add_to_corpus);
+    char cases[256];
+    snprintf(cases, sizeof cases, "%s/fixtures/errors", getenv("BUILD") ? getenv("BUILD") : "build");
+    CHECK(each_file(cases, "dsl-", ".err", add_to_corpus) > 0);
     missing = 0;
     each_file("compiler/frontend/dsl", "", ".c", check_messages_of);
     check_messages_of("dsl/parse.y");
