@@ -1,1 +1,0 @@
-mkdir recorded; "$BURIN" check "$TOP/examples/austen" --against recorded; s=$?; rmdir recorded; exit $s

@@ -1,1 +1,0 @@
-"$BURIN" check "$TOP/examples/austen" --against "$TOP/examples/austen/logits.npy" --tokens 1

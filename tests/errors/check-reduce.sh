@@ -1,1 +1,0 @@
-"$BURIN" check "$TOP/examples/austen" --reduce -o x.ir

@@ -1,1 +1,0 @@
-mkdir m; $BURIN build m -o out; s=$?; rmdir m; exit $s

@@ -1,1 +1,0 @@
-: > x.gguf; $BURIN build x.gguf; s=$?; rm x.gguf; exit $s

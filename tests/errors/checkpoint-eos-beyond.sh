@@ -1,1 +1,0 @@
-mkdir m; cp $TOP/examples/austen/* m; rm m/generation_config.json; sed "s/\"eos_token_id\": 1/\"eos_token_id\": 50256/" $TOP/examples/austen/config.json > m/config.json; $BURIN build m --emit=c > text; s=$?; rm -r m text; exit $s

@@ -1,1 +1,0 @@
-mkdir m; sed "s/\"num_key_value_heads\": 2/\"num_key_value_heads\": 3/" $TOP/examples/austen/config.json > m/config.json; cp $TOP/examples/austen/model.safetensors m; $BURIN build m -o out; s=$?; rm -r m; exit $s

@@ -1,1 +1,0 @@
-mkdir m; sed "s/\"num_hidden_layers\": 6/\"num_hidden_layers\": 7/" $TOP/examples/austen/config.json > m/config.json; cp $TOP/examples/austen/model.safetensors m; $BURIN build m -o out; s=$?; rm -r m; exit $s

@@ -1,1 +1,0 @@
-mkdir m; echo "{\"architectures\": [\"GPTBigBirdLMHeadModel\"], \"model_type\": \"gpt_bird\"}" > m/config.json; cp $TOP/examples/austen/model.safetensors m; $BURIN build m -o out; s=$?; rm -r m; exit $s

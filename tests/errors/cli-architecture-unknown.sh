@@ -1,1 +1,0 @@
-mkdir m; printf "{\"model_type\": \"llamma\"}" > m/config.json; cp $TOP/examples/austen/model.safetensors m; $BURIN build m -o out; s=$?; rm -r m; exit $s

@@ -1,1 +1,0 @@
-$BURIN inspect $TOP/examples/austen --bind=x=tokens

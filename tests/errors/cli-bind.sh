@@ -1,1 +1,0 @@
-$BURIN build $TOP/examples/digits/digits.onnx --bind=pixels=colours -o out

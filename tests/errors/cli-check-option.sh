@@ -1,1 +1,0 @@
-$BURIN check $TOP/examples/austen --output=x

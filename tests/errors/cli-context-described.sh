@@ -1,1 +1,0 @@
-$TOOLS/family_weights $TOP/tests/families/deepseek_v3 m && sed 's/"max_position_embeddings"/"index_topk": 16, &/' m/config.json > c && mv c m/config.json && $BURIN build m --ctx=17 -o p; s=$?; rm -r m; exit $s

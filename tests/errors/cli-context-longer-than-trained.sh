@@ -1,1 +1,0 @@
-$BURIN build $TOP/examples/austen --ctx 600 --emit=ir > ir; s=$?; rm ir; exit $s

@@ -1,1 +1,0 @@
-$BURIN build model --ctx 99999999999999999999

@@ -1,1 +1,0 @@
-$BURIN inspect model.onnx --dim batch

@@ -1,1 +1,0 @@
-$BURIN inspect model.onnx --max "$(seq -s, -f 'd%g=4' 65)"

@@ -1,1 +1,0 @@
-$BURIN inspect examples/austen --dim=batch=1

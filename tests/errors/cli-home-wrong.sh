@@ -1,1 +1,0 @@
-BURIN_HOME=/ $BURIN build $TOP/examples/austen -o out

@@ -1,1 +1,0 @@
-$BURIN build $SHARED/data/families/gpt2 --ctx 100000 -o out

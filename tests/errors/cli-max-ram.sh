@@ -1,1 +1,0 @@
-$BURIN build $TOP/examples/austen --max-ram 64K -o out

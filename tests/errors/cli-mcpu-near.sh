@@ -1,1 +1,0 @@
-$BURIN build model --mcpu=x86-64-v5

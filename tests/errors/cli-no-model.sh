@@ -1,1 +1,0 @@
-$BURIN build

@@ -1,1 +1,0 @@
-BURIN_OPTIMIZE=fast $BURIN build $TOP/examples/austen -o out

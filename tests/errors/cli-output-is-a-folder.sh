@@ -1,1 +1,0 @@
-mkdir out; $BURIN build $TOP/examples/austen -o out; s=$?; rmdir out; exit $s

@@ -1,1 +1,0 @@
-mkfifo out; $BURIN build $TOP/examples/austen -o out; s=$?; test -p out && rm out; exit $s

@@ -1,1 +1,0 @@
-$BURIN build $TOP/examples/austen -o "$(printf '%0300d' 1)"

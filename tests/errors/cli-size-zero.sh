@@ -1,1 +1,0 @@
-$BURIN build model --max-ram=0

@@ -1,1 +1,0 @@
-$BURIN build model.gguf --start-from=fuse

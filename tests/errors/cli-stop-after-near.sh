@@ -1,1 +1,0 @@
-$BURIN inspect model --stop-after=fuze

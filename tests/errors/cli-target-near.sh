@@ -1,1 +1,0 @@
-$BURIN build model --target=aarch64-linux-gun

@@ -1,1 +1,0 @@
-TMPDIR=/nowhere $BURIN build $TOP/examples/austen -o out

@@ -1,1 +1,0 @@
-mkdir m; cp $TOP/examples/austen/model.safetensors m; sed "s/\"silu\"/\"xielu\"/" $TOP/examples/austen/config.json > m/config.json; $BURIN build m -o out; s=$?; rm -r m; exit $s

@@ -1,1 +1,0 @@
-mkdir m; cp $TOP/examples/austen/model.safetensors m; sed "s/^{/{\n  \"rope_scaling\": {\"rope_type\": \"spiral\", \"factor\": 2.0},/; /rope_scaling\": null/d" $TOP/examples/austen/config.json > m/config.json; $BURIN build m -o out; s=$?; rm -r m; exit $s

@@ -1,1 +1,0 @@
-mkdir -p a/runtime && touch a/MANIFEST; "$BURIN" diff a a; s=$?; rm -r a; exit $s

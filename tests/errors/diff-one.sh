@@ -1,1 +1,0 @@
-"$BURIN" diff "$TOP/examples/austen"

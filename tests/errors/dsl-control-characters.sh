@@ -1,1 +1,0 @@
-printf 'model x\ngraph d(t: int[T]) -> [T, 1] {\n  # \033[31mred\n  é = \033[31m t\n  return "é\033[2J" + u\n}\n' > x.burin; $BURIN build x.burin --weights $TOP/examples/austen -o out; s=$?; rm x.burin; exit $s

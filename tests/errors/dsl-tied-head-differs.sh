@@ -1,1 +1,0 @@
-cp -r $TOP/tests/formats/folders/gptq4_cut m; sed -i "s/\"tie_word_embeddings\": false/\"tie_word_embeddings\": true/" m/config.json; $BURIN inspect m --stop-after=infer > text; s=$?; rm -rf m text; exit $s

@@ -1,6 +1,0 @@
-cat > x.ir <<'END'
-graph g(%x: f32[T, 4]) -> (%y) where T <= 9 {
-  %y = constant {size=3} : f32[4]
-}
-END
-$BURIN inspect x.ir --start-from=simplify; s=$?; rm x.ir; exit $s

@@ -1,5 +1,0 @@
-cat > x.ir <<'END'
-// {"module":"x","context":12,
-graph g() -> () {}
-END
-$BURIN inspect x.ir --start-from=simplify; s=$?; rm x.ir; exit $s

@@ -1,1 +1,0 @@
-$BURIN inspect $TOP/examples/digits/digits.onnx --dim=sequence=4; exit $?

@@ -1,3 +1,0 @@
-. "$TOP/tests/errors/inc/onnx_files.sh"
-encoder
-build e.onnx e.onnx

@@ -1,1 +1,0 @@
-$BURIN inspect $TOP/tests/formats/folders/hqq4_axis0 --stop-after=infer > /dev/null

@@ -1,1 +1,0 @@
-$BURIN build $SHARED/data/families/vit --pooling=mean -o out

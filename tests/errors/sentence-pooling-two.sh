@@ -1,1 +1,0 @@
-cp -R $SHARED/data/families/bert m; chmod -R u+w m; mkdir m/1; echo '[{"type": "sentence_transformers.models.Transformer", "path": ""}, {"type": "sentence_transformers.models.Pooling", "path": "1"}]' > m/modules.json; echo '{"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true}' > m/1/config.json; $BURIN build m -o out; s=$?; rm -rf m; exit $s

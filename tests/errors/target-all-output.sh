@@ -1,1 +1,0 @@
-"$BURIN" build "$TOP/examples/austen" --target=all-linux
