@@ -66,33 +66,58 @@ static const char *behind_words(const char *at) {
     return *at ? at + 1 : at;
 }
 
-// Is the name a word of the text, outside of comments and strings, and no field of a struct?
-bool has_word(const char *text, const char *name) {
-    size_t n = strlen(name);
-    for (const char *at = text; *at;) {
-        const char *behind = behind_words(at);
-        size_t length = 0;
-        while (in_word(at[length])) length++;
-        bool field = at > text && (at[-1] == '.' || at[-1] == '>');
-        if (behind == at && length == n && !field && !strncmp(at, name, n)) return true;
-        at = behind > at ? behind : at + (length ? length : 1);
+// The next word of the text from *at on, outside of comments and strings, that is no field of a struct; NULL at the end.
+static const char *next_word(const char *text, const char **at, size_t *length) {
+    while (**at) {
+        const char *word = *at, *behind = behind_words(word);
+        size_t n = 0;
+        while (in_word(word[n])) n++;
+        bool field = word > text && (word[-1] == '.' || word[-1] == '>');
+        *at = behind > word ? behind : word + (n ? n : 1), *length = n;
+        if (behind == word && n && !field) return word;
     }
+    return NULL;
+}
+
+bool has_word(const char *text, const char *name) {
+    size_t n = strlen(name), length;
+    for (const char *at = text, *word; (word = next_word(text, &at, &length));)
+        if (length == n && !strncmp(word, name, n)) return true;
     return false;
 }
 
+// Marks the parameters that the body names, in one pass over it.
+static bool *used_parameters(Arena *arena, const Parameters *ps, const char *body) {
+    Map words;
+    size_t length;
+    map_init(&words, arena);
+    for (const char *at = body, *word; (word = next_word(body, &at, &length));) {
+        const char *name = arena_strndup(arena, word, length);
+        if (!map_get(&words, name)) map_put(&words, name, &words);
+    }
+    bool *used = ARENA_ARRAY(arena, bool, ps->n + 1);
+    for (int i = 0; i < ps->n; i++) used[i] = map_get(&words, ps->list[i].name);
+    return used;
+}
+
 void write_signature(Text *t, const Parameters *ps, const char *kind, const char *name, const char *body) {
+    Arena *arena = arena_new();
+    const bool *used = used_parameters(arena, ps, body);
     const char *separator = "";
     text_add(t, "%s void %s(", kind, name);
     for (int i = 0; i < ps->n; i++)
-        if (has_word(body, ps->list[i].name))
-            text_add(t, "%s%s%s", separator, ps->list[i].type, ps->list[i].name), separator = ", ";
+        if (used[i]) text_add(t, "%s%s%s", separator, ps->list[i].type, ps->list[i].name), separator = ", ";
     text_add(t, "%s) {\n", *separator ? "" : "void");
+    arena_free(arena);
 }
 
 void write_arguments(Text *t, const Parameters *ps, const char *body) {
+    Arena *arena = arena_new();
+    const bool *used = used_parameters(arena, ps, body);
     const char *separator = "";
     text_add(t, "(");
     for (int i = 0; i < ps->n; i++)
-        if (has_word(body, ps->list[i].name)) text_add(t, "%s%s", separator, ps->list[i].argument), separator = ", ";
+        if (used[i]) text_add(t, "%s%s", separator, ps->list[i].argument), separator = ", ";
     text_add(t, ")");
+    arena_free(arena);
 }

@@ -29,7 +29,7 @@ void take_count(Parameters *, const char *name, const Dim *);
 void take_rows(Parameters *, const Type *);  // the product of all but the last dimension
 void take_step(Parameters *);                // s
 
-bool has_word(const char *text, const char *name);  // and not as a field of a struct
+bool has_word(const char *text, const char *name);  // outside of comments and strings, and not as a field of a struct
 Parameters parameters_of(const Program *, const Kernel *);
 void write_signature(Text *, const Parameters *, const char *kind, const char *name, const char *body);
 void write_arguments(Text *, const Parameters *, const char *body);

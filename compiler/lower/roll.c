@@ -16,7 +16,8 @@ typedef struct Run {
     int first, period, length;
 } Run;
 
-enum { MOST_RUNS = 32 };
+// Layers of more kernels are not looked for, and no more kernels are compared in all: time stays linear in long graphs.
+enum { MOST_RUNS = 32, LONGEST_PERIOD = 4096, MOST_COMPARED = 1 << 26 };
 
 static int saved(const Run *r) { return r->length - r->period; }
 
@@ -33,7 +34,7 @@ static void keep_run(Run *runs, int *n, Run run) {
 
 static int find_runs(const Program *p, Run runs[MOST_RUNS]) {
     int n = 0;
-    for (int period = 1; period <= p->n_kernels / 2; period++)
+    for (int period = 1; period <= p->n_kernels / 2 && period <= LONGEST_PERIOD; period++)
         for (int i = 0; i + period < p->n_kernels; i++) {
             int first = i;
             while (i + period < p->n_kernels && p->kernels[i]->signature == p->kernels[i + period]->signature) i++;
@@ -132,10 +133,28 @@ static bool join_operand(const Loop *loop, View *const of[3], int at[2], void *u
     return true;
 }
 
-static bool values_are_apart(const Program *p, int *parent) {
+// The kernels from first to last between which a buffer that becomes one with `root` is live.
+typedef struct Joined {
+    int root, first, last;
+} Joined;
+
+static int compare_joined(const void *a, const void *b) {
+    const Joined *x = a, *y = b;
+    return x->root != y->root ? (x->root < y->root ? -1 : 1) : (x->first > y->first) - (x->first < y->first);
+}
+
+// Ranges of one buffer are apart, so ranges that overlap are of two.
+static bool values_are_apart(Arena *arena, const Program *p, int *parent) {
+    int n = 0;
+    for (int i = 0; i < p->n_buffers; i++) n += p->buffers[i]->n_live;
+    Joined *ranges = ARENA_ARRAY(arena, Joined, n + 1);
+    n = 0;
     for (int i = 0; i < p->n_buffers; i++)
-        for (int j = i + 1; j < p->n_buffers; j++)
-            if (root(parent, i) == root(parent, j) && live_overlap(p->buffers[i], p->buffers[j])) return false;
+        for (int j = 0; j < p->buffers[i]->n_live; j++)
+            ranges[n++] = (Joined){root(parent, i), p->buffers[i]->live[j].first, p->buffers[i]->live[j].last};
+    qsort(ranges, (size_t)n, sizeof *ranges, compare_joined);
+    for (int i = 1; i < n; i++)
+        if (ranges[i].root == ranges[i - 1].root && ranges[i].first <= ranges[i - 1].last) return false;
     return true;
 }
 
@@ -179,7 +198,7 @@ static bool roll_as(Lowering *l, Loop loop) {
     int *parent = ARENA_ARRAY(l->arena, int, p->n_buffers + 1);
     for (int i = 0; i < p->n_buffers; i++) parent[i] = i;
     if (each_operand(p, &loop, check_operand, NULL) && each_operand(p, &loop, claim_operand, NULL) && !used_outside(p, &loop) &&
-        each_operand(p, &loop, join_operand, parent) && values_are_apart(p, parent)) {
+        each_operand(p, &loop, join_operand, parent) && values_are_apart(l->arena, p, parent)) {
         join_buffers(p, parent);
         p->loop = loop;
         return true;
@@ -194,9 +213,12 @@ void roll_layers(Lowering *l) {
     if (l->program->n_regions || l->program->n_data_dependent) return;  // bodies and sizes are not apart
     int n = find_runs(l->program, runs);
     find_live_ranges(l->program);
+    int64_t compared = 0;
     for (int i = 0; i < n; i++)
         for (int later = 0; later < runs[i].period; later++) {
             Loop loop = loop_of_run(&runs[i], later);
+            compared += l->program->n_kernels;
+            if (compared > MOST_COMPARED) return;
             if (loop.iterations >= 2 && roll_as(l, loop)) return;
         }
 }

@@ -15,13 +15,15 @@
 
 typedef struct Access {
     const View *view;
-    Graph *graph;
+    const Dim *count;  // elements of the view
     Share share;
     const RankShare *ranks;
     bool own_part, write, per_sequence;
     bool contiguous;
     bool alone;  // the kernel's work is one unit, so one thread does all of it: the same for all such kernels
 } Access;
+
+enum { MOST_ACCESSES = 4096 };  // without a barrier; after these one is placed in any case, which bounds the time
 
 typedef struct Since {  // the last barrier
     Access *list;
@@ -60,7 +62,7 @@ static bool is_by_rows(ShareKind k) { return k == SHARE_ROWS || k == SHARE_OUTER
 static bool same_stretch(const Access *a, const Access *b) {
     if (!is_by_rows(a->share.kind) || !is_by_rows(b->share.kind) || a->per_sequence || a->ranks->units) return false;
     if (!a->contiguous || !b->contiguous) return false;
-    return type_count(a->graph, &a->view->type) == type_count(b->graph, &b->view->type);
+    return a->count == b->count;
 }
 
 // Does each thread touch the same elements in both?
@@ -89,7 +91,7 @@ static Access access_of(const Kernel *k, int operand, bool one_row) {
     const bool shared = !k->dynamic && !k->fused_into && !(k->replicated_if_one_row && one_row);
     return (Access){
         .view = v,
-        .graph = k->node->graph,
+        .count = type_count(k->node->graph, &v->type),
         .share = k->share,
         .ranks = &k->ranks,
         .own_part = v->own_part && shared,
@@ -103,6 +105,7 @@ static bool needs_barrier_alone(const Since *since, const Kernel *k) {
     for (int i = 0; i < k->n_in + k->n_out; i++) {
         Access a = access_of(k, i, since->one_row);
         if (in_local(a.view, since->one_row)) continue;
+        if (since->n > MOST_ACCESSES) return true;
         for (int j = 0; j < since->n; j++)
             if (conflict(&since->list[j], &a, since->one_row)) return true;
     }
@@ -117,10 +120,25 @@ static bool needs_barrier(const Program *p, const Since *since, int kernel) {
     return false;
 }
 
+// Returns true if one of the latest accesses conflicts with all that this one conflicts with: long chains of kernels use the
+// same few buffers again and again.
+static bool is_remembered(const Since *since, const Access *a) {
+    enum { LATEST = 32 };
+    for (int i = since->n - 1; i >= 0 && i >= since->n - LATEST; i--) {
+        const Access *b = &since->list[i];
+        bool same_kind = a->write == b->write && a->own_part == b->own_part && a->per_sequence == b->per_sequence &&
+                         a->contiguous == b->contiguous && a->alone == b->alone;
+        bool same_share = a->share.kind == b->share.kind && a->share.count == b->share.count && b->ranks &&
+                          !memcmp(a->ranks, b->ranks, sizeof *a->ranks);
+        if (same_kind && same_share && a->view->base == BASE_BUFFER && view_same_place(a->view, b->view)) return true;
+    }
+    return false;
+}
+
 static void remember(Since *since, const Kernel *k) {
     for (int i = 0; i < k->n_in + k->n_out; i++) {
         Access a = access_of(k, i, since->one_row);
-        if (!in_local(a.view, since->one_row)) since->list[since->n++] = a;
+        if (!in_local(a.view, since->one_row) && !is_remembered(since, &a)) since->list[since->n++] = a;
     }
 }
 

@@ -118,8 +118,6 @@ Type onnx_type(OnnxCall *c, int i) {
     return v->node ? v->node->type : elements_type(c, v);
 }
 
-enum { MAX_KNOWN = 1024 };  // elements of an integer constant that are worth knowing one by one
-
 static int64_t integer_at(const Tensor *t, int64_t i) {
     switch (t->dtype) {
         case DT_i64: {
@@ -140,7 +138,7 @@ static int64_t integer_at(const Tensor *t, int64_t i) {
 static void know_tensor(OnnxCall *c, OnnxValue *v, const Tensor *t) {
     if (!t || t->rank > 1 || (t->dtype != DT_i64 && t->dtype != DT_i32 && t->dtype != DT_bool)) return;
     int64_t n = tensor_count(t);
-    if (n > MAX_KNOWN) return;
+    if (n > ONNX_MAX_KNOWN) return;
     const Dim **elements = ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1);
     for (int64_t i = 0; i < n; i++) elements[i] = dim_const(c->graph, integer_at(t, i));
     v->elements = elements, v->n = (int)n, v->vector = t->rank == 1, v->dtype = t->dtype;

@@ -37,7 +37,7 @@ typedef struct OnnxImport {
     OnnxSaid *said;               // keeps notes and warnings; NULL: they are printed at once
 } OnnxImport;
 
-enum { ONNX_MAX_RESULTS = 64 };
+enum { ONNX_MAX_RESULTS = 64, ONNX_MAX_KNOWN = 1024 };  // results of a node; integers that are known one by one
 
 // import.c, for text.c
 void onnx_import_values(OnnxImport *);  // initializers, inputs, nodes

@@ -260,7 +260,7 @@ static bool concat_elements(OnnxCall *c) {
     const Dim *const *part;
     int n, total = 0;
     for (int i = 0; i < onnx_count(c); i++) {
-        if (!onnx_elements(c, i, &part, &n)) return false;
+        if (!onnx_elements(c, i, &part, &n) || n > ONNX_MAX_KNOWN - total) return false;
         total += n;
     }
     const Dim **all = new_dims(c, total);
@@ -291,7 +291,7 @@ void onnx_concat(OnnxCall *c, int argument) {
 static bool gather_elements(OnnxCall *c) {
     const Dim *const *x, *const *index;
     int n, picks;
-    if (!onnx_elements(c, 0, &x, &n) || !onnx_elements(c, 1, &index, &picks)) return false;
+    if (!onnx_elements(c, 0, &x, &n) || !onnx_elements(c, 1, &index, &picks) || picks > ONNX_MAX_KNOWN) return false;
     const Dim **r = new_dims(c, picks);
     for (int i = 0; i < picks; i++) {
         int64_t at;
