@@ -83,9 +83,9 @@ static size_t without_blanks(const char *line, size_t n) {
     return n;
 }
 
-static void add_line(Text *t, const char *line, size_t n) {
+// The indent of a line's rest goes over what was before the break: the rest is never copied, however long it is.
+static void add_line(Text *t, char *line, size_t n) {
     bool comment = !strncmp(line + strspn(line, " "), "//", 2);
-    char *rest = NULL;
     size_t code = n > COLUMNS && !comment && *line != '#' ? comment_behind(line, n) : n;
     if (code < n) {  // it moves in front of its code
         text_add(t, "%.*s%.*s\n", (int)strspn(line, " "), line, (int)(n - code), line + code);
@@ -95,18 +95,18 @@ static void add_line(Text *t, const char *line, size_t n) {
         Break b = comment ? best_break_of_comment(line) : best_break(line, n);
         if (!b.at) break;
         text_append(t, line, without_blanks(line, b.at)), text_append(t, "\n", 1);
-        Text next = {0};
-        text_add(&next, "%*s%s%.*s", (int)b.indent, "", comment ? "//   " : "", (int)(n - b.at), line + b.at);
-        free(rest);
-        line = rest = next.data, n = next.length;
+        const char *prefix = comment ? "//   " : "";
+        size_t before = b.indent + strlen(prefix);
+        line += b.at - before, n -= b.at - before;
+        memset(line, ' ', b.indent);
+        memcpy(line + b.indent, prefix, strlen(prefix));
     }
     text_append(t, line, n);
-    free(rest);
 }
 
 void wrap_lines(Text *t, size_t begin) {
     Text wrapped = {0};
-    for (const char *line = t->data + begin; t->length > begin && *line;) {
+    for (char *line = t->data + begin; t->length > begin && *line;) {
         size_t n = strcspn(line, "\n");
         add_line(&wrapped, line, n);
         line += n;
