@@ -1,26 +1,20 @@
 # Words of tests that ask a server over the loopback: `. tests/lib_server.sh` behind lib.sh.
 
-# talking MODEL_FOLDER: austen with a chat template, which ends an answer of the assistant with </s>, and knows tools
+# talking MODEL_FOLDER: austen with a chat template, which ends an answer of the assistant with </s>, whose calls are whole answers, as Llama 3's
 talking() {
     mkdir -p "$1"
     for file in config.json generation_config.json model.safetensors tokenizer.json tokenizer_config.json; do
         ln -sf "$PWD/examples/austen/$file" "$1/$file"
     done
     cat > "$1/chat_template.jinja" << 'END'
-{%- if tools %}<tools>{% for t in tools %}{{ t | tojson }}{% endfor %}</tools>
-For each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:
-<tool_call>
-{"name": <function-name>, "arguments": <args-json-object>}
-</tool_call>
-{% endif %}
+{%- if tools %}ipython {"name": {{ tools[0].function.name }}, "parameters": {}}{% endif %}
 {%- for m in messages %}
     {{- bos_token + m.role + ' ' + (m.content or '') }}
-    {%- for call in m.tool_calls or [] %}<tool_call>
-{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
-</tool_call>{% endfor %}
+    {%- for call in m.tool_calls or [] %}{"name": "{{ call.function.name }}", "parameters": {{ call.function.arguments | tojson }}}{% endfor %}
     {{- eos_token }}
 {%- endfor %}
-{%- if add_generation_prompt %}{{ bos_token }}assistant {% endif %}
+{%- if add_generation_prompt %}{{ bos_token }}assistant {% if enable_thinking %}<think>
+{% endif %}{% endif %}
 END
 }
 

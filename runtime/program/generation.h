@@ -61,6 +61,10 @@ void burin_answer_note(burin_generation *, const float *logits);
 void burin_answer_token(burin_generation *, int32_t token);
 void burin_answer_text(burin_generation *);
 void burin_answer_end(const burin_generation *, int32_t prompt_tokens);
+// Of the answer's tokens and the n likeliest in their place: burin_answer_token prints them, each with a comma in front but the
+// first.
+void burin_logprobs_open(burin_generation *, int64_t n);
+void burin_logprobs_close(burin_generation *);
 double burin_log_of_total(const burin_sampler *, const float *logits);              // the logarithm of the sum of e^logit
 void burin_generation_statistics(const burin_generation *, int32_t prompt_tokens);  // -v
 #endif

@@ -19,17 +19,20 @@ struct burin_logprobs {
 };
 
 void burin_answer_begin(burin_generation *g) {
-    int64_t n = g->run->command->logprobs;
     if (!g->run->command->json) return;
     g->quiet = true;
     burin_print("{");
-    if (n < 0) return;
+    if (g->run->command->logprobs < 0) return;
+    burin_logprobs_open(g, g->run->command->logprobs);
+    burin_print("\"logprobs\": {\"content\": [");
+}
+
+void burin_logprobs_open(burin_generation *g, int64_t n) {
     int32_t vocab_size = g->run->model->vocab_size;
     g->logprobs = burin_allocate(1, sizeof *g->logprobs + (size_t)n * sizeof *g->logprobs->likely);
     g->logprobs->logits = burin_allocate((size_t)vocab_size, sizeof(float));
     g->logprobs->vocab_size = vocab_size;
     g->logprobs->n = n < vocab_size ? (int32_t)n : vocab_size;
-    burin_print("\"logprobs\": {\"content\": [");
 }
 
 // e^x in blocks, by the CPU's own code.
@@ -100,13 +103,16 @@ void burin_answer_token(burin_generation *g, int32_t token) {
     burin_print("]}");
 }
 
+void burin_logprobs_close(burin_generation *g) {
+    if (!g->logprobs) return;
+    free(g->logprobs->logits);
+    free(g->logprobs);
+    g->logprobs = NULL;
+}
+
 void burin_answer_text(burin_generation *g) {
-    if (g->logprobs) {
-        burin_print("]}, ");
-        free(g->logprobs->logits);
-        free(g->logprobs);
-        g->logprobs = NULL;
-    }
+    if (g->logprobs) burin_print("]}, ");
+    burin_logprobs_close(g);
 }
 
 void burin_answer_end(const burin_generation *g, int32_t prompt_tokens) {

@@ -4,17 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef burin_call_part part;
+
 typedef struct calls {
     const burin_tool_format *format;
     const char *begin, *at, *end;  // of the answer; what is left of it
+    const burin_call_reader *reader;
     int n;
-    burin_capture printed;
+    part open_name, open_arguments;  // of a call that the answer ends within; no name: none
 } calls;
-
-typedef struct part {
-    const char *text;
-    size_t bytes;
-} part;
 
 static part answer_part(const char *from, const char *to) { return (part){from, (size_t)(to - from)}; }
 
@@ -107,13 +105,22 @@ static part part_until(calls *c, const char *set) {
 // ----------------------------------------------------------------------------------------------------------------- one call
 static bool print_tool_call(calls *c, part name, part arguments) {
     if (!name.bytes || !arguments.bytes) return false;
-    burin_print(c->n ? ", " : "");
-    burin_print("{\"id\": \"call_%d\", \"type\": \"function\", \"function\": {\"name\": ", c->n++);
-    burin_print_json_string(name.text, name.bytes);
-    burin_print(", \"arguments\": ");
-    burin_print_json_string(arguments.text, arguments.bytes);
-    burin_print("}}");
+    c->reader->call(c->reader->context, c->n++, name, arguments, true);
     return true;
+}
+
+// Notes a call whose arguments, an object, have begun, for answers that are still being written.
+static bool leave_open(calls *c, part name, const char *arguments) {
+    while (arguments < c->end && is_any_of(" \t\r\n", *arguments)) arguments++;
+    if (arguments < c->end && *arguments == '{') c->open_name = name, c->open_arguments = answer_part(arguments, c->end);
+    return false;
+}
+
+// A call whose arguments are an object here.
+static bool call_with_object(calls *c, part name) {
+    const char *begin = c->at;
+    part arguments = value_of_call(c);
+    return arguments.bytes ? print_tool_call(c, name, arguments) : leave_open(c, name, begin);
 }
 
 // {"name": "f", "arguments": {...}}
@@ -123,8 +130,9 @@ static bool object_call(calls *c) {
     if (name.bytes < 2 || !take_mark(c, ",") || !(take_mark(c, "\"arguments\"") || take_mark(c, "\"parameters\"")) ||
         !take_mark(c, ":"))
         return false;
-    part arguments = value_of_call(c);
-    return go_behind(c, "}") && print_tool_call(c, (part){name.text + 1, name.bytes - 2}, arguments);
+    const char *begin = c->at;
+    part arguments = value_of_call(c), inside = {name.text + 1, name.bytes - 2};
+    return go_behind(c, "}") ? print_tool_call(c, inside, arguments) : leave_open(c, inside, begin);
 }
 
 static part json_of_python(part value) {
@@ -140,13 +148,18 @@ static part json_of_python(part value) {
 // Prints the arguments as an object, one after the other. False: the answer ends within them.
 typedef bool print_arguments(calls *, part name);
 
-static bool print_listed_call(calls *c, part name, print_arguments *print) {
-    burin_capture arguments = {0}, *before = burin_capture_into(&arguments);
+static bool capture_arguments(calls *c, part name, print_arguments *print, burin_capture *arguments) {
+    burin_capture *before = burin_capture_into(arguments);
     burin_print("{");
     bool whole = print(c, name);
     burin_print("}");
     burin_capture_into(before);
-    whole = whole && print_tool_call(c, name, (part){arguments.data, arguments.n});
+    return whole;
+}
+
+static bool print_listed_call(calls *c, part name, print_arguments *print) {
+    burin_capture arguments = {0};
+    bool whole = capture_arguments(c, name, print, &arguments) && print_tool_call(c, name, (part){arguments.data, arguments.n});
     free(arguments.data);
     return whole;
 }
@@ -295,19 +308,26 @@ static bool take_name(calls *c, part *name) {
     return true;
 }
 
+static bool shaped_object_call(calls *c, part name) {
+    const char *begin = c->at;
+    part arguments = value_of_call(c);
+    bool whole = arguments.bytes && take_of_shape(c, c->format->shape.call_end);
+    return whole ? print_tool_call(c, name, arguments) : leave_open(c, name, begin);
+}
+
 static bool shaped_call(calls *c) {
     const burin_tool_syntax *s = &c->format->shape;
     part name;
-    int before = c->n;
-    size_t printed = c->printed.n;
+    burin_capture arguments = {0};
     if (!take_name(c, &name)) return false;
-    bool whole = s->kind == BURIN_SHAPE_JSON     ? print_tool_call(c, name, value_of_call(c))
-                 : s->kind == BURIN_SHAPE_PYTHON ? print_listed_call(c, name, python_arguments)
-                 : s->kind == BURIN_SHAPE_BRACED ? print_listed_call(c, name, braced_arguments)
-                                                 : print_listed_call(c, name, tagged_arguments);
-    if (whole && take_of_shape(c, s->call_end)) return true;
-    c->n = before, c->printed.n = printed;
-    return false;
+    if (s->kind == BURIN_SHAPE_JSON) return shaped_object_call(c, name);
+    print_arguments *print = s->kind == BURIN_SHAPE_PYTHON   ? python_arguments
+                             : s->kind == BURIN_SHAPE_BRACED ? braced_arguments
+                                                             : tagged_arguments;
+    bool whole = capture_arguments(c, name, print, &arguments) && take_of_shape(c, s->call_end) &&
+                 print_tool_call(c, name, (part){arguments.data, arguments.n});
+    free(arguments.data);
+    return whole;
 }
 
 static bool shaped_calls(calls *c) {
@@ -332,7 +352,7 @@ static bool listed_calls(calls *c, bool (*call)(calls *)) {
 static bool channel_call(calls *c) {
     if (!take_mark(c, "<|channel|>commentary to=functions.")) return false;
     part name = part_until(c, " <");
-    return go_behind(c, "<|message|>") && print_tool_call(c, name, value_of_call(c));
+    return go_behind(c, "<|message|>") && call_with_object(c, name);
 }
 
 // Calls that begin here; whether they are all that an answer may have.
@@ -347,27 +367,73 @@ static bool take_calls(calls *c, bool *alone) {
                                           : false;
 }
 
-int burin_print_tool_calls(const burin_tool_format *format, const char *text, size_t bytes, burin_capture *content) {
-    calls c = {.format = format, .begin = text, .at = text, .end = text + bytes};
+int burin_read_tool_calls(const burin_tool_format *format, const char *text, size_t bytes, burin_capture *content,
+                          const burin_call_reader *reader) {
+    calls c = {.format = format, .begin = text, .at = text, .end = text + bytes, .reader = reader};
     bool alone = false;
-    burin_capture *before = burin_capture_into(&c.printed);
     const char *from = text;  // of text that is no call
     while (c.at < c.end && !alone) {
         const char *here = c.at;
+        c.open_name.bytes = 0;
         if (take_calls(&c, &alone)) {
             burin_capture_add(content, from, (size_t)(here - from));
             from = c.at;
+        } else if (c.open_name.bytes && reader->open) {
+            reader->call(reader->context, c.n, c.open_name, c.open_arguments, false);
+            break;
         } else {
             c.at = here + 1;
         }
     }
     burin_capture_add(content, from, (size_t)(c.end - from));
-    burin_capture_into(before);
-    if (c.n) {
-        burin_print(", \"tool_calls\": [");
-        burin_print_bytes(c.printed.data, c.printed.n);
-        burin_print("]");
-    }
-    free(c.printed.data);
     return c.n;
+}
+
+static void print_call(void *context, int number, part name, part arguments, bool whole) {
+    (void)context, (void)whole;
+    burin_print(number ? ", " : ", \"tool_calls\": [");
+    burin_print("{\"id\": \"call_%d\", \"type\": \"function\", \"function\": {\"name\": ", number);
+    burin_print_json_string(name.text, name.bytes);
+    burin_print(", \"arguments\": ");
+    burin_print_json_string(arguments.text, arguments.bytes);
+    burin_print("}}");
+}
+
+int burin_print_tool_calls(const burin_tool_format *format, const char *text, size_t bytes, burin_capture *content) {
+    int n = burin_read_tool_calls(format, text, bytes, content, &(burin_call_reader){.call = print_call});
+    if (n) burin_print("]");
+    return n;
+}
+
+// ------------------------------------------------------------------------------------------------ answers still being written
+// Does the text from here on begin with this one of a shape, or end within it?
+static bool may_begin(const char *shape, const char **from, const char *end) {
+    size_t n;
+    for (burin_shape_piece piece; (piece = burin_shape_next(&shape, &n)) && *from < end;) {
+        size_t left = (size_t)(end - *from), same = n < left ? n : left;
+        if (piece == BURIN_PIECE_TEXT && memcmp(*from, shape - n, same)) return false;
+        if (piece == BURIN_PIECE_TEXT) *from += same;
+        while (piece == BURIN_PIECE_SPACE && *from < end && is_any_of(" \t\r\n", **from)) ++*from;
+        while (piece == BURIN_PIECE_WORD && *from < end && (isalnum((unsigned char)**from) || is_any_of("_-", **from))) ++*from;
+    }
+    return true;
+}
+
+size_t burin_text_before_calls(const burin_tool_format *format, const char *text, size_t bytes) {
+    static const char *const marks[] = {[BURIN_TOOLS_LISTED] = "[TOOL_CALLS]", [BURIN_TOOLS_BARE] = "{", [BURIN_TOOLS_PYTHON] = "["};
+    burin_tool_form form = format->form;
+    const char *end = text + bytes;
+    if (form == BURIN_TOOLS_FREE) return bytes;
+    if (form == BURIN_TOOLS_CHANNELS || (form == BURIN_TOOLS_SHAPED && format->shape.prompted)) return 0;
+    const char *first = form == BURIN_TOOLS_SHAPED ? format->shape.begin : marks[form];
+    for (size_t i = 0; i < bytes; i++) {
+        const char *from = text + i;
+        if (is_any_of(" \t\r\n", *from)) continue;
+        if (may_begin(first, &from, end) && (form != BURIN_TOOLS_SHAPED || may_begin(format->shape.call, &from, end))) {
+            while (i && is_any_of(" \t\r\n", text[i - 1])) i--;
+            return i;
+        }
+    }
+    while (bytes && is_any_of(" \t\r\n", text[bytes - 1])) bytes--;
+    return bytes;
 }

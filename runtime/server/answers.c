@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/tool_calls.h"
 #include "server/server.h"
 
 void burin_answers_open(burin_request *q) {
@@ -27,6 +28,9 @@ void burin_answer_open(burin_answer *a, int32_t slot, int32_t cached) {
     a->run.command = &q->command, a->run.slot = slot;
     *g = (burin_generation){.run = &a->run, .quiet = true, .count = q->command.count};
     burin_generation_open(g);
+    if (!q->thinking) g->constraint = burin_form_open(q);
+    g->calls = q->has_tools, g->marks = q->has_tools ? q->tools.marks : NULL;
+    if (q->logprobs >= 0) burin_logprobs_open(g, q->logprobs);
     burin_run_restart_sampler(&a->run, &g->sampler, q->command.sampling.seed + (uint64_t)a->index);
     g->answer = burin_allocate(1, g->answer_room = 256);
     if (q->echo) burin_generation_put(g, q->echo, q->echo_bytes);
@@ -37,12 +41,33 @@ void burin_answer_open(burin_answer *a, int32_t slot, int32_t cached) {
     a->cached = cached, a->state = ANSWER_READING;
 }
 
+// Reasoning is free: what the rest must be counts from its end on.
+void burin_answer_follow_form(burin_answer *a) {
+    burin_generation *g = &a->g;
+    if (g->constraint || !a->request->grammar || !memmem(g->answer, g->answer_bytes, "</think>", 8)) return;
+    g->constraint = burin_form_open(a->request);
+    burin_constraint_start(g->constraint, false);
+}
+
 void burin_answer_close(burin_answer *a) {
-    free(a->stream);
-    a->stream = NULL;
+    free(a->logprobs.data);
+    a->logprobs = (burin_capture){0};
     if (!a->g.run) return;
     if (a->g.sampler.settings.bias == a->request->command.sampling.bias) a->g.sampler.settings.bias = NULL;
+    burin_logprobs_close(&a->g);
     burin_generation_close(&a->g);
     free(a->g.answer);
     a->g = (burin_generation){0};
+}
+
+static void ignore_call(void *context, int number, burin_call_part name, burin_call_part arguments, bool whole) {
+    (void)context, (void)number, (void)name, (void)arguments, (void)whole;
+}
+
+bool burin_answer_has_call(const burin_answer *a) {
+    burin_capture content = {0};
+    int n = burin_read_tool_calls(&a->request->tools, a->g.answer, a->g.answer_bytes, &content,
+                                  &(burin_call_reader){.call = ignore_call});
+    free(content.data);
+    return n > 0;
 }

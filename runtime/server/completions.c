@@ -28,15 +28,30 @@ static void print_usage(const burin_request *q) {
                 q->n_prompt, written, q->n_prompt + written, q->answers[0].cached);
 }
 
-// The same request has the same name: over the prompt, the seed and the settings' bytes.
+// The same request has the same name: over the prompt, and the seed where it matters.
 void burin_name_request(burin_request *q, const char *prefix) {
     uint64_t h = burin_hash_bytes(burin_hash_start, q->prompt, (size_t)q->n_prompt * sizeof *q->prompt);
-    h = burin_hash_bytes(h, &q->command.sampling.seed, sizeof q->command.sampling.seed);
+    if (q->command.sampling.temperature > 0)
+        h = burin_hash_bytes(h, &q->command.sampling.seed, sizeof q->command.sampling.seed);
     snprintf(q->id, sizeof q->id, "%s%016llx", prefix, (unsigned long long)h);
 }
 
 // ---- chat ----
 static const burin_tool_format *format_of(const burin_request *q) { return q->has_tools ? &q->tools : NULL; }
+
+// Those of tokens from `from` on.
+static void print_logprobs(const burin_answer *a, size_t from) {
+    const char *text = a->logprobs.data ? a->logprobs.data + from : "";
+    size_t bytes = a->logprobs.n - from;
+    if (a->request->logprobs < 0) {
+        burin_print(", \"logprobs\": null");
+        return;
+    }
+    while (bytes && strchr(",\n ", *text)) text++, bytes--;
+    burin_print(", \"logprobs\": {\"content\": [");
+    burin_print_bytes(text, bytes);
+    burin_print("]}");
+}
 
 static void finish_chat(burin_request *q) {
     burin_capture body = {0}, *before = burin_capture_into(&body);
@@ -45,8 +60,10 @@ static void finish_chat(burin_request *q) {
     for (int i = 0; i < q->n_answers; i++) {
         const burin_answer *a = &q->answers[i];
         burin_print("%s{\"index\": %d, \"message\": {", i ? ", " : "", i);
-        bool called = burin_print_message(format_of(q), a->g.answer, a->g.answer_bytes);
-        burin_print("}, \"logprobs\": null, \"finish_reason\": \"%-s\"}", called ? "tool_calls" : a->finish);
+        bool called = burin_print_message(format_of(q), q->thinking, a->g.answer, a->g.answer_bytes);
+        burin_print("}");
+        print_logprobs(a, 0);
+        burin_print(", \"finish_reason\": \"%-s\"}", called ? "tool_calls" : a->finish);
     }
     burin_print("]");
     print_usage(q);
@@ -69,34 +86,63 @@ static void end_chunk(burin_request *q, const char *finish) {
     burin_print(q->include_usage ? ", \"usage\": null}\n\n" : "}\n\n");
 }
 
-static void stream_chat_text(burin_answer *a) {
-    burin_request *q = a->request;
-    size_t bytes = a->g.answer_bytes - a->sent;
-    if (a->begun && (!bytes || q->has_tools)) return;
-    burin_capture event = {0}, *before = burin_capture_into(&event);
-    print_chunk(a, "chat.completion.chunk");
-    burin_print(a->begun ? "\"delta\": {\"content\": " : "\"delta\": {\"role\": \"assistant\", \"content\": ");
-    burin_print_json_string(a->g.answer + a->sent, q->has_tools ? 0 : bytes);
-    burin_print("}");
-    end_chunk(q, NULL);
-    burin_capture_into(before);
-    a->begun = true;
-    if (!q->has_tools) a->sent += bytes;
-    burin_stream_send(q, &event);
-}
-
-static void stream_chat_end(burin_answer *a) {
-    burin_request *q = a->request;
-    bool called = false;
-    burin_capture event = {0}, *before = burin_capture_into(&event);
+static void begin_delta(burin_answer *a) {
     print_chunk(a, "chat.completion.chunk");
     burin_print("\"delta\": {");
-    if (q->has_tools) called = burin_print_message(format_of(q), a->g.answer, a->g.answer_bytes);
-    burin_print("}");
-    end_chunk(q, called ? "tool_calls" : a->finish);
-    burin_capture_into(before);
-    burin_stream_send(q, &event);
 }
+
+static void end_delta(burin_answer *a, const char *finish) {
+    burin_print("}");
+    print_logprobs(a, a->logprobs_sent);
+    a->logprobs_sent = a->logprobs.n;
+    end_chunk(a->request, finish);
+}
+
+static void stream_part(burin_answer *a, burin_stream_part part, const char *text, size_t bytes) {
+    static const char *const fields[] = {[BURIN_STREAM_REASONING] = "reasoning_content", [BURIN_STREAM_CONTENT] = "content"};
+    begin_delta(a);
+    burin_print("\"%-s\": ", fields[part]);
+    burin_print_json_string(text, bytes);
+    end_delta(a, NULL);
+}
+
+static void stream_call(burin_answer *a, int number, const burin_call_part *name, const char *arguments, size_t bytes) {
+    begin_delta(a);
+    burin_print("\"tool_calls\": [{\"index\": %d, ", number);
+    if (name) {
+        burin_print("\"id\": \"call_%d\", \"type\": \"function\", \"function\": {\"name\": ", number);
+        burin_print_json_string(name->text, name->bytes);
+        burin_print(", \"arguments\": ");
+    } else {
+        burin_print("\"function\": {\"arguments\": ");
+    }
+    burin_print_json_string(arguments, bytes);
+    burin_print("}}]");
+    end_delta(a, NULL);
+}
+
+static const burin_stream_printer chat_printer = {.part = stream_part, .call = stream_call};
+
+static void stream_chat(burin_answer *a, const char *finish) {
+    burin_capture event = {0}, *before = burin_capture_into(&event);
+    if (!a->begun) {
+        begin_delta(a);
+        burin_print("\"role\": \"assistant\", \"content\": \"\"}");
+        burin_print(", \"logprobs\": null");
+        end_chunk(a->request, NULL);
+        a->begun = true;
+    }
+    bool called = burin_stream_parts(a, &chat_printer);
+    if (finish) {
+        begin_delta(a);
+        end_delta(a, called ? "tool_calls" : finish);
+    }
+    burin_capture_into(before);
+    burin_stream_send(a->request, &event);
+}
+
+static void stream_chat_text(burin_answer *a) { stream_chat(a, NULL); }
+static void stream_chat_end(burin_answer *a) { stream_chat(a, a->finish); }
 
 // The usage of all choices, and the end.
 static void end_stream(burin_request *q, const char *object) {
@@ -131,17 +177,18 @@ static int64_t most_tokens(burin_request *q) {
 void burin_handle_chat(burin_request *q) {
     burin_body_read(q);
     burin_settings_read(q, most_tokens(q));
+    if (burin_body_bool(q, "logprobs", false)) q->logprobs = burin_body_integer(q, "top_logprobs", 0, 0, 100);
+    burin_form_tools(q);
+    burin_form_read(q);
     burin_prompt_chat(q);
     burin_name_request(q, "chatcmpl-");
     burin_answers_open(q);
 }
 
 // ---- texts ----
-static void print_text(const burin_answer *a, const char *text, size_t bytes) {
+static void print_text(const char *text, size_t bytes) {
     burin_print("\"text\": ");
     burin_print_json_string(text, bytes);
-    burin_print(", \"logprobs\": null");
-    (void)a;
 }
 
 static void finish_texts(burin_request *q) {
@@ -151,7 +198,8 @@ static void finish_texts(burin_request *q) {
     for (int i = 0; i < q->n_answers; i++) {
         const burin_answer *a = &q->answers[i];
         burin_print("%s{\"index\": %d, ", i ? ", " : "", i);
-        print_text(a, a->g.answer, a->g.answer_bytes);
+        print_text(a->g.answer, a->g.answer_bytes);
+        print_logprobs(a, 0);
         burin_print(", \"finish_reason\": \"%-s\"}", a->finish);
     }
     burin_print("]");
@@ -165,7 +213,9 @@ static void stream_text_chunk(burin_answer *a, const char *finish) {
     burin_request *q = a->request;
     burin_capture event = {0}, *before = burin_capture_into(&event);
     print_chunk(a, "text_completion");
-    print_text(a, a->g.answer + a->sent, a->g.answer_bytes - a->sent);
+    print_text(a->g.answer + a->sent, a->g.answer_bytes - a->sent);
+    print_logprobs(a, a->logprobs_sent);
+    a->logprobs_sent = a->logprobs.n;
     end_chunk(q, finish);
     burin_capture_into(before);
     a->sent = a->g.answer_bytes;
@@ -201,6 +251,8 @@ void burin_handle_completion(burin_request *q) {
     if (burin_body_field(q, q->body, "suffix"))
         burin_request_fail(q, 400, "suffix", "\"suffix\": this server writes on behind a prompt alone");
     burin_settings_read(q, burin_body_integer(q, "max_tokens", 16, 0, INT64_MAX));
+    q->logprobs = burin_body_integer(q, "logprobs", -1, 0, 100);
+    burin_form_read(q);
     burin_prompt_text(q, *prompt);
     put_prompt_first(q, prompt);
     burin_name_request(q, "cmpl-");

@@ -71,6 +71,7 @@ static void log_request(const burin_request *q) {
 static void client_has_gone(struct evhttp_connection *connection, void *request) {
     burin_request *q = request;
     (void)connection;
+    if (!evhttp_request_get_connection(q->http)) evhttp_request_free(q->http);  // libevent has let go of it
     q->http = NULL, q->gone = true;
 }
 
@@ -128,7 +129,7 @@ void burin_request_close(burin_request *q) {
     free_preparation(q);
     burin_tool_format_close(&q->tools);
     free((void *)(uintptr_t)q->command.sampling.bias);
-    free(q->stop_texts), free(q->echo), free(q->prompt), free(q->answers), free(q);
+    free(q->grammar), free(q->stop_texts), free(q->echo), free(q->prompt), free(q->answers), free(q);
 }
 
 // A client that has closed its side wants no answer.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "program/prompt.h"
+#include "program/tool_calls.h"
 #include "server/server.h"
 #include "tokenizer/prompt_ids.h"
 
@@ -111,8 +112,7 @@ burin_value burin_prompt_json(burin_request *q, const burin_value *tools) {
         burin_request_fail(q, 400, "messages", "\"messages\" has %u of them, more than %d", messages->list->n,
                            q->server->limits.max_messages);
     for (uint32_t i = 0; i < messages->list->n; i++) make_alike(q, i, messages->list->items[i], has_developer);
-    const burin_json_style plain = {.indent = burin_none(), .between = BURIN_LITERAL(", "), .behind_key = BURIN_LITERAL(": ")};
-    return burin_json_text(&q->r, input_of_template(q, tools), &plain);
+    return burin_body_json(q, input_of_template(q, tools));
 }
 
 // ---- tokens ----
@@ -144,14 +144,14 @@ void burin_prompt_chat(burin_request *q) {
     const burin_model *m = q->server->model;
     if (!m->template_bytes)
         burin_request_fail(q, 400, NULL, "this model has no chat template: ask /v1/completions with a \"prompt\"");
-    const burin_value json = burin_prompt_json(q, q->has_tools ? burin_body_list(q, "tools") : NULL);
+    const burin_value json = burin_prompt_json(q, q->shows_tools ? burin_body_list(q, "tools") : NULL);
     burin_rendering *r = &q->rendering;
     *r = (burin_rendering){.template_blob = template_of(m), .json = json.text, .json_bytes = json.length, .json_name = "body"};
     r->memory_bytes = BURIN_RENDER_BYTES(json.length);
     r->memory = burin_allocate(1, r->memory_bytes);
     if (!burin_render(r)) burin_request_fail(q, 400, "messages", "%s", r->error);
     encode(q, &(burin_encoding){.text = r->text, .bytes = r->bytes, .marks = r->marks, .whole = true});
-    q->chat = true;
+    q->chat = true, q->thinking = burin_ends_in_thoughts(r->text, r->bytes);
 }
 
 static void read_ids(burin_request *q, const burin_list *ids) {

@@ -10,8 +10,8 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include "grammar/tools.h"
 #include "program/generation.h"
+#include "program/tool_calls.h"
 #include "template/template_value.h"
 
 typedef struct burin_server burin_server;
@@ -20,6 +20,12 @@ typedef struct burin_request burin_request;
 enum { BURIN_MOST_CHOICES = 16, BURIN_MOST_STOPS = 16, BURIN_PARAMETER_BYTES = 128 };
 
 typedef enum burin_answer_state { ANSWER_QUEUED, ANSWER_READING, ANSWER_WRITING, ANSWER_ENDED } burin_answer_state;
+
+// How much of a streamed answer was sent.
+typedef struct burin_streamed {
+    size_t reasoning, content, arguments;  // bytes; arguments: of the newest call
+    int calls;                             // whose names were sent
+} burin_streamed;
 
 // One text that is generated: a choice of a request, in a slot from its first row to its last.
 typedef struct burin_answer {
@@ -33,7 +39,9 @@ typedef struct burin_answer {
     const char *finish;  // "stop", "length", ...; NULL before the end
     size_t sent;         // bytes of the text that were streamed
     bool begun;          // its first event was
-    void *stream;        // what the request's API keeps of a streamed answer; NULL: nothing
+    burin_streamed streamed;  // what clients have of it
+    burin_capture logprobs;  // of the tokens so far, as JSON
+    size_t logprobs_sent;
     struct burin_answer *next;  // in the queue, or among those at work
 } burin_answer;
 
@@ -72,7 +80,10 @@ struct burin_request {
     int32_t *prompt, n_prompt;
     bool chat;
     burin_tool_format tools;
-    bool has_tools;
+    bool has_tools, shows_tools, one_call;  // answers may call; the prompt tells of tools; an answer ends behind its first call
+    char *grammar;                          // that answers obey; NULL: none
+    bool thinking;                          // the prompt ends within reasoning
+    int64_t logprobs;                       // likeliest tokens beside each; -1: none
     char id[48];
     int64_t created;  // seconds since 1970
     burin_answer *answers;
@@ -161,14 +172,32 @@ burin_value burin_prompt_json(burin_request *, const burin_value *tools);  // me
 void burin_prompt_chat(burin_request *);                        // from messages and tools
 void burin_prompt_text(burin_request *, burin_value);           // from a text, or ids
 
+// ---- forms.c: what answers must be; its grammar's mistakes fail ----
+burin_value burin_body_json(burin_request *, burin_value);
+void burin_form_read(burin_request *);   // response_format, json_schema, grammar
+void burin_form_tools(burin_request *);  // tools, tool_choice
+struct burin_constraint *burin_form_open(const burin_request *);
+
 // ---- answers.c ----
 void burin_answers_open(burin_request *);  // puts them into the queue; fails where it is full
 void burin_answer_open(burin_answer *, int32_t slot, int32_t cached);
 void burin_answer_close(burin_answer *);  // frees what it holds
 
+void burin_answer_follow_form(burin_answer *);  // behind each token
+bool burin_answer_has_call(const burin_answer *);  // a whole one
+
 // ---- schedule.c ----
 bool burin_server_step(burin_server *);  // one step of all that are at work; false: nobody is
 void burin_answer_drop(burin_answer *);  // out of the queue and its slot
+
+// ---- stream.c: the parts of a streamed answer, each byte of them once ----
+typedef enum burin_stream_part { BURIN_STREAM_REASONING, BURIN_STREAM_CONTENT } burin_stream_part;
+typedef struct burin_stream_printer {
+    void (*part)(burin_answer *, burin_stream_part, const char *text, size_t bytes);
+    // More of a call's arguments; `name`: it begins here, else NULL
+    void (*call)(burin_answer *, int number, const burin_call_part *name, const char *arguments, size_t bytes);
+} burin_stream_printer;
+bool burin_stream_parts(burin_answer *, const burin_stream_printer *);  // true: it has called a tool
 
 // ---- completions.c ----
 void burin_handle_chat(burin_request *);

@@ -130,6 +130,7 @@ void burin_settings_read(burin_request *q, int64_t max_tokens) {
     c->ignore_eos = burin_body_bool(q, "ignore_eos", c->ignore_eos);
     c->count = max_tokens < server->limits.max_tokens ? max_tokens : server->limits.max_tokens;
     q->n_answers = (int)burin_body_integer(q, "n", 1, 1, BURIN_MOST_CHOICES);
+    q->logprobs = -1;
     q->stream = burin_body_bool(q, "stream", false);
     const burin_value *options = burin_body_field(q, q->body, "stream_options");
     const burin_value *usage = options && options->kind == BURIN_DICT ? burin_body_field(q, *options, "include_usage") : NULL;

@@ -44,7 +44,7 @@ done
 reply "server: parts of a text" "^200" POST /v1/chat/completions '{"messages": [{"role": "developer", "content": [{"type": "text", "text": "It"}, {"type": "text", "text": " was"}]}], "max_tokens": 3}'
 reply "server: two choices" '"index": 0.*"index": 1.*"completion_tokens": 6' POST /v1/chat/completions '{"messages": [{"role": "user", "content": "x"}], "n": 2, "seed": 1, "max_tokens": 3, "ignore_eos": true}'
 reply "server: a stop text" '"text": " not to be", .*"finish_reason": "stop"' POST /v1/completions '{"prompt": "It was", "temperature": 0, "max_tokens": 30, "stop": [" supposed", "never"]}'
-reply "server: a stream" '^200 data: {.*"delta": {"role": "assistant", "content": "[^"]*"}, "finish_reason": null}].*"finish_reason": "length"}].*data: \[DONE\]~~$' \
+reply "server: a stream" '^200 data: {.*"delta": {"role": "assistant", "content": ""}, "logprobs": null, "finish_reason": null}].*"finish_reason": "length"}].*data: \[DONE\]~~$' \
     POST /v1/chat/completions '{"messages": [{"role": "user", "content": "It was"}], "stream": true, "temperature": 0, "max_tokens": 4}'
 reply "server: a stream's usage" '"choices": \[\], "usage": {"prompt_tokens": 3, "completion_tokens": 4,' POST /v1/completions '{"prompt": "It was", "stream": true, "temperature": 0, "max_tokens": 4, "stream_options": {"include_usage": true}}'
 
