@@ -42,6 +42,8 @@ help:
 	@echo 'make                   build/burin; V=1: shows the commands'
 	@echo 'make demo              installs what is missing, builds burin, compiles examples/austen and lets it write'
 	@echo 'make test              installs what is missing, then runs every test; SAN=1: under AddressSanitizer and UBSan'
+	@echo 'make check             the two-minute loop: units, golden graphs, messages, ONNX cases, one program'
+	@echo 'make tests-of FILE=F   the tests of one file'
 	@echo 'make test-all          the slow sweeps as well'
 	@echo 'make bench [ONLY=part]  tables of speed as ratios to this machine'\''s limits and to peers: tests/bench/README.md'
 	@echo 'make bench-goals [QUICK=1]  the goals of speed as one table in tests/bench/RESULTS.md, and plots'
@@ -186,6 +188,16 @@ test:
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/burin $(BUILD)/unit $(TOOLS)
 	@$(MAKE) --no-print-directory run-tests
 
+# The two-minute loop: units, golden graphs, messages, the ONNX suite in the interpreter, one program end to end.
+CHECK := tests/errors/run.sh tests/conformance/run.sh tests/e2e/austen.sh
+check:
+	@.ci/setup build
+	@$(MAKE) --no-print-directory -j2 $(BUILD)/burin $(BUILD)/unit $(TOOLS) $(BUILD)/fixtures/stamp
+	@BUILD=$(BUILD) tests/run $(BUILD)/unit $(CHECK)
+
+tests-of: $(BUILD)/burin $(BUILD)/unit $(TOOLS)
+	@BUILD=$(BUILD) tests/of.sh $(FILE)
+
 test-all:
 	@BURIN_OPTIMIZE=3 $(MAKE) --no-print-directory test EXTRA='$(SLOW)'
 
@@ -235,6 +247,6 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all help setup demo test test-all run-tests families bench bench-goals install uninstall format clean check-compilers FORCE
+.PHONY: all help setup demo check tests-of test test-all run-tests families bench bench-goals install uninstall format clean check-compilers FORCE
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2> /dev/null)

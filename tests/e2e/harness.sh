@@ -32,3 +32,13 @@ make -n run-tests EXTRA='$(SLOW)' BUILD="$BUILD" 2> /dev/null | grep 'tests/run'
 ls tests/*/*.sh | grep -vE '^tests/(bench|errors)/' > "$WORK/there"
 echo tests/errors/run.sh | sort -m - "$WORK/there" > "$WORK/expected"
 same "harness: make test-all runs every script" "$WORK/expected" "$WORK/run"
+
+# of.txt has a line for every source file, and names only tests that exist.
+find compiler runtime dsl -name '*.[chly]' -o -name '*.burin' -o -name '*.def' > "$WORK/sources"
+awk 'NR == FNR { if (!/^#/) { prefix[$1] } next }
+    { known = 0; for (p in prefix) { if (index($0, p) == 1) { known = 1 } } if (!known) { print $0 ": no line in of.txt" } }' \
+    tests/of.txt "$WORK/sources" > "$WORK/stale"
+for test in $(sed '/^#/d; s/^[^ ]*//' tests/of.txt); do
+    case $test in *.sh) [ -e "$test" ] ;; *) [ -e "tests/unit/$test.c" ] ;; esac || echo "$test"
+done >> "$WORK/stale"
+same "harness: tests/of.txt knows every source file, and its tests exist" /dev/null "$WORK/stale"
