@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/standard_files.h"
 #include "build/build.h"
 #include "build/output_name.h"
 #include "commands/commands.h"
@@ -373,6 +374,7 @@ static void check_printed(void) {
 
 int main(int argc, char **argv) {
     Options options;
+    burin_open_standard_files();
     atexit(check_printed);
     options_read(&options, argc, argv);
     options_open_onnx_folder(&options);

@@ -5,6 +5,6 @@
 
 // Marks a whole program, library, object or archive. Ends the run when it cannot.
 void mark_output(const char *path);
-// True if the file is as mark_output has left it. What was changed since (stripped, merged, linked into another) is not.
+// Returns true if the file is as mark_output has left it. One that was stripped, merged or linked into another since is not.
 bool output_is_marked(int file);
 #endif

@@ -89,7 +89,7 @@ static const char *cache_home(Arena *arena) {
     return home && *home ? arena_printf(arena, "%s/.cache/burin", home) : NULL;
 }
 
-// Files are kept for the next run until something stands against it, which is reported once.
+// Keeping files for the next run has failed, which is reported once.
 static bool unusable;
 
 static bool do_without(const char *path, const char *why) {

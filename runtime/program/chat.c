@@ -9,6 +9,7 @@
 #include "input.h"
 #include "line_editor.h"
 #include "output.h"
+#include "private_file.h"
 #include "prompt.h"
 
 typedef struct chat {
@@ -201,17 +202,9 @@ static void command_retry(chat *t, const char *argument) {
 static void command_save(chat *t, const char *path) {
     size_t bytes;
     const char *why;
-    int file = burin_create_file(path, &why);
-    if (file < 0) {
-        burin_note("/save %s: %s", path, why);
-        return;
-    }
     char *json = burin_conversation_json(&t->c, &bytes);
     json[bytes++] = '\n';
-    bool written = burin_write_all(file, json, bytes);
-    int error = errno;
-    if (close(file) && written) written = false, error = errno;
-    if (!written) unlink(path), burin_note("/save %s: %s", path, strerror(error));
+    if (!burin_replace_file(path, json, bytes, &why)) burin_note("/save %s: %s", path, why);
     free(json);
 }
 

@@ -31,16 +31,19 @@ void burin_conversation_open(burin_conversation *c, burin_run *run) {
     burin_generation_find_end(&c->g);
     c->g.answer_room = ((size_t)run->context + 1) * (3 * burin_decode_max(c->g.tokenizer) + 3);
     c->g.answer = burin_allocate(1, c->g.answer_room + 1);
+    c->g.answer_marks = burin_allocate(1, c->g.answer_room + 1);
 }
 
 void burin_conversation_close(burin_conversation *c) {
     burin_conversation_remove(c, 0, c->n_turns);
     burin_generation_close(&c->g);
     free(c->g.answer);
+    free(c->g.answer_marks);
     free(c->rendering.memory);
     free(c->turns);
     free(c->ids);
     free(c->read);
+    free(c->read_marks);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- turns
@@ -119,23 +122,36 @@ bool burin_conversation_read(burin_conversation *c, const char *name, const char
 void burin_conversation_load(burin_conversation *c) {
     burin_session_texts texts;
     if (!burin_session_load(&c->g, &texts)) return;
-    c->read = texts.read, c->read_bytes = texts.read_bytes;
+    c->read = texts.read, c->read_marks = texts.marks, c->read_bytes = texts.read_bytes;
     if (texts.turns_bytes) burin_conversation_read(c, c->g.run->command->session, texts.turns, texts.turns_bytes);
     free(texts.turns);
 }
 
 void burin_conversation_save(const burin_conversation *c) {
-    burin_session_texts texts = {.read = c->read, .read_bytes = c->read_bytes};
+    burin_session_texts texts = {.read = c->read, .marks = c->read_marks, .read_bytes = c->read_bytes};
     if (c->n_turns) texts.turns = burin_conversation_json(c, &texts.turns_bytes);
     burin_session_save(&c->g, &texts);
     free(texts.turns);
 }
 
 // -------------------------------------------------------------------------------------------------------------------- prompt
-static burin_tokens encode(const burin_conversation *c, size_t bytes) {
-    const burin_rendering *r = &c->rendering;
+static burin_tokens encode(const burin_conversation *c, const uint8_t *marks, size_t bytes) {
     return burin_encode_text(c->g.tokenizer, NULL,
-                             &(burin_encoding){.text = r->text, .bytes = bytes, .marks = r->marks, .whole = true});
+                             &(burin_encoding){.text = c->rendering.text, .bytes = bytes, .marks = marks, .whole = true});
+}
+
+static bool starts_with(const int32_t *ids, int32_t n, burin_tokens start) {
+    return start.n <= n && !memcmp(start.id, ids, (size_t)start.n * sizeof *ids);
+}
+
+// True if the marks of what was read make the tokens of these. A text of equal bytes is another one where a message spells what
+// was a special token before.
+static bool marks_agree(const burin_conversation *c, burin_tokens now) {
+    if (!memcmp(c->rendering.marks, c->read_marks, c->read_bytes)) return true;
+    burin_tokens then = encode(c, c->read_marks, c->read_bytes);
+    bool agree = then.n == now.n && starts_with(now.id, now.n, then);
+    free(then.id);
+    return agree;
 }
 
 // The prompt behind the text that was read: its tokens follow those of the slot, when the cut is one of the tokenizer's own.
@@ -143,8 +159,8 @@ static bool continue_read(burin_conversation *c) {
     const burin_rendering *r = &c->rendering;
     int32_t read = c->g.n_tokens;
     if (!c->read_bytes || r->bytes <= c->read_bytes || memcmp(r->text, c->read, c->read_bytes)) return false;
-    burin_tokens before = encode(c, c->read_bytes);
-    bool clean = before.n <= c->n_ids && !memcmp(before.id, c->ids, (size_t)before.n * sizeof *before.id);
+    burin_tokens before = encode(c, r->marks, c->read_bytes);
+    bool clean = starts_with(c->ids, c->n_ids, before) && marks_agree(c, before);
     free(before.id);
     if (!clean) return false;
     int32_t more = c->n_ids - before.n, *ids = burin_allocate((size_t)read + (size_t)more + 1, sizeof *ids);
@@ -163,7 +179,7 @@ bool burin_conversation_prompt(burin_conversation *c, const char *json, size_t b
     r->memory = burin_allocate(1, r->memory_bytes);
     if (!burin_render(r)) return false;
     free(c->ids);
-    burin_tokens prompt = encode(c, r->bytes);
+    burin_tokens prompt = encode(c, r->marks, r->bytes);
     c->ids = prompt.id, c->n_ids = prompt.n;
     continue_read(c);
     return true;
@@ -178,11 +194,16 @@ bool burin_conversation_fits(const burin_conversation *c) {
 // -------------------------------------------------------------------------------------------------------------------- answer
 // The text of the slot's tokens: the prompt, and the answer as far as it was read.
 static void note_read(burin_conversation *c) {
+    const burin_rendering *r = &c->rendering;
     free(c->read);
-    c->read_bytes = c->rendering.bytes + c->g.answer_bytes;
+    free(c->read_marks);
+    c->read_bytes = r->bytes + c->g.answer_bytes;
     c->read = burin_allocate(1, c->read_bytes + 1);
-    memcpy(c->read, c->rendering.text, c->rendering.bytes);
-    memcpy(c->read + c->rendering.bytes, c->g.answer, c->g.answer_bytes);
+    c->read_marks = burin_allocate(1, c->read_bytes + 1);
+    memcpy(c->read, r->text, r->bytes);
+    memcpy(c->read + r->bytes, c->g.answer, c->g.answer_bytes);
+    memcpy(c->read_marks, r->marks, r->bytes);
+    memcpy(c->read_marks + r->bytes, c->g.answer_marks, c->g.answer_bytes);
 }
 
 bool burin_conversation_answer(burin_conversation *c) {

@@ -15,7 +15,8 @@ typedef struct burin_conversation {
     int32_t n_turns, capacity;
     burin_rendering rendering;  // the prompt as text
     int32_t *ids, n_ids;        // and as tokens
-    char *read;                 // the text that the slot has read: a prompt, and what followed
+    char *read;                 // the text that the slot has read: a prompt and its answer
+    uint8_t *read_marks;        // [read_bytes], 1: special tokens in it are text
     size_t read_bytes;
     int32_t kept;  // tokens that were read before this turn
 } burin_conversation;

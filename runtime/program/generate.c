@@ -27,6 +27,11 @@ static void make_answer_room(burin_generation *g, size_t bytes) {
     memcpy(more, g->answer, g->answer_bytes);
     free(g->answer);
     g->answer = more;
+    if (!g->answer_marks) return;
+    uint8_t *marks = burin_allocate(1, g->answer_room);
+    memcpy(marks, g->answer_marks, g->answer_bytes);
+    free(g->answer_marks);
+    g->answer_marks = marks;
 }
 
 static void append_text(burin_generation *g, const char *text, size_t n) {
@@ -34,6 +39,7 @@ static void append_text(burin_generation *g, const char *text, size_t n) {
     if (!g->answer) return;
     if (n > g->answer_room - g->answer_bytes) make_answer_room(g, n);
     memcpy(g->answer + g->answer_bytes, text, n);
+    if (g->answer_marks) memset(g->answer_marks + g->answer_bytes, !g->special, n);
     g->answer_bytes += n;
 }
 
@@ -83,6 +89,7 @@ static void emit_token(burin_generation *g, int32_t token) {
         burin_print("%s%d", g->generated ? "," : "", token);
     } else {
         size_t n = burin_decode(g->tokenizer, &g->decoder, token, g->bytes);
+        g->special = g->calls && !n && !g->pending;  // with --stop, text of earlier tokens may come with it
         if (g->calls && !n) n = burin_mark_text(g->tokenizer, token, g->marks, g->bytes);
         say_until_stop(g, g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
     }
@@ -113,6 +120,7 @@ static void show_prompt(const burin_generation *g) {
 void burin_generation_finish(burin_generation *g) {
     char out[4];
     size_t n = burin_utf8_end(&g->text, out);
+    g->special = false;
     if (!g->stopped) say_until_stop(g, out, n);
     if (g->pending) append_text(g, g->pending, g->n_pending);
     if (g->count && !g->quiet) burin_print_bytes("\n", 1);

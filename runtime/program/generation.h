@@ -29,6 +29,8 @@ typedef struct burin_generation {
     struct burin_draft *draft;        // NULL: without --draft
     char *answer;                     // keeps the text, as far as there is room; NULL: no
     size_t answer_bytes, answer_room;
+    uint8_t *answer_marks;     // [answer_room], 0: of a special token; NULL: nobody wants to know
+    bool special;              // the text that is added is one of a special token
     bool calls;                // the answer has calls of tools: marks of theirs that are special tokens stand in it
     const char *const *marks;  // texts that have these
     bool has_end;              // `end` ends an answer, too

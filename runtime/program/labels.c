@@ -71,9 +71,11 @@ static void encode_prompt_of_pair(labeller *l, labelled *x, const char *prompt) 
     burin_pair_text pair = {x->text, x->second, x->bytes, x->second_bytes};
     for (;;) {
         size_t bytes;
-        char *text = burin_pair_prompt(prompt, &pair, &bytes);
-        x->tokens = burin_tokenize(l->model, text, bytes, false);
+        uint8_t *marks;
+        char *text = burin_pair_prompt(prompt, &pair, &marks, &bytes);
+        x->tokens = burin_tokenize_marked(l->model, text, marks, bytes);
         free(text);
+        free(marks);
         if (x->tokens.n <= most) return;
         if (!pair.second_bytes)
             burin_stop(BURIN_USER_MISTAKE, "the first text and the prompt around it are %d tokens, the model takes %d",
@@ -84,11 +86,19 @@ static void encode_prompt_of_pair(labeller *l, labelled *x, const char *prompt) 
     }
 }
 
+// A text of a pair: special tokens in it are text, since it would end itself otherwise and begin the other.
+static burin_tokens encode_part(const labeller *l, const char *text, size_t bytes) {
+    uint8_t *marks = burin_allocate(1, bytes + 1);
+    memset(marks, 1, bytes);
+    burin_tokens tokens = burin_tokenize_marked(l->model, text, marks, bytes);
+    free(marks);
+    return tokens;
+}
+
 static void encode_pair(labeller *l, labelled *x) {
     const burin_tokenizer *t = l->tokenizer;
     const burin_pair_item *item = (const burin_pair_item *)(const void *)((const char *)t + t->pair.offset);
-    burin_tokens part[2] = {burin_tokenize(l->model, x->text, x->bytes, false),
-                            burin_tokenize(l->model, x->second, x->second_bytes, false)};
+    burin_tokens part[2] = {encode_part(l, x->text, x->bytes), encode_part(l, x->second, x->second_bytes)};
     int32_t whole = part[0].n + part[1].n, around = (int32_t)t->pair.count - 2;
     cut_pair(burin_most_tokens(l->model) - around, &part[0].n, &part[1].n);
     if (part[0].n + part[1].n < whole) note_cut(l, whole + around);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/standard_files.h"
 #include "engine/integrity.h"
 #include "engine/network.h"
 #include "engine/ranks.h"
@@ -59,6 +60,7 @@ static void print_help(const burin_model *model) {
 
 int main(int argc, char **argv) {
     const burin_model *model = &burin_model_this;
+    burin_open_standard_files();
     signal(SIGPIPE, SIG_DFL);  // a reader that goes away ends the program, quietly
     signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of its write, like a full disk
     signal(SIGBUS, file_ended);

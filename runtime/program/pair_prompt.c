@@ -7,31 +7,40 @@
 
 static bool is_place(const char *s, const char *name) { return !strncmp(s, name, strlen(name)); }
 
-// Appends the bytes, or counts them where there is no text yet.
-static void put(char *text, size_t *at, const char *bytes, size_t n) {
-    if (text) memcpy(text + *at, bytes, n);
-    *at += n;
+// A prompt so far; `text` and `marks` are NULL while its bytes are counted.
+typedef struct filled_prompt {
+    char *text;
+    uint8_t *marks;
+    size_t bytes;
+} filled_prompt;
+
+static void put(filled_prompt *to, const char *bytes, size_t n, bool marked) {
+    if (to->text) memcpy(to->text + to->bytes, bytes, n);
+    if (to->text) memset(to->marks + to->bytes, marked, n);
+    to->bytes += n;
 }
 
-static size_t fill(char *text, const char *prompt, const burin_pair_text *p) {
+static void fill(filled_prompt *to, const char *prompt, const burin_pair_text *p) {
     static const char first[] = "{query}", second[] = "{document}";
-    size_t at = 0;
+    to->bytes = 0;
     while (*prompt) {
         if (is_place(prompt, first))
-            put(text, &at, p->first, p->first_bytes), prompt += sizeof first - 1;
+            put(to, p->first, p->first_bytes, true), prompt += sizeof first - 1;
         else if (is_place(prompt, second))
-            put(text, &at, p->second, p->second_bytes), prompt += sizeof second - 1;
+            put(to, p->second, p->second_bytes, true), prompt += sizeof second - 1;
         else
-            put(text, &at, prompt++, 1);
+            put(to, prompt++, 1, false);
     }
-    return at;
 }
 
-char *burin_pair_prompt(const char *prompt, const burin_pair_text *p, size_t *bytes) {
-    *bytes = fill(NULL, prompt, p);
-    char *text = burin_allocate(1, *bytes + 1);
-    fill(text, prompt, p);
-    return text;
+char *burin_pair_prompt(const char *prompt, const burin_pair_text *p, uint8_t **marks, size_t *bytes) {
+    filled_prompt to = {0};
+    fill(&to, prompt, p);
+    to.text = burin_allocate(1, to.bytes + 1);
+    to.marks = burin_allocate(1, to.bytes + 1);
+    fill(&to, prompt, p);
+    *marks = to.marks, *bytes = to.bytes;
+    return to.text;
 }
 
 void burin_pair_cut(burin_pair_text *p, int32_t most, int32_t tokens) {

@@ -159,11 +159,18 @@ static void tell_cut(const burin_model *model, const burin_encoding *prompt, int
     free(all.id);
 }
 
-burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
-    const burin_encoding e = {.text = text, .bytes = bytes, .special = special};
-    burin_tokens tokens = burin_encode_text(burin_tokenizer_of(model), model, &e);
-    tell_cut(model, &e, tokens.n);
+static burin_tokens tokenize(const burin_model *model, const burin_encoding *how) {
+    burin_tokens tokens = burin_encode_text(burin_tokenizer_of(model), model, how);
+    tell_cut(model, how, tokens.n);
     return tokens;
+}
+
+burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
+    return tokenize(model, &(burin_encoding){.text = text, .bytes = bytes, .special = special});
+}
+
+burin_tokens burin_tokenize_marked(const burin_model *model, const char *text, const uint8_t *marks, size_t bytes) {
+    return tokenize(model, &(burin_encoding){.text = text, .bytes = bytes, .marks = marks});
 }
 
 // Tokens near the place where a text is cut may be others than those of the whole: twice as many leave no doubt.

@@ -25,6 +25,8 @@ burin_tokens burin_encode_text(const void *tokenizer, const burin_model *, const
 
 // The tokens of a text; `special`: with what the tokenizer puts around it.
 burin_tokens burin_tokenize(const burin_model *, const char *text, size_t bytes, bool special);
+// The same without it; marks: burin_encoding.marks.
+burin_tokens burin_tokenize_marked(const burin_model *, const char *text, const uint8_t *marks, size_t bytes);
 
 // Surely more than `most` tokens, as its beginning shows: a long text is not read to its end to be refused.
 bool burin_text_is_far_longer(const burin_model *, const char *text, size_t bytes, int64_t most);

@@ -12,10 +12,13 @@
 #include "engine/saved.h"
 #include "input.h"
 #include "output.h"
+#include "private_file.h"
 
-static const char session_magic[8] = "burin\nS1";
+static const char session_magic[8] = "burin\nS2";
 
-// In front of the tokens, the text that was read, the turns, and the slot.
+enum { MAGIC_OF_ALL = 7 };  // bytes of it that sessions of every version begin with
+
+// Before the tokens, the text that was read, a mark for each of its bytes, the turns, and the slot.
 typedef struct session_header {
     char magic[8];
     uint64_t checksum;  // of all that follows it
@@ -43,7 +46,7 @@ static _Noreturn void refuse_session(const char *path, const char *why) {
 // The bytes that these sizes need, as far as they fit in `most`.
 static bool sizes_fit(const session_header *h, uint64_t most) {
     uint64_t rest = most - sizeof *h;
-    const uint64_t parts[] = {h->read_bytes, h->turns_bytes, h->slot_bytes};
+    const uint64_t parts[] = {h->read_bytes, h->read_bytes, h->turns_bytes, h->slot_bytes};
     if (h->tokens < 1 || (uint64_t)h->tokens > rest / sizeof(int32_t)) return false;
     rest -= (uint64_t)h->tokens * sizeof(int32_t);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -55,7 +58,8 @@ static bool sizes_fit(const session_header *h, uint64_t most) {
 
 static session_header check_session(const burin_run *run, const char *path, const char *data, size_t bytes) {
     session_header h, own = {0};
-    if (memcmp(data, session_magic, sizeof session_magic)) refuse_session(path, "not a session of burin's");
+    if (memcmp(data, session_magic, MAGIC_OF_ALL)) refuse_session(path, "not a session of burin's");
+    if (memcmp(data, session_magic, sizeof session_magic)) refuse_session(path, "of another version of burin");
     memcpy(&h, data, sizeof h);
     keep_identity(&own, run->model);
     if (memcmp(h.identity, own.identity, sizeof h.identity))
@@ -106,20 +110,31 @@ static const char *map_session(const char *path, size_t *bytes) {
     return data;
 }
 
+// Another program that goes on from the same session would lose what this one adds, or the other way round.
+static void lock_session(const burin_command *c) {
+    const char *why;
+    if (!c->session_read_only && !burin_lock_file(c->session, &why))
+        burin_stop(BURIN_USER_MISTAKE, "--session %s: %s", c->session, why);
+}
+
 bool burin_session_load(burin_generation *g, burin_session_texts *texts) {
     const char *path = g->run->command->session;
     size_t bytes;
-    if (!path || (access(path, F_OK) && errno == ENOENT)) return false;
+    if (!path) return false;
+    lock_session(g->run->command);
+    if (access(path, F_OK) && errno == ENOENT) return false;
     const char *data = map_session(path, &bytes);
     const session_header h = check_session(g->run, path, data, bytes);
     const char *at = data + sizeof h;
     load_tokens(g, path, at, (int32_t)h.tokens);
     at += (size_t)h.tokens * sizeof *g->tokens;
     if (texts)
-        *texts = (burin_session_texts){session_text(at, (size_t)h.read_bytes),
-                                       session_text(at + h.read_bytes, (size_t)h.turns_bytes), (size_t)h.read_bytes,
-                                       (size_t)h.turns_bytes};
-    at += h.read_bytes + h.turns_bytes;
+        *texts = (burin_session_texts){.read = session_text(at, (size_t)h.read_bytes),
+                                       .marks = (uint8_t *)session_text(at + h.read_bytes, (size_t)h.read_bytes),
+                                       .turns = session_text(at + 2 * h.read_bytes, (size_t)h.turns_bytes),
+                                       .read_bytes = (size_t)h.read_bytes,
+                                       .turns_bytes = (size_t)h.turns_bytes};
+    at += 2 * h.read_bytes + h.turns_bytes;
     load_slot(g, path, at, (size_t)h.slot_bytes);
     load_sampler(g, &h);
     munmap((void *)(uintptr_t)data, bytes);
@@ -129,11 +144,13 @@ bool burin_session_load(burin_generation *g, burin_session_texts *texts) {
 // ---------------------------------------------------------------------------------------------------------------------- save
 static char *write_session(const burin_generation *g, const burin_session_texts *texts, session_header *h) {
     size_t tokens = (size_t)g->n_tokens * sizeof *g->tokens;
-    h->bytes = sizeof *h + tokens + h->read_bytes + h->turns_bytes + h->slot_bytes;
+    h->bytes = sizeof *h + tokens + 2 * h->read_bytes + h->turns_bytes + h->slot_bytes;
     char *data = burin_allocate(1, (size_t)h->bytes), *to = data + sizeof *h;
     memcpy(to, g->tokens, tokens);
     to += tokens;
     if (h->read_bytes) memcpy(to, texts->read, (size_t)h->read_bytes);
+    to += h->read_bytes;
+    if (h->read_bytes) memcpy(to, texts->marks, (size_t)h->read_bytes);
     to += h->read_bytes;
     if (h->turns_bytes) memcpy(to, texts->turns, (size_t)h->turns_bytes);
     to += h->turns_bytes;
@@ -143,24 +160,6 @@ static char *write_session(const burin_generation *g, const burin_session_texts 
     h->checksum = burin_checksum_of(data + SUMMED_FROM, (size_t)h->bytes - SUMMED_FROM);
     memcpy(data, h, sizeof *h);
     return data;
-}
-
-static void replace_file(const char *path, const char *data, size_t bytes) {
-    static const char suffix[] = ".part";
-    size_t length = strlen(path);
-    char *part = burin_allocate(1, length + sizeof suffix);
-    memcpy(part, path, length);
-    memcpy(part + length, suffix, sizeof suffix);
-    const char *why;
-    int file = burin_create_file(part, &why);
-    if (file < 0) burin_stop(BURIN_USER_MISTAKE, "--session %s: %s", part, why);
-    bool written = burin_write_all(file, data, bytes);
-    int error = errno;
-    if (close(file) && written) written = false, error = errno;
-    if (written && rename(part, path)) written = false, error = errno;
-    if (!written) unlink(part);
-    free(part);
-    if (!written) burin_stop(BURIN_USER_MISTAKE, "--session %s: %s", path, strerror(error));
 }
 
 void burin_session_save(const burin_generation *g, const burin_session_texts *texts) {
@@ -173,6 +172,9 @@ void burin_session_save(const burin_generation *g, const burin_session_texts *te
     h.slot_bytes = burin_saved_bytes(g->run->session, 0);
     if (texts) h.read_bytes = texts->read_bytes, h.turns_bytes = texts->turns_bytes;
     char *data = write_session(g, texts, &h);
-    replace_file(c->session, data, (size_t)h.bytes);
+    const char *why;
+    if (!burin_replace_file(c->session, data, (size_t)h.bytes, &why))
+        burin_stop(BURIN_USER_MISTAKE, "--session %s: %s", c->session, why);
+    burin_unlock_file();
     free(data);
 }

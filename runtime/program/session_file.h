@@ -6,11 +6,12 @@
 
 // Texts of a conversation; NULL where there are none.
 typedef struct burin_session_texts {
-    char *read, *turns;  // what the slot's tokens say; messages as JSON
+    char *read, *turns;  // the text of the slot's tokens; messages as JSON
+    uint8_t *marks;      // [read_bytes], 1: special tokens in it are text
     size_t read_bytes, turns_bytes;
 } burin_session_texts;
 
-// Fills the slot, g->tokens and, without --seed, the sampler from the file that --session names; its texts, if they are wanted,
+// Locks the file until burin_session_save or the end of the program, unless it is only read; then fills the slot, g->tokens and, without --seed, the sampler from the file that --session names; its texts, if they are wanted,
 // are the caller's. False: no --session, or no such file yet. What is no session of this very model ends the program.
 bool burin_session_load(burin_generation *g, burin_session_texts *texts);
 

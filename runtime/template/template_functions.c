@@ -217,17 +217,36 @@ static struct tm now_of(burin_render_state *r) {
     return now;
 }
 
+// Bytes of "%A", or with flags and a width "%-5d" or "%Ex"; 1: no directive.
+static size_t directive_length(const char *format, size_t bytes) {
+    size_t n = 1;
+    if (*format != '%') return n;
+    while (n < bytes && memchr("_-0^#+123456789EO", format[n], 17)) n++;
+    return n < bytes ? n + 1 : 1;
+}
+
+// A format may come from a message: each of its bytes keeps its mark, and a date has the mark of its directive.
 FUNCTION(strftime_now) {
-    char format[256], out[1024];
+    char directive[32], out[1024];
     (void)of;
     burin_value given = burin_string(r, a[0]);
-    if (given.length >= sizeof format) burin_render_fail(r, "a format of dates is too long");
-    memcpy(format, given.text, given.length);
-    format[given.length] = 0;
+    if (given.length > 255) burin_render_fail(r, "a format of dates is too long");
     burin_render_step(r, 256);
     struct tm now = now_of(r);
-    size_t n = strftime(out, sizeof out, format, &now), begin = burin_text_begin(r);
-    burin_text_add(r, out, n);
+    size_t begin = burin_text_begin(r);
+    for (size_t at = 0, n; at < given.length; at += n) {
+        const char *from = given.text + at;
+        n = directive_length(from, given.length - at);
+        if (n == 1 || n >= sizeof directive) {
+            burin_text_add(r, from, n);
+            continue;
+        }
+        memcpy(directive, from, n);
+        directive[n] = 0;
+        size_t date = burin_text_begin(r);
+        burin_text_add(r, out, strftime(out, sizeof out, directive, &now));
+        burin_mark_string(r, burin_text_end(r, date), burin_marked(r, from) || burin_marked(r, from + n - 1));
+    }
     return burin_text_end(r, begin);
 }
 

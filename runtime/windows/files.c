@@ -85,6 +85,14 @@ int burin_windows_rename(const char *from, const char *to) {
     return moved ? 0 : -1;
 }
 
+int flock(int file, int operation) {
+    OVERLAPPED from = {0};
+    DWORD flags = LOCKFILE_EXCLUSIVE_LOCK | (operation & LOCK_NB ? LOCKFILE_FAIL_IMMEDIATELY : 0);
+    if (LockFileEx((HANDLE)_get_osfhandle(file), flags, 0, 1, 0, &from)) return 0;
+    errno = GetLastError() == ERROR_LOCK_VIOLATION ? EWOULDBLOCK : burin_windows_error();
+    return -1;
+}
+
 static int poll_pipe(HANDLE pipe, int milliseconds) {
     enum { STEP = 5 };
     for (int waited = 0;; waited += STEP) {

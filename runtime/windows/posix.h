@@ -25,7 +25,8 @@
 // ---- files (files.c) ----
 
 enum { O_CLOEXEC = _O_NOINHERIT, O_NONBLOCK = 0, O_NOCTTY = 0, O_NOFOLLOW = 0 };
-enum { F_GETFL = 3, F_SETFL = 4 };
+enum { F_GETFD = 1, F_GETFL = 3, F_SETFL = 4 };
+enum { LOCK_EX = 2, LOCK_NB = 4 };
 
 int burin_windows_open(const char *path, int flags, ...);
 int burin_windows_mkdir(const char *path, int mode);
@@ -35,6 +36,7 @@ int burin_windows_access(const char *path, int mode);
 ssize_t burin_windows_read(int file, void *data, size_t bytes);
 ssize_t burin_windows_write(int file, const void *data, size_t bytes);
 int burin_windows_isatty(int file);
+int flock(int file, int operation);  // LOCK_EX, LOCK_EX | LOCK_NB; closing the file unlocks it
 #define open   burin_windows_open
 #define mkdir  burin_windows_mkdir
 #define unlink burin_windows_unlink

@@ -31,6 +31,8 @@ check "GGUF and texts: --rank sorts by them" near "$WORK/sorted" "$WORK/ranked"
 check "GGUF and texts: --pair" test "$("$rank" --pair cat "a mat" | cut -f1,2)" = "$(printf 'cat\ta mat\n' | "$rank")"
 long=$(yes "the cat sleeps" | head -n 60)
 says "GGUF and texts: the second text is cut" 0 "tokens is cut: the model takes 192" "$rank" --pair cat "$long"
+spelled=$(yes "<|im_end|>" | head -n 60 | tr -d '\n')
+says "GGUF and texts: special tokens in a text are text" 0 "tokens is cut: the model takes 192" "$rank" --pair cat "$spelled"
 says "GGUF and texts: not the first" 1 "the first text and the prompt around it are" "$rank" --pair "$long" cat
 
 builds bge-reranker

@@ -24,6 +24,7 @@ done
 [ -z "$HEADS" ] || exit 0
 run() { _program=$1 && shift && "$WORK/$_program/program" "$@"; }
 check "heads: two arguments are a pair for one score" test "$(run cross "where does anna live?" "Anna lives in Paris.")" = "$(head -n 1 "$WORK/cross/texts" | run cross)"
+check "heads: special tokens in the texts of a pair are text" test "$(run cross "a [SEP] b" "c [SEP]")" = "$(run cross "a [ SEP ] b" "c [ SEP ]")"
 check "heads: --pair" test "$(run nli --pair "a cat" "an animal" x "y z")" = "$(run nli -f "$WORK/nli/texts")"
 check "heads: one text alone" test "$(run cross "the cat")" != "$(run cross "the cat" "the cat")"
 printf 'the cat\nAnna lives in Paris.\na very good film\n' > "$WORK/lines"

@@ -62,6 +62,17 @@ check "session: its turns" test "$(grep -c '"role"' "$WORK/turns")" = 4
 "$talk" --messages "$WORK/turns" --temp 0 -n 4 > "$WORK/whole" 2> /dev/null
 "$talk" --messages "$WORK/turns" --temp 0 -n 4 --session "$s" > "$WORK/parts" 2> /dev/null
 same "session: --messages" "$WORK/whole" "$WORK/parts"
+# A message that spells special tokens is another text than the turns with these tokens, though its bytes are the same.
+rm "$s"
+echo '[{"role": "user", "content": "It was"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "She"}]' > "$WORK/turns"
+answer=$("$talk" --messages "$WORK/turns" --temp 0 -n 4 --session "$s" 2> /dev/null)
+echo "[{\"role\": \"user\", \"content\": \"It was</s><s>a</s><s>She</s><s>and$answer</s><s>and then\"}]" > "$WORK/spelled"
+"$talk" --messages "$WORK/spelled" --temp 0 -n 8 > "$WORK/whole" 2> /dev/null
+cp "$s" "$WORK/kept"
+"$talk" --messages "$WORK/spelled" --temp 0 -n 8 --session "$s" -v > "$WORK/parts" 2> "$WORK/err"
+same "session: special tokens that a message spells" "$WORK/whole" "$WORK/parts"
+echo "[{\"role\": \"user\", \"content\": \"It was\"}, {\"role\": \"assistant\", \"content\": \"a\"}, {\"role\": \"user\", \"content\": \"She\"}, {\"role\": \"assistant\", \"content\": \"$answer\"}]" > "$WORK/turns"
+check "session: the same as turns is read on" sh -c "'$talk' --messages '$WORK/turns' --temp 0 -n 4 --session '$WORK/kept' -v 2>&1 | grep -q 'read [1-9] tokens'"
 
 # What is no session of this program.
 refused() { says "session: $1: refused" 1 "$2" "$talk" -n 3 --session "$WORK/bad"; }
@@ -87,14 +98,35 @@ refused "another identity" "of another model"
 "$BURIN" build examples/austen --kv f16 -o "$WORK/other" > /dev/null 2>&1
 says "session: of another build" 1 "of another model, or of one that was built with other options" "$WORK/other" -n 3 --session "$s"
 check "session: files of which the sums are right" "$BUILD/tools/broken_sessions" "$talk" "$s" "$WORK/bad"
-mkdir "$WORK/folder" && mkfifo "$WORK/fifo" && ln -s "$WORK/folder/there" "$WORK/link.part" && : > "$WORK/dangling"
+mkdir "$WORK/folder" && mkfifo "$WORK/fifo" && ln -s "$WORK/folder/there" "$WORK/link" && ln -s "$WORK/folder/there" "$WORK/s2.lock"
 says "session: a folder" 1 "folder: it is no file" "$talk" -n 3 --session "$WORK/folder"
 says "session: a pipe" 1 "fifo: it is no file" timeout 10 "$talk" -n 3 --session "$WORK/fifo"
-says "session: a folder that is not there" 1 "/nowhere/s.part: No such file" "$talk" -n 3 --session /nowhere/s
-says "session: a link where it writes" 1 "link.part: it is a link" "$talk" -n 3 --session "$WORK/link"
+says "session: a folder that is not there" 1 "--session /nowhere/s: No such file" "$talk" -n 3 --session /nowhere/s
+says "session: a link" 1 "link: it is a link" "$talk" "It" -n 3 --session "$WORK/link"
+says "session: a link where its lock is" 1 "s2: its .lock is a link" "$talk" "It" -n 3 --session "$WORK/s2"
+check "session: which lead nowhere" test ! -e "$WORK/folder/there"
 cp "$s" "$WORK/bad"
 says "session: no room" 1 "bad: File too large" sh -c "ulimit -f 1; '$talk' 'It was' -n 3 --session '$WORK/bad'"
 check "session: and the old one stays" cmp "$s" "$WORK/bad"
-check "session: nothing beside it" test ! -e "$WORK/bad.part"
+check "session: nothing beside it" test "$(cd "$WORK" && echo bad*)" = bad
+cp "$s" "$WORK/bad" && printf '1' | dd of="$WORK/bad" bs=1 seek=7 conv=notrunc 2> /dev/null
+refused "another version" "of another version of burin"
+
+# A session and what /save writes are their user's alone; programs go on from one session one after the other.
+rm -f "$s" "$WORK/turns"
+(umask 0 && printf 'It was\n/save %s\n' "$WORK/turns" | "$talk" --chat -n 8 --session "$s" > "$WORK/got" 2>&1)
+check "session: whatever the umask is" test "$(stat -c %a "$s" "$WORK/turns" | tr '\n' ' ')" = "600 600 "
+chmod 644 "$WORK/turns" && printf '/save %s\n' "$WORK/turns" | "$talk" --chat > "$WORK/got" 2>&1
+check "session: saved again" test "$(stat -c %a "$WORK/turns"; cat "$WORK/turns")" = "600
+[]"
+rm "$s"
+"$talk" "It was" -n 1 --temp 0 --session "$s" > /dev/null 2>&1
+four() { for _ in 1 2 3 4; do (i=0 && while [ $i -lt $1 ]; do "$talk" -n 1 --temp 0 --session "$s" < /dev/null > /dev/null 2>> "$WORK/ran" || echo failed >> "$WORK/failed"; i=$((i + 1)); done) & done; wait; }
+: > "$WORK/ran" && four "${RUNS:-15}"
+runs=$((4 * ${RUNS:-15}))
+"$talk" -n 1 --temp 0 --session "$s" -v < /dev/null > "$WORK/got" 2> "$WORK/err"
+check "session: $runs runs of four programs at once lose nothing: $(head -n 1 "$WORK/err")" grep -q " of $((3 + 1 + runs)) tokens" "$WORK/err"
+check "session: none of them failed" test ! -e "$WORK/failed"
+check "session: and nothing is left beside it" test "$(cd "$WORK" && echo s.*)" = "s.*"
 says "session: read only, without one" 2 "--session-read-only without --session" "$talk" --prompt-cache-ro
 says "session: --perplexity" 1 "--session has no effect: --perplexity writes no text" "$talk" --perplexity "$WORK/fifo/x" --session "$s"

@@ -124,3 +124,13 @@ for object in $(find "$WORK/good/burin/objects" -name '*.o'); do damage 'damage'
 check "strangers: damaged objects are made again" $BURIN build $model -o "$WORK/out/again"
 "$WORK/out/again" --tokens 0,1114 -n 4 --temp 0 > "$WORK/got"
 same "strangers: and are whole" "$WORK/expected" "$WORK/got"
+
+# Descriptors that are closed: a file that is written does not become standard error.
+"$WORK/out/again" --tokens 0,1114 -n 2 --temp 0 --logits "$WORK/one.npy" > "$WORK/got" 2>&1
+for closed in '2>&-' '0<&- 2>&-'; do
+    rm -f "$WORK/two.npy"
+    eval "\"\$WORK/out/again\" --tokens 0,1114 -n 2 --temp 0 -v --logits \"\$WORK/two.npy\" $closed" > "$WORK/got"
+    same "strangers: a program's results with $closed" "$WORK/one.npy" "$WORK/two.npy"
+    eval "$BURIN build $model -o \"\$WORK/out/closed\" -v $closed" > "$WORK/got"
+    same "strangers: a build with $closed" "$WORK/out/again" "$WORK/out/closed"
+done

@@ -61,13 +61,13 @@ int main(int argc, char **argv) {
     all &= refused(argv[1], argv[3], bytes, "a token outside of the vocabulary");
     put(FIRST_TOKEN, 0xffffffff, 4);
     all &= refused(argv[1], argv[3], bytes, "a token below 0");
-    size_t slot = FIRST_TOKEN + (size_t)get(TOKENS) * 4 + (size_t)(get(READ) + get(TURNS));
+    size_t slot = FIRST_TOKEN + (size_t)get(TOKENS) * 4 + (size_t)(2 * get(READ) + get(TURNS));
     for (size_t at = slot; at < slot + 40; at += 4) {
         put(at, 0x01000000, 4);
         all &= refused(argv[1], argv[3], bytes, "the header of the slot");
     }
     // Fewer tokens than the slot has read: what was a token is text now.
-    put(TOKENS, 1, 8), put(READ, get(READ) + 4 * (get(TOKENS) - 1), 8);
+    put(TOKENS, 1, 8), put(READ, get(READ) + 2 * (get(TOKENS) - 1), 8);
     all &= refused(argv[1], argv[3], bytes, "a slot that is longer than its tokens");
     return !all;
 }

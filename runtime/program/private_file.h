@@ -1,0 +1,16 @@
+// Files with what somebody has said to a model: their user's alone, whole at any time, and one program at a time goes on from one.
+#ifndef BURIN_PRIVATE_FILE_H
+#define BURIN_PRIVATE_FILE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+// Writes a new file of mode 0600 and renames it to `path`: whoever reads that finds the old or the new one. False: *why has the
+// reason, and an earlier file stays.
+bool burin_replace_file(const char *path, const void *data, size_t bytes, const char **why);
+
+// Waits until no other program has `path`.lock, and makes it. False: *why has the reason, which may be that burin_replace_file
+// would not work. It is removed by burin_unlock_file, or
+// when the program ends with a message. One lock at a time.
+bool burin_lock_file(const char *path, const char **why);
+void burin_unlock_file(void);
+#endif
