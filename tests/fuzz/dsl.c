@@ -3,7 +3,19 @@
 
 #include "input.h"
 
+#include "generate.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const FuzzRule RULES[] = {
+    {"file", {"model m {\n<lines>}\n", "import std\n\nmodel m {\n<lines>}\n", "block b(x) {\n<lines>}\nmodel m {\n<lines>}\n"}},
+    {"lines", {"<line>\n", "<line>\n<lines>"}},
+    {"line", {"x = <e>", "config a: int = <e>", "param w: f32[<e>, <e>]", "for i in 0..<e> {\n<lines>}", "if <e> {\n<lines>} else {\n<lines>}", "return <e>", "input x: i32[<e>]", "output y: f32[<e>]"}},
+    {"e", {"x", "<n>", "<e> + <e>", "<e> * <e>", "<e> / <e>", "<e> // <e>", "(<e>)", "[<e>, <e>]", "<e>[<e>]", "<e>[<e>:<e>]", "b(<e>)", "softmax(<e>, axis = <n>)", "matmul(<e>, <e>)", "x @ w",
+           "<e> if <e> else <e>", "reshape(<e>, [<e>, <e>])", "concat([<e>, <e>], axis = <n>)", "-<e>", "not <e>", "<e> == <e>", "hidden_size", "len(<e>)"}},
+    {"n", {"0", "1", "-1", "64", "1.5", "9223372036854775807", "1000000"}},
+    {0}};
+FUZZ_GENERATOR(RULES)
 
 static const char CONFIG[] =
     "{\"vocab_size\":320,\"hidden_size\":64,\"intermediate_size\":128,\"num_hidden_layers\":1,\"num_attention_heads\":4,"

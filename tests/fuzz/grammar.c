@@ -4,7 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generate.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const FuzzRule RULES[] = {
+    {"grammar", {"root ::= <choice>\n", "root ::= <choice>\nr1 ::= <choice>\nr2 ::= <choice>\n"}},
+    {"choice", {"<sequence>", "<sequence> | <choice>"}},
+    {"sequence", {"<item>", "<item> <sequence>", ""}},
+    {"item", {"<atom>", "<atom><repeat>", "<atom><repeat><repeat>"}},
+    {"atom", {"\"a\"", "\"\"", "[a-z]", "[^\\x00-\\x1f\"]", ".", "(<choice>)", "r1", "r2", "root", "[\\U0001f600-\\U0010ffff\u00e9]"}},
+    {"repeat", {"?", "*", "+", "{<number>}", "{<number>,}", "{0,<number>}"}},
+    {"number", {"0", "1", "2", "3", "17", "1000", "1048576"}},
+    {0}};
+FUZZ_GENERATOR(RULES)
 
 static void follow(const burin_grammar *g, const uint8_t *text, size_t bytes) {
     burin_recognizer *m = burin_recognizer_open(g);

@@ -3,7 +3,29 @@
 
 #include "input.h"
 
+#include "generate.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const FuzzRule RULES[] = {
+    {"body", {"text", "{{ <e> }}", "<body><body>", "{% if <e> %}<body>{% else %}<body>{% endif %}", "{% for <t> in <e> %}<body>{% endfor %}",
+              "{% for <t> in <e> if <e> recursive %}<body>{{ loop(<e>) }}{% endfor %}", "{% set <t> = <e> %}", "{% set ns = namespace(a=<e>) %}{% set ns.a = <e> %}{{ ns.a }}",
+              "{% set x %}<body>{% endset %}", "{% macro f(x, y=<e>) %}<body>{% endmacro %}{{ f(<e>) }}", "{% call(x) f(1) %}<body>{% endcall %}", "{% filter <f> %}<body>{% endfilter %}",
+              "{%- with x = <e> -%}<body>{% endwith %}", "{% break %}", "{% continue %}", "{% generation %}<body>{% endgeneration %}"}},
+    {"t", {"x", "y", "x, y", "messages"}},
+    {"e", {"x", "1", "'a\\u00e9 b'", "messages", "messages[0]", "<e>.content", "<e>[<e>]", "<e>[<e>:<e>]", "<e>[::-1]", "<e> <op> <e>", "(<e>)", "[<e>, <e>]", "(<e>, <e>)",
+           "{'a': <e>, <e>: 2}", "<e>|<f>", "<e> is <test>", "not <e>", "-<e>", "<e> if <e> else <e>", "<e>.<m>", "range(<n>)", "dict(a=<e>)", "strftime_now(<e>)", "cycler(<e>, 2).next()",
+           "joiner(<e>)()", "<n>", "1.5e300", "tools", "none", "true", "x ~ <e>"}},
+    {"n", {"0", "3", "-1", "9223372036854775807", "99999", "123456789012345678901234567890", "2 ** 62"}},
+    {"op", {"+", "-", "*", "/", "//", "%", "**", "~", "==", "<", ">=", "and", "or", "in", "not in"}},
+    {"f", {"upper", "title", "trim", "trim(<e>)", "replace(<e>, <e>)", "indent(<n>, true)", "truncate(<n>)", "center(<n>)", "wordcount", "urlencode", "format(<e>)", "tojson", "tojson(indent=<n>)",
+           "int(<n>, <n>)", "float", "abs", "round(<n>)", "default(<e>, true)", "attr(<e>)", "length", "sort(attribute=<e>)", "dictsort", "items", "max", "min", "unique", "groupby(<e>)",
+           "map(attribute=<e>)", "map('upper')", "select('none')", "selectattr('a', 'equalto', <e>)", "list", "first", "last", "reverse", "join(<e>)", "sum", "batch(<n>, <e>)", "slice(<n>)", "string"}},
+    {"test", {"defined", "none", "string", "number", "mapping", "iterable", "odd", "divisibleby(<n>)", "sameas(<e>)", "in(<e>)", "lower", "eq(<e>)"}},
+    {"m", {"upper()", "strip(<e>)", "split(<e>)", "rsplit(<e>, <n>)", "splitlines()", "join(<e>)", "replace(<e>, <e>)", "find(<e>)", "rfind(<e>, <n>)", "count(<e>)", "ljust(<n>, <e>)", "rjust(<n>)",
+           "zfill(<n>)", "startswith(<e>)", "partition(<e>)", "format(<e>, a=<e>)", "isalpha()", "items()", "get(<e>)", "index(<e>)", "removeprefix(<e>)", "title()"}},
+    {0}};
+FUZZ_GENERATOR(RULES)
 
 static const char MESSAGES[] =
     "{\"messages\": [{\"role\": \"system\", \"content\": \"<b>\"}, {\"role\": \"user\", \"content\": \"caf\\u00e9 1\"}, "
