@@ -11,8 +11,13 @@
 #include "util/diag.h"
 
 typedef struct TemplateText {
-    const Source *source;   // the text, with a name that says where it stands
-    const char *bos, *eos;  // texts of the model's tokens; NULL: not defined
+    const Source *source;    // the text, with a name that says where it stands
+    const Source *tool_use;  // renders instead of `source` when there are tools; NULL: none
+    const char *bos, *eos;   // texts of the model's tokens; NULL: not defined
+    const struct TemplateToken {
+        const char *name, *text;  // name: "pad_token"
+    } *tokens;                    // other special tokens, which are variables of the template
+    int n_tokens;
 } TemplateText;
 
 typedef struct CompiledTemplate {

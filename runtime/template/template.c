@@ -305,10 +305,14 @@ static void bind_input(burin_render_state *r) {
         const burin_value *value = input.kind == BURIN_DICT ? burin_dict_find_text(r, input, names[i]) : i ? NULL : &input;
         if (!i && (!value || value->kind != BURIN_LIST))
             burin_render_fail(r, "%s: \"messages\" must be a list", r->out->json_name);
+        if (!i && !r->out->as_given) burin_prepare_messages(r, *value);
         bind_name(r, r->scope, names[i], value ? *value : i == 3 ? burin_boolean(true) : burin_none());
     }
     bind_token(r, "bos_token", r->out->bos, r->program->bos);
     bind_token(r, "eos_token", r->out->eos, r->program->eos);
+    const uint32_t *tokens = (const uint32_t *)(const void *)((const char *)r->program + r->program->tokens);
+    for (uint32_t i = 0; i < r->program->n_tokens; i++)
+        bind_variable(r, r->scope, tokens[2 * i], burin_string_number(r, tokens[2 * i + 1]));
     const burin_value *more = input.kind == BURIN_DICT ? burin_dict_find_text(r, input, "kwargs") : NULL;
     if (!more || more->kind != BURIN_DICT) return;
     for (uint32_t i = 0; i < more->dict->n; i++)
@@ -356,16 +360,9 @@ bool burin_render(burin_rendering *out) {
 
 // A string, or the texts of a list of parts.
 static burin_value text_of_content(burin_render_state *r, burin_value content) {
-    const burin_value *text;
-    burin_value joined = burin_string_of("", 0);
-    if (content.kind == BURIN_STRING) return content;
-    if (content.kind != BURIN_LIST) burin_render_fail(r, "%s: a message without text", r->out->json_name);
-    for (uint32_t i = 0; i < content.list->n; i++) {
-        burin_value part = content.list->items[i];
-        text = part.kind == BURIN_DICT ? burin_dict_find_text(r, part, "text") : NULL;
-        if (text && text->kind == BURIN_STRING) joined = burin_join_two(r, joined, *text);
-    }
-    return joined;
+    if (content.kind == BURIN_LIST) content = burin_join_parts(r, content);
+    if (content.kind != BURIN_STRING) burin_render_fail(r, "%s: a message without text", r->out->json_name);
+    return content;
 }
 
 static void read_message(burin_render_state *r, const burin_message_reader *reader, burin_value message) {

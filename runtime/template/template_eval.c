@@ -63,6 +63,7 @@ burin_value burin_attribute(burin_render_state *r, burin_value of, burin_value n
     const burin_value *there = NULL;
     need_defined(r, of);
     if (burin_has_method(of, name)) return method_of(r, of, name);
+    if (of.kind == BURIN_LIST && burin_has_method(burin_printed_as(of), name)) return method_of(r, burin_printed_as(of), name);
     if (of.kind == BURIN_LOOP) return loop_attribute(of.loop, name);
     if (of.kind == BURIN_DICT || of.kind == BURIN_NAMESPACE) there = burin_dict_find(r, of, name);
     if (of.kind == BURIN_MACRO) return macro_attribute(r, of.macro, name);
@@ -264,6 +265,8 @@ static burin_value real_arithmetic(burin_render_state *r, uint32_t op, double a,
 }
 
 burin_value burin_arithmetic(burin_render_state *r, uint32_t op, burin_value a, burin_value b) {
+    if (op == BURIN_T_ADD && a.kind == BURIN_STRING) b = burin_printed_as(b);
+    if (op == BURIN_T_ADD && b.kind == BURIN_STRING) a = burin_printed_as(a);
     if (op == BURIN_T_ADD && a.kind == BURIN_STRING && b.kind == BURIN_STRING) return join_strings(r, a, b);
     if (op == BURIN_T_ADD && a.kind == b.kind && is_sequence(a)) return join_lists(r, a, b);
     if (op == BURIN_T_MODULO && a.kind == BURIN_STRING) return burin_format_values(r, a, b);

@@ -198,3 +198,17 @@ burin_value burin_json_read(burin_render_state *r, const char *name, const char 
     if (j.at != j.end) json_fail(&j, "its end");
     return v;
 }
+
+bool burin_json_try(burin_render_state *r, burin_value text, burin_value *value) {
+    jmp_buf outer;
+    char *objects = r->objects, *strings = r->free;
+    uint32_t levels = r->budget.levels, place = r->place;
+    memcpy(&outer, &r->stop, sizeof outer);
+    bool good = !setjmp(r->stop);
+    if (good) *value = burin_json_read(r, "text", text.text, text.length);
+    memcpy(&r->stop, &outer, sizeof outer);
+    if (good) return true;
+    r->objects = objects, r->free = strings, r->budget.levels = levels, r->place = place;
+    *r->out->error = 0;
+    return false;
+}

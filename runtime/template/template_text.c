@@ -150,6 +150,7 @@ void burin_text_repr(burin_render_state *r, burin_value v) {
 }
 
 void burin_text_value(burin_render_state *r, burin_value v) {
+    v = burin_printed_as(v);
     if (v.kind == BURIN_STRING)
         burin_text_add(r, v.text, v.length);
     else if (v.kind != BURIN_UNDEFINED)
@@ -157,6 +158,7 @@ void burin_text_value(burin_render_state *r, burin_value v) {
 }
 
 burin_value burin_string(burin_render_state *r, burin_value v) {
+    v = burin_printed_as(v);
     if (v.kind == BURIN_STRING) return v;
     size_t begin = burin_text_begin(r);
     burin_text_value(r, v);

@@ -176,6 +176,11 @@ bool burin_is_text(burin_value v, const char *text) {
     return v.kind == BURIN_STRING && v.length == strlen(text) && !memcmp(v.text, text, v.length);
 }
 
+burin_value burin_printed_as(burin_value v) {
+    burin_value text = v.kind == BURIN_LIST ? v.list->text : v.kind == BURIN_DICT ? v.dict->text : v;
+    return text.kind == BURIN_STRING ? text : v;
+}
+
 static int order_numbers(burin_value a, burin_value b) {
     if (a.kind != BURIN_FLOAT && b.kind != BURIN_FLOAT) return (a.integer > b.integer) - (a.integer < b.integer);
     double x = burin_number(a), y = burin_number(b);
@@ -204,6 +209,8 @@ static bool equal_dicts(burin_render_state *r, burin_value a, burin_value b) {
 
 static bool equal_inside(burin_render_state *r, burin_value a, burin_value b) {
     if (burin_is_number(a) && burin_is_number(b)) return is_equal_number(a, b);
+    if (a.kind == BURIN_STRING) b = burin_printed_as(b);
+    if (b.kind == BURIN_STRING) a = burin_printed_as(a);
     if (a.kind != b.kind) return false;
     switch (a.kind) {
         case BURIN_UNDEFINED:
@@ -266,6 +273,7 @@ static bool has_part(burin_render_state *r, burin_value all, burin_value part) {
 }
 
 bool burin_contains(burin_render_state *r, burin_value all, burin_value item) {
+    if (all.kind == BURIN_LIST && item.kind == BURIN_STRING) all = burin_printed_as(all);
     if (all.kind == BURIN_STRING) return has_part(r, all, item);
     if (all.kind == BURIN_DICT) return check_key(r, item), burin_dict_find(r, all, item);
     if (all.kind == BURIN_UNDEFINED) return false;

@@ -46,6 +46,7 @@ typedef struct burin_value {
 typedef struct burin_list {
     uint32_t n, capacity;
     burin_value *items;
+    burin_value text;  // a string: prints as it, and joins texts as it (template_messages.c); undefined: prints as a list
     bool is_group;  // a pair of groupby
 } burin_list;
 
@@ -56,6 +57,7 @@ typedef struct burin_pair {
 typedef struct burin_dict {
     uint32_t n, capacity;
     burin_pair *pairs;  // in the order in which the keys came
+    burin_value text;   // as of a list
 } burin_dict;
 
 typedef struct burin_binding {
@@ -149,6 +151,7 @@ bool burin_truth(burin_value);
 bool burin_is_number(burin_value);  // booleans, too
 double burin_number(burin_value);
 bool burin_is_text(burin_value, const char *text);
+burin_value burin_printed_as(burin_value);  // the string that a list or dictionary prints as, or the value itself
 bool burin_equal(burin_render_state *, burin_value, burin_value);
 int burin_order(burin_render_state *, burin_value, burin_value);  // < 0, 0, > 0; fails where there is no order
 bool burin_contains(burin_render_state *, burin_value all, burin_value item);
@@ -184,6 +187,12 @@ typedef struct burin_json_style {
 } burin_json_style;
 burin_value burin_json_read(burin_render_state *, const char *name, const char *text, size_t bytes);
 burin_value burin_json_text(burin_render_state *, burin_value, const burin_json_style *);
+
+bool burin_json_try(burin_render_state *, burin_value text, burin_value *);  // false: the text is no JSON
+
+// ---- template_messages.c ----
+burin_value burin_join_parts(burin_render_state *, burin_value content);  // undefined if a part is no text
+void burin_prepare_messages(burin_render_state *, burin_value messages);  // changes the messages of the list
 
 // ---- template_characters.c ----
 uint32_t burin_character(const char **at,

@@ -53,6 +53,60 @@ renders "chat_template.jinja goes first" "<B>file" "$WORK/one" --messages="$WORK
 echo '{"chat_template": [{"name": "rag", "template": "r"}, {"name": "default", "template": "d{{ eos_token }}"}], "eos_token": "E"}' > "$WORK/two/tokenizer_config.json"
 renders "the default of a list" "dE" "$WORK/two" --messages="$WORK/m.json"
 
+# Several templates by name, and every special token as a variable, as transformers has them.
+echo '{"messages": [{"role": "user", "content": "hi"}], "tools": [{"name": "f"}]}' > "$WORK/tools.json"
+several='[{"name": "rag", "template": "r"}, {"name": "default", "template": "A{% for m in messages %}{{ m.content }}{% endfor %}"}, {"name": "tool_use", "template": "B{{ tools | length }}{% macro f() %}{{ messages[0].content }}{% endmacro %}{{ f() }}"}]'
+echo "{\"chat_template\": $several}" > "$WORK/two/tokenizer_config.json"
+renders "tool_use with tools" "B1hi" "$WORK/two" --messages="$WORK/tools.json"
+renders "default without" "AHi é" "$WORK/two" --messages="$WORK/m.json"
+echo '{"messages": [{"role": "user", "content": "hi"}], "tools": []}' > "$WORK/no_tools.json"
+renders "tool_use with an empty list" "B0hi" "$WORK/two" --messages="$WORK/no_tools.json"
+echo '{"chat_template": {"default": "D", "tool_use": "T"}}' > "$WORK/two/tokenizer_config.json"
+renders "an object of templates" "T" "$WORK/two" --messages="$WORK/tools.json"
+mkdir -p "$WORK/files/additional_chat_templates"
+printf 'file' > "$WORK/files/chat_template.jinja"
+printf '{{ tools[0].name }}' > "$WORK/files/additional_chat_templates/tool_use.jinja"
+renders "files of templates, with tools" "f" "$WORK/files" --messages="$WORK/tools.json"
+renders "files of templates, without" "file" "$WORK/files" --messages="$WORK/m.json"
+echo '{"chat_template": [{"name": "tool_use", "template": "T"}]}' > "$WORK/two/tokenizer_config.json"
+renders "tool_use alone" "T" "$WORK/two" --messages="$WORK/tools.json"
+says "templates: no default" 1 "This model has several chat templates, and none called" "$BURIN" template "$WORK/two" --messages "$WORK/m.json"
+echo '{"chat_template": [{"name": "rag", "template": "T"}]}' > "$WORK/two/tokenizer_config.json"
+says "templates: other names alone" 1 'several templates, and none called "default" or "tool_use"' "$BURIN" template "$WORK/two" --messages "$WORK/m.json"
+printf '%s' '{"chat_template": [{"name": "default", "template": "ok"}, {"name": "tool_use", "template": "a\n{{ x"}]}' > "$WORK/two/tokenizer_config.json"
+says "templates: a mistake in tool_use" 1 'chat_template.tool_use:2:1: error: the tag has no end' "$BURIN" template "$WORK/two" --messages "$WORK/m.json"
+variables='{{ pad_token }}{{ unk_token }}{{ image_token }}{{ own_token }}{{ mask_token }}{{ sep_token is defined }}{{ additional_special_tokens }}'
+printf '{"chat_template": "%s", "pad_token": "<p>", "mask_token": {"content": "<m>"}, "extra_special_tokens": {"own_token": "<o>"}, "image_token": "<i>"}' "$variables" > "$WORK/two/tokenizer_config.json"
+echo '{"unk_token": "<u>", "pad_token": "<other>", "bos_token": "<s>"}' > "$WORK/two/special_tokens_map.json"
+renders "special tokens" "<p><u><i><o><m>False" "$WORK/two" --messages="$WORK/m.json"
+printf '{"chat_template": "%s", "pad_token": "<p>", "added_tokens_decoder": {}}' "$variables" > "$WORK/two/tokenizer_config.json"
+renders "special tokens, beside added_tokens_decoder" "<p>False" "$WORK/two" --messages="$WORK/m.json"
+if [ -d "$SHARED/data/found2/gguf_tpls" ]; then
+    renders "templates of a GGUF" "B[{'name': 'f'}]" "$SHARED/data/found2/gguf_tpls/m.gguf" --messages="$WORK/tools.json"
+fi
+
+# Messages as OpenAI's API has them.
+# openai NAME EXPECTED TEMPLATE MESSAGES
+openai() {
+    printf '%s' "$3" > "$WORK/openai.jinja"
+    printf '{"messages": [%s], "add_generation_prompt": false}' "$4" > "$WORK/openai.json"
+    renders "$1" "$2" "$WORK/openai.jinja" --messages="$WORK/openai.json"
+}
+call='{"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{\"x\":1, \"y\": [\"\u00e9\"]}"}}]}'
+openai "arguments in text, as JSON" '{"x": 1, "y": ["é"]}' '{{ messages[0].tool_calls[0].function.arguments | tojson }}' "$call"
+openai "arguments in text, item by item" 'x=1;y=['"'é'"'];' '{% for k, v in messages[0].tool_calls[0].function.arguments.items() %}{{ k }}={{ v }};{% endfor %}' "$call"
+openai "arguments in text, joined" 'f{"x":1, "y": ["é"]}|{"x":1, "y": ["é"]}' '{% set f = messages[0].tool_calls[0].function %}{{ f.name + f.arguments }}|{{ f.arguments }}' "$call"
+openai "arguments that are no JSON" '"{x"' '{{ messages[0].tool_calls[0].function.arguments | tojson }}' '{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{x"}}]}'
+openai "no arguments" '{}' '{{ messages[0].tool_calls[0].function.arguments | tojson }}' '{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": ""}}]}'
+parts='{"role": "user", "content": [{"type": "text", "text": "a "}, {"type": "text", "text": "b"}]}'
+openai "parts" '<user>a b' "{% for m in messages %}{{ '<' + m.role + '>' + m.content }}{% endfor %}" "$parts"
+openai "parts, for strings alone" 'a b' "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% endif %}{% endfor %}" "$parts"
+openai "parts, for a template that reads them" '[a ][b]' "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}[{{ p.text }}]{% endfor %}{% endif %}{% endfor %}" "$parts"
+openai "parts, joined by a template that reads others" 'a bx' "{{ documents.text }}{% for m in messages %}{{ m.content.strip() + 'x' }}{% endfor %}" "$parts"
+openai "parts of a tool's result" '<tool>7' "{% for m in messages %}{{ '<' + m.role + '>' + m.content }}{% endfor %}" '{"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "7"}]}'
+openai "a developer" '<system>x' "{% for m in messages %}{{ '<' + m.role + '>' + m.content }}{% endfor %}" '{"role": "developer", "content": "x"}'
+openai "a developer that is known" '<developer>x' "{% for m in messages %}{{ '<' + m.role + '>' + m.content }}{% if m.role == 'developer' %}{% endif %}{% endfor %}" '{"role": "developer", "content": "x"}'
+
 # wrong NAME TEMPLATE MESSAGE
 wrong() {
     printf '%s' "$2" > "$WORK/wrong.jinja"

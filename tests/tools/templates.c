@@ -49,7 +49,7 @@ static void compare(Run *run, const burin_rendering *r, bool rendered, const jso
 
 static void render(Run *run, const CompiledTemplate *t, const json_t *input, const json_t *expected) {
     char *json = json_dumps(input, JSON_COMPACT);
-    burin_rendering r = {
+    burin_rendering r = {.as_given = true, 
         .template_blob = t->blob, .json = json, .json_bytes = strlen(json), .json_name = "input", .now = run->now};
     if (run->bos) r.bos = run->bos;
     if (run->eos) r.eos = run->eos;

@@ -42,6 +42,7 @@ typedef struct TemplateParser {
     Token *tokens;
     int n_tokens, capacity, at;
     Words words, nodes;  // nodes one behind the other; where each begins
+    uint32_t n_placed;   // nodes that have lines and columns, not offsets
     Words strings;       // offset and bytes, in pairs
     uint32_t *index;     // string number + 1 by hash
     uint32_t n_index;
@@ -80,6 +81,7 @@ uint32_t string_number(TemplateParser *, const char *text, size_t length);
 uint32_t node_add(TemplateParser *, uint32_t op, Loc, const uint32_t *operands, uint32_t n);
 #define NODE(p, op, loc, ...) \
     node_add(p, op, loc, (const uint32_t[]){__VA_ARGS__}, sizeof(const uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
+void template_place_nodes(TemplateParser *);  // lines and columns in the source for all nodes that have none yet
 void template_write(TemplateParser *, uint32_t root, const TemplateText *, CompiledTemplate *);
 
 // ---- expressions.c ----

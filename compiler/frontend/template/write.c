@@ -75,13 +75,13 @@ static uint32_t place_word(const Words *lines, uint32_t offset) {
 }
 
 // Nodes have offsets in the source so far.
-static void write_places(TemplateParser *p) {
+void template_place_nodes(TemplateParser *p) {
     Words lines = {0};
     words_add(p, &lines, 0);
     for (uint32_t i = 0; i < p->source->size; i++)
         if (p->source->text[i] == '\n') words_add(p, &lines, i + 1);
-    for (uint32_t i = 0; i < p->nodes.n; i++) {
-        uint32_t *place = &p->words.data[p->nodes.data[i] + 1];
+    for (; p->n_placed < p->nodes.n; p->n_placed++) {
+        uint32_t *place = &p->words.data[p->nodes.data[p->n_placed] + 1];
         *place = place_word(&lines, *place);
     }
 }
@@ -123,8 +123,14 @@ void template_write(TemplateParser *p, uint32_t root, const TemplateText *t, Com
     Text blob = {0};
     burin_template head = {.magic = BURIN_TEMPLATE_MAGIC, .version = BURIN_TEMPLATE_VERSION, .root = root};
     head.bos = token_number(p, t->bos), head.eos = token_number(p, t->eos);
+    Words tokens = {0};
+    for (int i = 0; i < t->n_tokens; i++) {
+        words_add(p, &tokens, string_number(p, t->tokens[i].name, strlen(t->tokens[i].name)));
+        words_add(p, &tokens, string_number(p, t->tokens[i].text, strlen(t->tokens[i].text)));
+    }
     append(&blob, &head, sizeof head);
-    write_places(p);
+    head.n_tokens = (uint32_t)t->n_tokens;
+    head.tokens = append(&blob, tokens.data, tokens.n * sizeof(uint32_t));
     head.n_words = p->words.n, head.n_strings = p->strings.n / 2;
     head.words = append(&blob, p->words.data, p->words.n * sizeof(uint32_t));
     uint32_t bytes = (uint32_t)(blob.length + p->strings.n * sizeof(uint32_t) + 7) & ~7u;

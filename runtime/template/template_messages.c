@@ -1,0 +1,74 @@
+// Prepares messages as OpenAI's API writes them for templates, which were written for transformers' form of messages.
+//
+//     {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{\"x\": 1}"}}]}
+//                                          arguments: a dictionary that prints as its text where a template joins texts
+//     {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}
+//                                          content: "ab", or the list where the template reads parts
+//     {"role": "developer", ...}           role: system, where the template knows no developer
+#include <string.h>
+
+#include "template_value.h"
+
+// Returns true if a string of the template is this word, or has it as a part.
+static bool template_has(burin_render_state *r, const char *word, bool as_part) {
+    burin_value w = burin_string_of(word, strlen(word));
+    burin_render_step(r, r->program->n_strings / 8 + 1);
+    for (uint32_t i = 0; i < r->program->n_strings; i++) {
+        burin_value s = burin_string_number(r, i);
+        if (as_part ? memmem(s.text, s.length, w.text, w.length) != NULL : burin_is_text(s, word)) return true;
+    }
+    return false;
+}
+
+// The joined texts of a list of parts; undefined if one of them is no text.
+burin_value burin_join_parts(burin_render_state *r, burin_value content) {
+    burin_value joined = BURIN_LITERAL(""), none = burin_undefined("a part without text", 19);
+    for (uint32_t i = 0; i < content.list->n; i++) {
+        burin_value part = content.list->items[i];
+        const burin_value *text = part.kind == BURIN_DICT ? burin_dict_find_text(r, part, "text") : &part;
+        if (!text || text->kind != BURIN_STRING) return none;
+        joined = burin_join_two(r, joined, *text);
+    }
+    return joined;
+}
+
+static void prepare_content(burin_render_state *r, burin_value *content, bool reads_parts) {
+    if (content->kind != BURIN_LIST || !content->list->n) return;
+    burin_value joined = burin_join_parts(r, *content);
+    if (joined.kind != BURIN_STRING) return;
+    if (reads_parts)
+        content->list->text = joined;
+    else
+        *content = joined;
+}
+
+static void prepare_arguments(burin_render_state *r, burin_value *arguments) {
+    burin_value text = *arguments, read = burin_dict_new(r);
+    if (text.kind != BURIN_STRING) return;
+    if (text.length && (!burin_json_try(r, text, &read) || read.kind != BURIN_DICT)) return;
+    read.dict->text = text;
+    *arguments = read;
+}
+
+static void prepare_calls(burin_render_state *r, burin_value calls) {
+    for (uint32_t i = 0; calls.kind == BURIN_LIST && i < calls.list->n; i++) {
+        burin_value call = calls.list->items[i];
+        const burin_value *function = call.kind == BURIN_DICT ? burin_dict_find_text(r, call, "function") : NULL;
+        if (function) call = *function;
+        burin_value *arguments = call.kind == BURIN_DICT ? burin_dict_find_text(r, call, "arguments") : NULL;
+        if (arguments) prepare_arguments(r, arguments);
+    }
+}
+
+void burin_prepare_messages(burin_render_state *r, burin_value messages) {
+    bool reads_parts = template_has(r, "text", false), knows_developer = template_has(r, "developer", true);
+    for (uint32_t i = 0; i < messages.list->n; i++) {
+        burin_value message = messages.list->items[i];
+        if (message.kind != BURIN_DICT) continue;
+        burin_value *role = burin_dict_find_text(r, message, "role"), *content = burin_dict_find_text(r, message, "content"),
+                    *calls = burin_dict_find_text(r, message, "tool_calls");
+        if (role && burin_is_text(*role, "developer") && !knows_developer) *role = BURIN_LITERAL("system");
+        if (content) prepare_content(r, content, reads_parts);
+        if (calls) prepare_calls(r, *calls);
+    }
+}
