@@ -85,7 +85,7 @@ static int32_t number_class(burin_grammar_reader *r, const burin_gbnf_item *item
     burin_grammar *g = r->g;
     const burin_code_range *ranges = r->ranges + item->first;
     burin_grammar_class c = {.next = next, .all = 0xff, .none = 0xff};
-    burin_grammar_spend(r, 1 + (uint64_t)item->n * (128 + BURIN_WIDE_ROWS) / 8);
+    burin_grammar_spend(r, 1 + (uint64_t)item->n * (128 + BURIN_WIDE_ROWS) / 2);
     for (uint32_t code = 0; code < 0x80; code++) {
         uint8_t parts = (uint8_t)((burin_plain_ascii((uint8_t)code) ? BURIN_PART_ASCII : 0) |
                                   (burin_plain_word((uint8_t)code) ? BURIN_PART_WORD : 0) |

@@ -180,7 +180,7 @@ renders "bases that int refuses" "553571" "$WORK/bases.jinja" --messages="$WORK/
 # Hostile templates end, and soon: time, memory and depth have bounds.
 hostile() {
     printf '%s' "$2" > "$WORK/hostile.jinja"
-    says "templates: hostile: $1" 1 "$3" timeout 2 sh -c "ulimit -v 4000000; '$BURIN' template '$WORK/hostile.jinja' --messages='$WORK/m.json'"
+    says "templates: hostile: $1" 1 "$3" timeout 10 sh -c "ulimit -v 4000000; '$BURIN' template '$WORK/hostile.jinja' --messages='$WORK/m.json'"
 }
 [ "${BUILD##*/}" = san ] || {
     hostile "searches" "{% set s = 'x' * 1000000 %}{% for a in range(99999) %}{% if 'y' in s %}{% endif %}{% endfor %}" "hostile.jinja: this takes more than"

@@ -22,4 +22,4 @@ check "tokenizers: a mark that has moved: BertNormalizer" \
 # A decoder that makes a text 2,000 times longer, and does so twice.
 printf '{"added_tokens": [], "decoder": {"type": "Sequence", "decoders": [%s {"type": "Fuse"}]}, "model": {"type": "WordLevel", "vocab": {"[UNK]": 0, "a": 1}, "unk_token": "[UNK]"}}' \
     "$(printf '{"type": "Replace", "pattern": {"String": "a"}, "content": "%02000d"},' 0 0 | tr 0 a)" > "$WORK/grows.json"
-says "tokenizers: a decoder that grows" 1 "grows.json: error: its decoder makes more than 1 MB of one token" timeout 2 "$BURIN" tokenize "$WORK/grows.json" a
+says "tokenizers: a decoder that grows" 1 "grows.json: error: its decoder makes more than 1 MB of one token" timeout 10 "$BURIN" tokenize "$WORK/grows.json" a
