@@ -24,7 +24,7 @@ COMPILE = $(STD) -ffp-contract=off $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
 LIBS := -ljansson -lprotobuf-c -lz -lm -lpthread
 
 SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*' ! -path '*/page/*'))
-RUNTIME := $(filter-out runtime/program/main.c runtime/mpi/% runtime/editor/% runtime/server/% runtime/windows/% runtime/glibc/%,$(wildcard runtime/*/*.c))
+RUNTIME := $(filter-out runtime/main/main.c runtime/mpi/% runtime/editor/% runtime/server/% runtime/windows/% runtime/glibc/%,$(wildcard runtime/*/*.c))
 UNITS := $(wildcard tests/unit/*.c)
 SCRIPTS := $(filter-out $(wildcard tests/bench/* tests/errors/*),$(wildcard tests/*/*.sh)) $(wildcard tests/errors/run.sh)
 SLOW := $(foreach s,$(SCRIPTS),$(if $(findstring /slow-,$s),$s))
@@ -154,7 +154,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libburin.a
 	$(Q)$(CC) $(COMPILE) -fsanitize=fuzzer -Itests/tools -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
 
 # Each file with each compiler, for its warnings alone; what the build compiles with gcc has been through that.
-UNBUILT := runtime/program/main.c $(wildcard tests/tools/run_*.c)
+UNBUILT := runtime/main/main.c $(wildcard tests/tools/run_*.c)
 CHECKED := $(SOURCES) $(RUNTIME) $(UNITS) $(UNBUILT) $(filter-out $(UNBUILT),$(wildcard tests/tools/*.c))
 BY_GCC := $(if $(filter gcc,$(CC)),$(UNBUILT),$(CHECKED))
 CHECKS := $(BY_GCC:%.c=build/check/gcc/%.ok) $(CHECKED:%.c=build/check/$(CLANG)/%.ok)

@@ -1,4 +1,4 @@
-// --draft SMALL: a second model in the program, whose guesses the first one reads (runtime/program/draft.h). It is built by
+// --draft SMALL: a second model in the program, whose guesses the first one reads (runtime/text/draft.h). It is built by
 // the same steps, under the name NAME_draft, and leaves out what only the first needs: tokenizer and template.
 #include <string.h>
 

@@ -23,7 +23,7 @@ typedef struct DispatchOptions {
     bool weights_mapped;         // by the runtime: SYMBOL is a function that returns where they are
     const char *descriptor;      // "burin_model_this", or "NAME_model" for a library
     const char *draft;           // descriptor of a model that guesses for this one, or NULL
-    const char *modes;           // what a program can do: "chat" of runtime/program/modes.h; NULL: no program
+    const char *modes;           // what a program can do: "chat" of runtime/text/modes.h; NULL: no program
     bool modes_apart;            // the descriptor is also linked without the program's rooms
     uint64_t tokenizer_offset, tokenizer_bytes, template_offset, template_bytes, sums_offset;  // in the weights
 } DispatchOptions;

@@ -9,8 +9,9 @@
 #include "engine/network.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
-#include "program/modes.h"
+#include "main/run_text.h"
 #include "program/output.h"
+#include "text/modes.h"
 
 // A variant's forward has no context of its own.
 static struct {

@@ -1,5 +1,5 @@
 // burin tokenize: texts to ids and back, as a program does it.
-#include "program/tokenize.h"
+#include "text/tokenize.h"
 
 #include <string.h>
 #include <sys/stat.h>

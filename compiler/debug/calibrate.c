@@ -9,7 +9,7 @@
 #include "debug/compiled_model.h"
 #include "engine/threads.h"
 #include "ir/operands.h"
-#include "program/prompt.h"
+#include "text/prompt.h"
 #include "toolchain/process.h"
 #include "util/files.h"
 #include "util/hash.h"

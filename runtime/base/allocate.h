@@ -1,4 +1,4 @@
-// Memory of rooms that a program has, and no library: where there is none the program ends (program/run.c).
+// Memory of rooms that a program has, and no library: where there is none the program ends (program/allocate.c).
 #ifndef BURIN_ALLOCATE_H
 #define BURIN_ALLOCATE_H
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "program/input.h"
 #include "program/output.h"
-#include "program/prompt.h"
+#include "text/prompt.h"
 
 static _Noreturn void refuse(const char *path, const char *why) {
     burin_stop(BURIN_USER_MISTAKE, "--history %s: %s", path, why);

@@ -175,7 +175,7 @@ typedef struct burin_model {
     const burin_state_part *states;                   // all of a slot
     int32_t n_states;
     const struct burin_model *draft;  // a smaller one with the same tokens, which guesses for this one; NULL: none
-    const struct burin_modes *modes;  // of a program: what it can do (program/modes.h); NULL: of a library
+    const struct burin_modes *modes;  // of a program: what it can do (text/modes.h); NULL: of a library
 } burin_model;
 
 static inline int burin_min(int a, int b) { return a < b ? a : b; }

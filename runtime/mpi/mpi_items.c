@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/allocate.h"
 #include "engine/forward.h"
 #include "engine/hash.h"
 #include "mpi_journal.h"
@@ -17,7 +18,6 @@
 #include "program/input.h"
 #include "program/lines.h"
 #include "program/output.h"
-#include "program/run.h"
 #include "program/work_items.h"
 
 enum { AT_ONCE = 2, AHEAD = 8, LEAST_ROOM = 64, NOWHERE = -1, FAILED_EARLY = -1 };

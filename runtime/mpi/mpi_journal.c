@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/allocate.h"
 #include "engine/hash.h"
 #include "program/output.h"
-#include "program/run.h"
 
 typedef struct journal_head {
     char magic[8], identity[16];

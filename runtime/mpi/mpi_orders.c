@@ -9,13 +9,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/allocate.h"
 #include "engine/element.h"
 #include "engine/encoder.h"
 #include "engine/forward.h"
 #include "engine/network.h"
 #include "mpi_world.h"
 #include "program/output.h"
-#include "program/run.h"
 
 enum { ORDER_OPEN = 100, ORDER_ITEMS, ORDER_END };
 enum { NO_MEMORY = -1000, ALIGNED = 64 };

@@ -1,13 +1,15 @@
-#include "input.h"
+#include "program/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "base/allocate.h"
+#include "program/output.h"
 
 enum { A_SECOND = 1000 };
 
@@ -76,4 +78,37 @@ bool burin_input_is_offered(void) {
     if (poll(&input, 1, A_SECOND) > 0) return true;
     burin_note("nothing came on standard input within a second: going on without a prompt\nhint: -f - waits for it");
     return false;
+}
+
+static char *read_all(int file, const char *name, size_t *bytes) {
+    size_t capacity = 1 << 16, n = 0;
+    char *text = burin_allocate(1, capacity);
+    for (;;) {
+        ssize_t got = read(file, text + n, capacity - n - 1);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", name, strerror(errno));
+        if (got == 0) break;
+        n += (size_t)got;
+        if (n > BURIN_MOST_TEXT)
+            burin_stop(BURIN_USER_MISTAKE, "%s holds more than %d MB of text: that is no prompt", name, BURIN_MOST_TEXT >> 20);
+        if (capacity - n > 1) continue;
+        char *larger = realloc(text, capacity *= 2);
+        if (!larger) burin_stop(BURIN_USER_MISTAKE, "%s is too large for memory", name);
+        text = larger;
+    }
+    text[n] = 0;
+    *bytes = n;
+    return text;
+}
+
+char *burin_read_open_file(int file, const char *name, size_t *bytes) {
+    char *text = read_all(file, name, bytes);
+    if (file != STDIN_FILENO) close(file);
+    return text;
+}
+
+char *burin_read_file(const char *path, size_t *bytes) {
+    const char *name;
+    int file = burin_open_input(path, &name);
+    return burin_read_open_file(file, name, bytes);
 }

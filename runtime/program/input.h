@@ -2,6 +2,7 @@
 #ifndef BURIN_INPUT_H
 #define BURIN_INPUT_H
 #include <stdbool.h>
+#include <stddef.h>
 
 // The file descriptor of `path`, or -1 and in *why what stands in the way (until the next call). A pipe of a name is waited
 // for; after a second a note says so. Devices other than terminals and /dev/null are refused: nothing says where they end.
@@ -14,4 +15,11 @@ int burin_open_small_file(const char *path, long long most_bytes, const char **w
 int burin_open_input(const char *path, const char **name);
 
 bool burin_input_is_offered(void);  // on standard input, when nobody said so
+
+// What a text, and a line of many, may have of bytes: what never ends is not read for ever.
+enum { BURIN_MOST_TEXT = 256 << 20, BURIN_MOST_LINE = 16 << 20 };
+
+// A whole file ("-": standard input), ends the program with a message when it cannot be read.
+char *burin_read_file(const char *path, size_t *bytes);
+char *burin_read_open_file(int file, const char *name, size_t *bytes);  // closes it; name: for messages
 #endif

@@ -1,4 +1,4 @@
-#include "lines.h"
+#include "program/lines.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "input.h"
-#include "output.h"
-#include "prompt.h"
+#include "base/allocate.h"
+#include "program/input.h"
+#include "program/output.h"
 
 enum { FIRST_CAPACITY = 1 << 16 };
 

@@ -1,13 +1,13 @@
 // Inputs of a network: which file is which input, what the symbols are, conversion, and values for what is not given.
-#include "network_values.h"
+#include "program/network_values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
-#include "prompt.h"
-#include "run.h"
+#include "base/allocate.h"
+#include "program/output.h"
+#include "sampler/sampler.h"
 
 // ---- words ----
 

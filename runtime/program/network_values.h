@@ -3,8 +3,8 @@
 #ifndef BURIN_NET_VALUES_H
 #define BURIN_NET_VALUES_H
 #include "engine/network.h"
-#include "npy.h"
-#include "options.h"
+#include "program/npy.h"
+#include "program/options.h"
 
 typedef struct burin_token_rows {
     int32_t *id, *type;  // [n]; type: of which text of a pair a token is, which the model may take; NULL: of one
@@ -34,7 +34,6 @@ void burin_network_values_turn(burin_network_values *,
 void burin_network_values_settle(burin_network_values *);  // behind a run
 void burin_network_values_close(burin_network_values *);
 
-void burin_network_print(const burin_network *);                                        // inputs and outputs, a line each
-void burin_output_path(char *path, size_t room, const char *folder, const char *name);  // DIR/NAME.npy
-const char *burin_network_shape(int rank, const int64_t *dim);                          // [2, 3]; until the next call but one
+void burin_network_print(const burin_network *);                // inputs and outputs, a line each
+const char *burin_network_shape(int rank, const int64_t *dim);  // [2, 3]; until the next call but one
 #endif

@@ -1,13 +1,13 @@
 // .npy version 1.0: a 128-byte header with the shape, then little-endian floats. The header is written first without the number
 // of rows and again at the end with it, so the file must be one that can be rewound.
-#include "npy.h"
+#include "program/npy.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "program/output.h"
 
 enum { HEADER_BYTES = 128 };
 

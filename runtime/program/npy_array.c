@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "input.h"
-#include "npy.h"
-#include "output.h"
+#include "program/input.h"
+#include "program/npy.h"
+#include "program/output.h"
 
 // ---- reading ----
 

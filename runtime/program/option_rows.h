@@ -2,7 +2,7 @@
 // it.
 #ifndef BURIN_OPTION_ROWS_H
 #define BURIN_OPTION_ROWS_H
-#include "options.h"
+#include "program/options.h"
 
 typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, LIST, OPTIONAL } kind;
 
@@ -178,7 +178,8 @@ static const option options[] = {
     {D, "--alias", "-a", "NAME", TEXT, AT(server.alias), 0, 0, "the model's name in answers [the program's]"},
     {D, "--cors-origins", NULL, "LIST", TEXT, AT(server.origins), 0, 0,
      "pages of these origins may send requests: https://a.example,https://b.example, or * [none]"},
-    {D, "--log-format", NULL, "KIND", TEXT, AT(server.log_format), 0, 0, "lines of --serve on stderr: text, json or none [text]"},
+    {D, "--log-format", NULL, "KIND", TEXT, AT(server.log_format), 0, 0,
+     "lines of --serve on stderr: text, json or none [text]"},
 #endif
     {G, "--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9, "rows at once while reading the prompt, at most as built"},
     {A, "--cpu", NULL, "NAME", TEXT, AT(cpu), 0, 0, "run the code for this CPU (--info lists them)"},

@@ -1,5 +1,5 @@
 // The reader of the table of options.
-#include "options.h"
+#include "program/options.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "engine/hash.h"
-#include "option_rows.h"
-#include "output.h"
+#include "program/option_rows.h"
+#include "program/output.h"
 
 static _Noreturn void bad_command_line(const char *what, const char *hint_before, const char *name) {
     burin_stop(BURIN_BAD_COMMAND_LINE, "%s\nhint: %s%s", what, hint_before, name);

@@ -1,5 +1,5 @@
 // Writing: whole characters of generated text, messages, and what to do when nobody reads them.
-#include "output.h"
+#include "program/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

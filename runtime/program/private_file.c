@@ -1,4 +1,4 @@
-#include "private_file.h"
+#include "program/private_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/allocate.h"
-#include "output.h"
+#include "program/output.h"
 
 static char *with_ending(const char *path, const char *ending) {
     size_t n = strlen(path) + strlen(ending) + 1;
@@ -25,10 +25,10 @@ static const char *irreplaceable(const char *path) {
     struct stat status;
     int file = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (file < 0)
-        return errno == ENOENT                      ? NULL
-               : errno == ELOOP                     ? "it is a link, and those are not followed"
+        return errno == ENOENT                     ? NULL
+               : errno == ELOOP                    ? "it is a link, and those are not followed"
                : errno == EISDIR || errno == ENXIO ? "it is no file"
-                                                    : strerror(errno);
+                                                   : strerror(errno);
     bool regular = !fstat(file, &status) && S_ISREG(status.st_mode);
     close(file);
     return regular ? NULL : "it is no file";
@@ -76,8 +76,8 @@ static struct {
     int file;
 } lock;
 
-// Removed before it is closed: whoever waits for it finds that its name is gone, and makes another. (Windows removes closed files
-// alone, and none that somebody waits for.)
+// Removed before it is closed: whoever waits for it finds that its name is gone, and makes another. (Windows removes closed
+// files alone, and none that somebody waits for.)
 void burin_unlock_file(void) {
     if (!lock.path) return;
     bool removed = !unlink(lock.path);

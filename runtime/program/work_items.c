@@ -1,7 +1,7 @@
-#include "work_items.h"
+#include "program/work_items.h"
 
 #include "engine/ranks.h"
-#include "lines.h"
+#include "program/lines.h"
 
 static int64_t run_lines(const burin_work *w) {
     burin_lines lines;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/tool_calls.h"
+#include "chat/tool_calls.h"
 #include "server/server.h"
 
 void burin_answers_open(burin_request *q) {

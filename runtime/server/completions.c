@@ -5,7 +5,7 @@
 
 #include "engine/hash.h"
 #include "program/output.h"
-#include "program/tool_calls.h"
+#include "chat/tool_calls.h"
 #include "server/server.h"
 
 // ---- parts of replies ----

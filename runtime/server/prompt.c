@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/prompt.h"
-#include "program/tool_calls.h"
+#include "text/prompt.h"
+#include "chat/tool_calls.h"
 #include "server/server.h"
 #include "tokenizer/prompt_ids.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "program/output.h"
-#include "program/prompt.h"
+#include "text/prompt.h"
 #include "server/server.h"
 
 // ---- what the command line and the environment leave open ----

@@ -10,8 +10,8 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include "program/generation.h"
-#include "program/tool_calls.h"
+#include "text/generation.h"
+#include "chat/tool_calls.h"
 #include "template/template_value.h"
 
 typedef struct burin_server burin_server;

@@ -26,6 +26,17 @@ same "layers: every folder has its place" /dev/null "$WORK/unknown"
 upward compiler > "$WORK/upward"
 same "layers: no file includes a folder above its own" /dev/null "$WORK/upward"
 
+# The runtime's rooms likewise; mpi, editor, server, library and windows are apart: nothing includes them.
+rooms="base kernels template tokenizer engine sampler grammar program measure text network chat main"
+for file in runtime/*/*.[ch]; do
+    room=${file#runtime/} && room=${room%%/*}
+    case " $rooms " in *" $room "*) ;; *) continue ;; esac
+    sed -n 's,^#include "\([a-z]*\)/.*,\1,p' "$file" | sort -u | while read -r included; do
+        case " $rooms " in *" $room "*" $included "*) echo "$file includes $included/" ;; *" $included "*) ;; *) echo "$file includes $included/, which is apart" ;; esac
+    done
+done > "$WORK/upward"
+same "layers: no file of the runtime includes a room above its own" /dev/null "$WORK/upward"
+
 mkdir -p "$WORK/tree/util"
 echo '#include "build/build.h"' > "$WORK/tree/util/planted.c"
 upward "$WORK/tree" > "$WORK/planted"

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "fake_model.h"
-#include "program/modes.h"
+#include "text/modes.h"
 
 static _Alignas(64) unsigned char heap[64 << 20];
 static size_t used;

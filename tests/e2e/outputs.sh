@@ -29,7 +29,7 @@ done > "$WORK/unmarked"
 check "outputs: every file of it says its licence: $(tr '\n' ' ' < "$WORK/unmarked")" test ! -s "$WORK/unmarked"
 for std in c11 c2x gnu2x; do
     check "outputs: the folder builds without a warning as $std" make -C "$WORK/story.c" -s clean story_model.o story_x86_64_v3.o \
-        story_api.o runtime/program/main.o runtime/engine/threads.o runtime/program/profile.o runtime/program/npy.o CC=gcc CFLAGS="-fsyntax-only -Wall -Wextra -Werror -std=$std"
+        story_api.o runtime/main/main.o runtime/engine/threads.o runtime/measure/profile.o runtime/program/npy.o CC=gcc CFLAGS="-fsyntax-only -Wall -Wextra -Werror -std=$std"
 done
 check "outputs: the folder again, over the old one" $BURIN build $model -o "$WORK/story.c"
 

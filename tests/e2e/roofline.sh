@@ -17,7 +17,7 @@ check "roofline: of the logits those of one row" near "$(cost matmul_bf16_192x20
 says "roofline: without --bench" 2 "--roofline without --bench" "$WORK/austen" --roofline
 # What measures the limit keeps its chains in registers and computes all of them, or the limit is a third of what it is.
 limit() {
-    clang-19 -std=gnu17 -D_GNU_SOURCE -O2 -Iruntime -S -o - runtime/program/roofline.c | sed -n "/^fma_$1:/,/\\.size/p" | grep -E 'vfmadd|fmla'
+    clang-19 -std=gnu17 -D_GNU_SOURCE -O2 -Iruntime -S -o - runtime/text/roofline.c | sed -n "/^fma_$1:/,/\\.size/p" | grep -E 'vfmadd|fmla'
 }
 for vectors in avx2 avx512; do
     [ "$(uname -m)" = x86_64 ] || break

@@ -2,10 +2,10 @@
 // behind a zero byte.
 #include <stdlib.h>
 
+#include "chat/tool_calls.h"
 #include "frontend/template.h"
 #include "grammar/grammar.h"
 #include "input.h"
-#include "program/tool_calls.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

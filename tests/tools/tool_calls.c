@@ -1,7 +1,7 @@
 // tool_calls TEMPLATE ANSWER [MESSAGES]: the calls of tools in an answer, as a program prints them, how many there are, and
 // what else the answer says; or why there is no grammar for them. TEMPLATE: a file of Jinja, or a text that has what tells its
 // form. MESSAGES: JSON with the tools.
-#include "program/tool_calls.h"
+#include "chat/tool_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>

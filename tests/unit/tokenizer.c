@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runtime/program/prompt.h"
+#include "runtime/text/prompt.h"
 #include "runtime/tokenizer/tokenizer.h"
 #include "tests/tools/charsmap.h"
 #include "unit.h"
@@ -331,8 +331,9 @@ static void measures_charsmaps_as_it_walks_them(void) {
 
 // U+1D160 becomes three characters by NFC.
 static void encodes_texts_that_grow(void) {
-    Run r = load_text("{'normalizer':{'type':'NFC'},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0}},"
-                      "'pre_tokenizer':{'type':'FixedLength','length':1}}");
+    Run r = load_text(
+        "{'normalizer':{'type':'NFC'},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0}},"
+        "'pre_tokenizer':{'type':'FixedLength','length':1}}");
     char text[400];
     for (int i = 0; i < 100; i++) memcpy(text + 4 * i, "\xf0\x9d\x85\xa0", 4);
     burin_tokens tokens = burin_encode_text(r.blob, NULL, &(burin_encoding){.text = text, .bytes = sizeof text});
@@ -426,17 +427,19 @@ static void matches_in_bounded_time(void) {
         "(?:(?:b|b)(?=b*)(?:b|b))+c",
         "(?=(?:b|bb)*c)b",
         "(?>(?:b|bb)+c)",
-        "(?<!(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|"
+        "(?<!(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?"
+        ":b|"
         "b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)c)c",
     };
     static const size_t pieces_left[] = {1, 1, 0, 1, 1, 0, 1};
     char text[400];
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         Arena *arena = arena_new();
-        Run r = load_text(arena_printf(arena,
-                                       "{'pre_tokenizer':{'type':'Split','behavior':'Removed','pattern':{'Regex':'%s'}},'model':{"
-                                       "'type':'WordLevel','unk_token':'u','vocab':{'u':0}}}",
-                                       patterns[i]));
+        Run r =
+            load_text(arena_printf(arena,
+                                   "{'pre_tokenizer':{'type':'Split','behavior':'Removed','pattern':{'Regex':'%s'}},'model':{"
+                                   "'type':'WordLevel','unk_token':'u','vocab':{'u':0}}}",
+                                   patterns[i]));
         memset(text, 'b', sizeof text);
         encode(&r, text, 400, true);
         CHECK_IDS(r, 0);

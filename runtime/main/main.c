@@ -1,0 +1,83 @@
+// The program that a model becomes: reads the command line, opens the model, and does what was asked.
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/standard_files.h"
+#include "engine/integrity.h"
+#include "engine/network.h"
+#include "engine/ranks.h"
+#include "main/run_text.h"
+#include "network/model_card.h"
+#include "program/output.h"
+#include "text/modes.h"
+#include "text/run.h"
+#include "tokenizer/prompt_ids.h"
+
+static void verify(const burin_model *model) {
+    if (model->draft) verify(model->draft);
+    const char *what = !burin_weights_intact(model) ? "weights" : !burin_tokenizer_intact(model) ? "tokenizer" : NULL;
+    if (what)
+        burin_stop(BURIN_USER_MISTAKE, "the %s in this program are damaged\nhint: copy it again, or build it again", what);
+    burin_print("%s %s: weights and tokenizer are as they were built\n", model->name, model->identity);
+}
+
+// What the build knows, then what this machine makes of it.
+static void print_info(const burin_model *model) {
+    burin_status status;
+    const burin_variant *best = burin_variant_find(model, NULL, &status);
+    burin_print("%-s%-s", model->info ? model->info : "", model->info && *model->info ? "\n" : "");
+    burin_print("%s %s: ", model->name, model->identity);
+    if (!model->net) burin_print("vocabulary %d, context %d, ", model->vocab_size, model->context);
+    burin_print("weights %zu bytes, arena %zu (lower bound %zu)", model->weight_bytes,
+                model->row_bytes * (size_t)model->max_rows + model->scratch_bytes, model->arena_lower_bound);
+    if (!model->net) burin_print(", state of a slot %zu", model->slot_bytes);
+    burin_print("\ncpus %s; here: %s, %d threads\n", burin_cpu_names(model), best ? best->cpu : "none of them",
+                burin_default_threads());
+    if (model->net) model->modes->print_network(model->net);
+    if (burin_network_embeds(model) || burin_labels(model))
+        burin_print("texts: at most %d tokens, what is longer is cut\n", burin_most_tokens(model));
+    if (model->encoder) model->modes->print_network(model->encoder->net);
+    if (model->draft) burin_print("draft %s\n", model->draft->info);
+    verify(model);
+}
+
+// The program's file, or one that it reads, is shorter than it was when it was mapped.
+static void file_ended(int signal_number) {
+    static const char text[] =
+        ": a file ends too early: the program's own (copy it again, or build it again) or one that it reads\n";
+    burin_write_all(STDERR_FILENO, burin_program_name, strlen(burin_program_name));
+    burin_write_all(STDERR_FILENO, text, sizeof text - 1);
+    (void)signal_number;
+    _exit(BURIN_USER_MISTAKE);
+}
+
+static void print_help(const burin_model *model) {
+    burin_print_help(burin_kind_of(model), model->name);
+    burin_print("\n");
+    if (!model->net) burin_print("context: %d tokens; rows at once: %d. ", model->context, model->max_rows);
+    burin_print("Exit status: 0 done, 1 a mistake in what was asked, 2 in how.\n");
+}
+
+int main(int argc, char **argv) {
+    const burin_model *model = &burin_model_this;
+    burin_open_standard_files();
+    signal(SIGPIPE, SIG_DFL);  // a reader that goes away ends the program, quietly
+    signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of its write, like a full disk
+    signal(SIGBUS, file_ended);
+    burin_ranks_start(model);
+    burin_command command = burin_command_line(burin_kind_of(model), argc, argv);
+    int status = 0;
+    if (command.help)
+        print_help(model);
+    else if (command.version)
+        burin_print("%s %s\n", model->name, model->identity);
+    else if (command.info)
+        print_info(model);
+    else if (command.verify)
+        verify(model);
+    else
+        status = model->modes->run(model, &command);
+    burin_flush();
+    return status;
+}

@@ -1,0 +1,24 @@
+#include "text/modes.h"
+
+#include "chat/conversation.h"
+#include "main/run_text.h"
+#include "network/embed.h"
+#include "network/labels.h"
+#include "network/network_program.h"
+#include "program/network_values.h"
+#include "text/bench.h"
+
+const struct burin_modes burin_modes_text = {.run = burin_run_text};
+
+const struct burin_modes burin_modes_chat = {.run = burin_run_text, .chat = burin_chat, .messages = burin_answer_messages};
+
+const struct burin_modes burin_modes_sources = {.run = burin_run_text,
+                                                .print_network = burin_network_print,
+                                                .from_sources = burin_generate_from_sources,
+                                                .bench_encoder = burin_bench_encoder};
+
+const struct burin_modes burin_modes_network = {.run = burin_run_network, .print_network = burin_network_print};
+
+const struct burin_modes burin_modes_embed = {.run = burin_embed, .print_network = burin_network_print};
+
+const struct burin_modes burin_modes_label = {.run = burin_label, .print_network = burin_network_print};

@@ -1,0 +1,9 @@
+// What a decoder's program does.
+#ifndef BURIN_RUN_TEXT_H
+#define BURIN_RUN_TEXT_H
+#include "engine/program.h"
+#include "program/options.h"
+
+burin_kind burin_kind_of(const burin_model *);
+int burin_run_text(const burin_model *, const burin_command *);  // one of burin_generate ...; returns the exit status
+#endif

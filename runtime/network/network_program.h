@@ -1,0 +1,10 @@
+// The program of a network: tensors in, tensors out.
+#ifndef BURIN_NETWORK_PROGRAM_H
+#define BURIN_NETWORK_PROGRAM_H
+#include "engine/program.h"
+#include "program/options.h"
+
+int burin_run_network(const burin_model *, const burin_command *);   // returns the exit status
+void burin_note_seed(const burin_network *, const burin_command *);  // says that --seed has no effect, where it has none
+void burin_output_path(char *path, size_t room, const char *folder, const char *name);  // DIR/NAME.npy
+#endif

@@ -1,0 +1,199 @@
+#include "text/draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/output.h"
+#include "text/draft_model.h"
+
+enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16, SHORTEST_MATCH = 2 };
+enum { SURE_MATCH = 4 };  // a model need not be asked
+enum { FIRST_PAUSE = 32, LONGEST_PAUSE = 512, STEPS_ALONE = 3 };
+// What a model costs that guesses, less what it gains, is at most this part of the time that the tokens take alone; until its
+// reading is measured, a token of that takes such a part of a step.
+static const double most_cost = 0.03, first_reading = 0.1;
+
+// Whether guessing pays is measured: `alone` is the time of a step of one row. What a step with guesses gains is the time that
+// its tokens would have taken alone, less its own.
+typedef struct burin_draft {
+    struct burin_guesser *guesser;  // NULL: looks up
+    int32_t *row, n, used;          // the newest token and n guesses behind it, of which so many were right so far
+    bool asked, by_model;           // in this step somebody was, who took time for it; that was the model
+    int32_t followed;               // tokens of this text that the model has read
+    int32_t read;                   // tokens that were chosen and read
+    int32_t most, length;           // guesses of a step: at most, and now
+    double alone, took, gained;     // nanoseconds; took: by the last step
+    double credit, reading;         // what the model may cost now; a token that it reads
+    int32_t steps_alone, pause, next_pause;
+    int64_t steps, guesses, right, tokens;
+} burin_draft;
+
+typedef enum guess_source { NO_GUESSES, BY_LOOKUP, BY_MODEL } guess_source;
+
+// A program with a draft in it uses it, unless it is told otherwise.
+static guess_source source_of_guesses(const burin_run *run) {
+    const char *given = run->command->draft;
+    bool has_model = run->model->draft && run->command->beams <= 1;
+    if (!given) return has_model ? BY_MODEL : NO_GUESSES;
+    if (!strcmp(given, "lookup")) return BY_LOOKUP;
+    if (!strcmp(given, "none")) return NO_GUESSES;
+    if (!strcmp(given, "model") && has_model) return BY_MODEL;
+    if (has_model) burin_stop(BURIN_BAD_COMMAND_LINE, "--draft %.60s: expected model, lookup or none", given);
+    burin_stop(
+        BURIN_BAD_COMMAND_LINE,
+        "--draft %.60s: expected lookup\nhint: burin build MODEL --draft SMALL puts a model that guesses into the program",
+        given);
+}
+
+// Wrong guesses are taken out of the slot again.
+static bool can_go_back(const burin_model *m) {
+    for (int32_t i = 0; i < m->n_states; i++)
+        if (m->states[i].window && m->states[i].layout == BURIN_WHOLE) return false;
+    return true;
+}
+
+struct burin_draft *burin_draft_open(const burin_run *run) {
+    const burin_command *c = run->command;
+    guess_source how = source_of_guesses(run);
+    if (how != NO_GUESSES && !can_go_back(run->model))
+        burin_stop(BURIN_BAD_COMMAND_LINE,
+                   "--draft: this model has recurrences, which cannot take wrong guesses back\nhint: --draft none");
+    if (how == NO_GUESSES && c->draft_max) burin_note("--draft-max has no effect: it is for --draft");
+    if (how == NO_GUESSES) return NULL;
+    burin_draft *d = burin_allocate(1, sizeof *d);
+    if (how == BY_MODEL) d->guesser = burin_guesser_open(run);
+    d->most = c->draft_max ? (int32_t)c->draft_max : 16;
+    if (d->most > run->chunk - 1) d->most = run->chunk - 1;
+    d->row = burin_allocate((size_t)d->most + 1, sizeof *d->row);
+    d->length = FEWEST_GUESSES, d->next_pause = FIRST_PAUSE;
+    return d;
+}
+
+void burin_draft_close(struct burin_draft *d) {
+    if (d) burin_guesser_close(d->guesser), free(d->row);
+    free(d);
+}
+
+void burin_draft_start(struct burin_draft *d) {
+    if (d) d->n = d->used = d->read = d->followed = 0;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- lookup
+// Tokens before `i` that equal the last ones before `end`.
+static int32_t matches(const int32_t *tokens, int32_t i, int32_t end) {
+    int32_t n = 0;
+    while (n < LONGEST_MATCH && n < i && tokens[i - 1 - n] == tokens[end - 1 - n]) n++;
+    return n;
+}
+
+// What followed where the text was last as it is now: behind the longest match, the latest of these. How many tokens.
+static int32_t look_up(const burin_generation *g, int32_t *guess, int32_t most, int32_t shortest) {
+    const int32_t *tokens = g->tokens;
+    int32_t n = g->n_tokens, best = shortest - 1, at = 0;
+    for (int32_t i = n - 1; i >= shortest && best < LONGEST_MATCH; i--) {
+        if (tokens[i - 1] != tokens[n - 1]) continue;
+        int32_t match = matches(tokens, i, n);
+        if (match > best) best = match, at = i;
+    }
+    if (!at) return 0;
+    if (most > 2 * best) most = 2 * best;
+    for (int32_t i = 0; i < most; i++) guess[i] = at + i < n ? tokens[at + i] : guess[at + i - n];  // a repetition goes on
+    return most;
+}
+
+// -------------------------------------------------------------------------------------------------------------- does it pay?
+static void weigh_step(burin_draft *d) {
+    double gain = (d->used + 1) * d->alone - d->took;
+    if (!d->took) return;
+    d->credit += most_cost * (d->used + 1) * d->alone + (d->by_model ? gain : 0);
+    if (!d->asked) {
+        d->alone = d->alone ? d->alone + (d->took - d->alone) / 8 : d->took;
+        d->steps_alone++;
+        if (d->pause) d->pause--;
+        return;
+    }
+    d->gained = 0.9 * d->gained + gain;
+    if (d->by_model && d->n) burin_guesser_learn(d->guesser, d->used == d->n);
+    d->length = d->used == d->n ? 2 * d->length : d->used + 1;
+    if (d->length < FEWEST_GUESSES) d->length = FEWEST_GUESSES;
+    if (d->length > d->most) d->length = d->most;
+    if (d->gained > 2 * d->alone) d->next_pause = FIRST_PAUSE;
+    if (d->gained > -d->alone) return;
+    d->gained = 0, d->pause = d->next_pause, d->length = FEWEST_GUESSES;
+    if (d->next_pause < LONGEST_PAUSE) d->next_pause *= 2;
+}
+
+static int32_t room_for_guesses(const burin_generation *g) {
+    const burin_draft *d = g->draft;
+    int64_t room = g->run->context - g->n_tokens, wanted = g->count - g->generated - 1;
+    if (d->pause || d->steps_alone < STEPS_ALONE) return 0;
+    if (wanted < room) room = wanted;
+    if (d->most < room) room = d->most;
+    return room < d->length ? (int32_t)room : d->length;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- rows
+// Of what a guess does not read anyhow.
+static int32_t missed_by_model(const burin_draft *d, const burin_generation *g) {
+    int32_t missed = g->n_tokens - d->followed;
+    return missed > d->most + 1 ? missed : 0;
+}
+
+static bool may_ask_model(const burin_draft *d, const burin_generation *g) {
+    double token = d->reading ? d->reading : first_reading * d->alone;
+    return d->guesser && d->credit >= token * missed_by_model(d, g);
+}
+
+static void catch_up(burin_draft *d, const burin_generation *g) {
+    int32_t missed = missed_by_model(d, g);
+    uint64_t started = burin_nanoseconds();
+    if (!missed) return;
+    burin_guesser_follow(d->guesser, g);
+    double took = (double)(burin_nanoseconds() - started);
+    d->reading = took / missed;
+    d->credit -= took;
+}
+
+static void read_ahead(burin_generation *g) {
+    burin_draft *d = g->draft;
+    int32_t room = room_for_guesses(g);
+    uint64_t started = burin_nanoseconds();
+    d->used = 0, d->row[0] = g->tokens[g->n_tokens - 1];
+    bool model = room > 0 && may_ask_model(d, g);
+    d->n = room > 0 ? look_up(g, d->row + 1, room, model ? SURE_MATCH : SHORTEST_MATCH) : 0;
+    d->by_model = model && !d->n;
+    if (d->by_model) {
+        catch_up(d, g);
+        started = burin_nanoseconds();  // that is no cost of this guess
+        d->n = burin_guesser_guess(d->guesser, g, d->row + 1, room);
+        d->followed = g->n_tokens;
+    }
+    d->asked = d->n || d->by_model;
+    burin_slot_truncate(g->run->session, 0, g->n_tokens - 1);
+    burin_run_score(g->run, d->row, d->n + 1, d->n + 1);
+    d->took = (double)(burin_nanoseconds() - started);
+    d->steps++, d->guesses += d->n;
+}
+
+float *burin_draft_read(burin_generation *g) {
+    burin_draft *d = g->draft;
+    if (d->used < d->n && d->row[d->used + 1] == g->tokens[g->n_tokens - 1])
+        d->used++, d->right++;
+    else
+        weigh_step(d), read_ahead(g);
+    d->read = g->n_tokens, d->tokens++;
+    float *logits = g->run->logits + (size_t)d->used * (size_t)g->run->model->vocab_size;
+    if (g->run->recording) burin_run_record_rows(g->run, logits, 1);
+    return logits;
+}
+
+void burin_draft_finish(const burin_generation *g) {
+    burin_session *s = g->run->session;
+    if (g->draft && g->draft->read && burin_slot_length(s, 0) > g->draft->read) burin_slot_truncate(s, 0, g->draft->read);
+}
+
+void burin_draft_statistics(const struct burin_draft *d) {
+    if (!d || !d->steps) return;
+    burin_note("drafts: %lld of %lld guesses were right, %.2f tokens a step", (long long)d->right, (long long)d->guesses,
+               (double)d->tokens / (double)d->steps);
+}

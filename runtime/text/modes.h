@@ -1,0 +1,19 @@
+// What a kind of model can do as a program. Its descriptor names one of these, and the linker leaves out what only others need.
+#ifndef BURIN_MODES_H
+#define BURIN_MODES_H
+#include "text/generation.h"
+
+struct burin_modes {
+    int (*run)(const burin_model *, const burin_command *);  // what the command line asks for; returns the exit status
+    int (*chat)(burin_run *), (*messages)(burin_run *);      // NULL: the model has no chat template
+    // Of a network, and of the encoder in front of a decoder:
+    void (*print_network)(const burin_network *);
+    void (*from_sources)(burin_generation *);
+    void (*bench_encoder)(burin_run *);
+};
+
+// A decoder; with a chat template; behind an encoder
+extern const struct burin_modes burin_modes_text, burin_modes_chat, burin_modes_sources;
+// A graph of tensors; with embeddings of texts; with labels of texts
+extern const struct burin_modes burin_modes_network, burin_modes_embed, burin_modes_label;
+#endif

@@ -1,0 +1,130 @@
+// Reading prompts: files, standard input, ids, and the tokenizer in the program's weights.
+#include "text/prompt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "program/input.h"
+#include "program/output.h"
+#include "tokenizer/prompt_ids.h"
+
+static int32_t first_token(const burin_model *model) {
+    return model->bos >= 0 ? model->bos : model->n_eos ? model->eos[0] : -1;  // GPT-2 starts a text where another ended
+}
+
+static burin_tokens begin_text(const burin_model *model) {
+    burin_tokens tokens = {.id = burin_allocate(1, sizeof *tokens.id), .n = 1};
+    *tokens.id = first_token(model);
+    if (*tokens.id < 0)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "this model has no token that begins a text: give it a prompt\nhint: %s \"Once upon a time\"",
+                   burin_program_name);
+    return tokens;
+}
+
+static burin_tokens prompt_of(const burin_model *model, const char *text, size_t bytes) {
+    burin_tokens tokens = burin_tokenize(model, text, bytes, true);
+    if (tokens.n) return tokens;
+    free(tokens.id);
+    return begin_text(model);
+}
+
+static void check_length(const burin_model *model, const char *text, size_t bytes, int32_t most) {
+    if (burin_text_is_far_longer(model, text, bytes, most))
+        burin_stop(BURIN_USER_MISTAKE, "the prompt has %zu bytes, far more than the context of %d tokens holds", bytes, most);
+}
+
+burin_tokens burin_prompt_tokens(const burin_model *model, const char *text, size_t bytes, int32_t most) {
+    check_length(model, text, bytes, most);
+    return prompt_of(model, text, bytes);
+}
+
+burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c, int32_t most, bool *empty) {
+    *empty = c->prompt && !*c->prompt;
+    if (c->tokens) return burin_parse_ids("--tokens", c->tokens, model->vocab_size);
+    if (c->prompt) return prompt_of(model, c->prompt, strlen(c->prompt));
+    *empty = !c->prompt_file && (!model->tokenizer_bytes || !burin_input_is_offered());
+    if (*empty) return begin_text(model);
+    size_t bytes;
+    char *text = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
+    *empty = !bytes;
+    burin_tokens tokens = burin_prompt_tokens(model, text, bytes, most);
+    free(text);
+    return tokens;
+}
+
+burin_tokens burin_read_start(const burin_model *model, const burin_command *c) {
+    if (c->decoder_tokens) return burin_parse_ids("--decoder-tokens", c->decoder_tokens, model->vocab_size);
+    if (!model->n_start)
+        burin_stop(BURIN_USER_MISTAKE, "this model does not say what its decoder begins with\nhint: %s --decoder-tokens 0",
+                   burin_program_name);
+    burin_tokens tokens = {.id = burin_allocate((size_t)model->n_start, sizeof *tokens.id), .n = model->n_start};
+    memcpy(tokens.id, model->start, (size_t)tokens.n * sizeof *tokens.id);
+    return tokens;
+}
+
+const void *burin_tokenizer_of(const burin_model *model) {
+    if (!model->tokenizer_bytes)
+        burin_stop(BURIN_USER_MISTAKE, "this model has no tokenizer: give it token ids\nhint: %s --tokens 1,2,3",
+                   burin_program_name);
+    return model->weights() + model->tokenizer_offset;
+}
+
+static size_t encode_into(const void *tokenizer, const burin_model *model, const burin_encoding *e) {
+    return model ? burin_encode_prompt(model, tokenizer, e) : burin_encode(tokenizer, e);
+}
+
+burin_tokens burin_encode_text(const void *tokenizer, const burin_model *model, const burin_encoding *how) {
+    burin_encoding e = *how;
+    size_t memory = burin_encode_memory(tokenizer, e.bytes), n = e.bytes + 16;
+    if (memory == SIZE_MAX) burin_stop(BURIN_USER_MISTAKE, "a text of %zu bytes is too long for this tokenizer", e.bytes);
+    e.memory = burin_allocate(1, memory);
+    e.ids = NULL;
+    do {  // a second time where normalization makes a text longer
+        free(e.ids);
+        e.capacity = n;
+        e.ids = burin_allocate(e.capacity, sizeof *e.ids);
+        n = encode_into(tokenizer, model, &e);
+    } while (n > e.capacity);
+    free(e.memory);
+    if (n > INT32_MAX) burin_stop(BURIN_USER_MISTAKE, "the text has too many tokens");
+    return (burin_tokens){.id = e.ids, .n = (int32_t)n};
+}
+
+// Says so where the tokenizer has cut a text to n ids.
+static void tell_cut(const burin_model *model, const burin_encoding *prompt, int32_t n) {
+    const burin_tokenizer *t = burin_tokenizer_of(model);
+    burin_encoding whole = *prompt;
+    if (!(t->flags & BURIN_TRUNCATES)) return;
+    whole.whole = true;
+    burin_tokens all = burin_encode_text(t, model, &whole);
+    if (all.n > n) burin_note("a text of %d tokens is cut: its tokenizer keeps %d", all.n, n);
+    free(all.id);
+}
+
+static burin_tokens tokenize(const burin_model *model, const burin_encoding *how) {
+    burin_tokens tokens = burin_encode_text(burin_tokenizer_of(model), model, how);
+    tell_cut(model, how, tokens.n);
+    return tokens;
+}
+
+burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
+    return tokenize(model, &(burin_encoding){.text = text, .bytes = bytes, .special = special});
+}
+
+burin_tokens burin_tokenize_marked(const burin_model *model, const char *text, const uint8_t *marks, size_t bytes) {
+    return tokenize(model, &(burin_encoding){.text = text, .bytes = bytes, .marks = marks});
+}
+
+// Tokens near the place where a text is cut may be others than those of the whole: twice as many leave no doubt.
+bool burin_text_is_far_longer(const burin_model *model, const char *text, size_t bytes, int64_t most) {
+    enum { FIRST = 1 << 16, GROWTH = 4 };
+    for (size_t part = FIRST; part < bytes / 2; part *= GROWTH) {
+        burin_tokens tokens = burin_tokenize(model, text, part, false);
+        free(tokens.id);
+        if (tokens.n > 2 * most) return true;
+    }
+    return false;
+}
