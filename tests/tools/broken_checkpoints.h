@@ -115,8 +115,8 @@ static void config_of(const char *name, const char *text) {
     open_checkpoint(".");
 }
 
-static void config_nan(void) { config_of("config.json", "{\n  'model_type': 'llama',\n  'rms_norm_eps': NaN\n}\n"); }
-static void config_infinity(void) { config_of("config.json", "{\n  'rope_theta': -Infinity\n}\n"); }
+static void config_nan(void) { config_of("config.json", "{\n  'model_type': 'llama',\n  'rms_norm_eps': nan\n}\n"); }
+static void config_infinity(void) { config_of("config.json", "{\n  'rope_theta': -inf\n}\n"); }
 static void config_duplicate(void) { config_of("config.json", "{\n  'vocab_size': 1,\n  'vocab_size': 2\n}\n"); }
 static void config_cut(void) { config_of("config.json", "{\n  'vocab_size': 1,"); }
 static void config_no_object(void) { config_of("config.json", "[1]\n"); }

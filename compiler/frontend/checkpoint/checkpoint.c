@@ -35,6 +35,13 @@ StoredTensor *checkpoint_add(Checkpoint *c, const MappedFile *file, const Tensor
     return stored;
 }
 
+void checkpoint_rename(Checkpoint *c, StoredTensor *t, const char *name) {
+    map_put(&c->by_name, t->tensor.name, NULL);
+    if (!t->name_in_file) t->name_in_file = t->tensor.name;
+    t->tensor.name = name;
+    map_put(&c->by_name, name, t);
+}
+
 void checkpoint_list_again(Checkpoint *c) {
     int n = 0;
     for (int i = 0; i < c->n_tensors; i++) {
@@ -338,8 +345,23 @@ static const char *only_file(Arena *arena, const char *folder, const char *suffi
     return n == 1 ? found : NULL;
 }
 
+// The first of shards whose index is missing: model-00001-of-00003.safetensors, of *count; NULL: there is none.
+static const char *first_shard(Arena *arena, const char *folder, int *count) {
+    DIR *d = opendir(folder);
+    const char *found = NULL;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        int n = 0, length = 0;
+        if (sscanf(e->d_name, "model-00001-of-%5d.safetensors%n", &n, &length) != 1 || e->d_name[length] || n < 1) continue;
+        *count = n;
+        found = length ? arena_printf(arena, "%s/%s", folder, e->d_name) : found;
+    }
+    if (d) closedir(d);
+    return found;
+}
+
+// transformers takes model.safetensors where there is also an index.
 static const char *file_of_folder(Arena *arena, const char *folder) {
-    static const char *const usual[] = {"model.safetensors.index.json", "model.safetensors"};
+    static const char *const usual[] = {"model.safetensors", "model.safetensors.index.json"};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
         const char *path = arena_printf(arena, "%s/%s", folder, usual[i]);
         if (exists(path)) return path;
@@ -348,18 +370,32 @@ static const char *file_of_folder(Arena *arena, const char *folder) {
     if (!path) path = only_file(arena, folder, ".gguf");
     const char *pickle = arena_printf(arena, "%s/pytorch_model.bin", folder);
     if (!path && exists(pickle)) return pickle;  // to be refused with the reason
-    if (!path && exists(arena_printf(arena, "%s.index.json", pickle)))
+    return path;
+}
+
+_Noreturn static void refuse_folder(Arena *arena, const char *folder) {
+    if (exists(arena_printf(arena, "%s/pytorch_model.bin.index.json", folder)))
         diag_fatal(NO_LOC,
                    "%s holds PyTorch pickles, which can run code when they are read"
                    "\nhint: take the model's .safetensors, or convert it with safetensors.torch.save_file",
                    folder);
-    if (!path)
-        diag_fatal(
-            NO_LOC,
-            "%s has no model.safetensors, no model.safetensors.index.json, and not exactly one .safetensors or .gguf file"
-            "\nhint: name the file itself",
-            folder);
-    return path;
+    diag_fatal(NO_LOC,
+               "%s has no model.safetensors, no model.safetensors.index.json, and not exactly one .safetensors or .gguf file"
+               "\nhint: name the file itself",
+               folder);
+}
+
+static void read_folder(Checkpoint *c) {
+    int shards = 0;
+    const char *file = file_of_folder(c->arena, c->folder), *first = file ? NULL : first_shard(c->arena, c->folder, &shards);
+    if (file) {
+        read_file(c, file);
+    } else if (first) {
+        read_configuration(c);
+        safetensors_read_shards(c, first, shards);
+    } else {
+        refuse_folder(c->arena, c->folder);
+    }
 }
 
 const char *tokenizer_in(Arena *arena, const char *folder) {
@@ -393,8 +429,15 @@ Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library)
     map_init(&c->keys, arena);
     bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     c->folder = folder ? c->path : path_folder(arena, c->path);
-    read_file(c, folder ? file_of_folder(arena, path) : path);
-    if (c->kind == CHECKPOINT_SAFETENSORS) checkpoint_split_experts(c), checkpoint_take_text(c);
+    if (folder)
+        read_folder(c);
+    else
+        read_file(c, path);
+    if (c->kind == CHECKPOINT_SAFETENSORS) {
+        checkpoint_split_experts(c);
+        checkpoint_take_text(c);
+        checkpoint_take_newer_names(c);
+    }
     if (c->kind == CHECKPOINT_SAFETENSORS) c->tokenizer = tokenizer_in(arena, c->folder);
     if (!c->n_tensors) diag_fatal(NO_LOC, "%s holds no tensors", path);
     return c;

@@ -42,9 +42,7 @@ static int rename_tensors(Checkpoint *c, const char *prefix) {
         if (!name || name == file_name) continue;
         const StoredTensor *other = map_get(&c->by_name, name);
         if (other && !other->hidden) file_fatal(t->file, "there is \"%s\" beside \"%s\"", name, file_name);
-        map_put(&c->by_name, file_name, NULL);
-        t->name_in_file = file_name, t->tensor.name = name;
-        map_put(&c->by_name, name, t);
+        checkpoint_rename(c, t, name);
     }
     checkpoint_list_again(c);
     return others;
@@ -83,8 +81,9 @@ static bool has_head(const Checkpoint *c) {
 }
 
 static json_t *config_alone(const Checkpoint *c, const json_t *part) {
-    static const char *const shared[] = {"bos_token_id", "eos_token_id", "pad_token_id", "tie_word_embeddings"};
+    static const char *const shared[] = {"bos_token_id", "eos_token_id", "pad_token_id"};
     static const char *const of_all[] = {"quantization_config", "compression_config", "quantization"};
+    json_t *tied = json_object_get(c->config, "tie_word_embeddings");
     json_t *text = json_own(c->arena, json_deep_copy(part));
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         json_t *outer = json_object_get(c->config, shared[i]);
@@ -94,6 +93,7 @@ static json_t *config_alone(const Checkpoint *c, const json_t *part) {
         json_t *outer = json_object_get(c->config, of_all[i]);
         if (json_is_object(outer)) json_object_set(text, of_all[i], outer);
     }
+    if (json_is_boolean(tied)) json_object_set(text, "tie_word_embeddings", tied);
     if (!json_object_get(text, "tie_word_embeddings"))
         json_object_set_new(text, "tie_word_embeddings", json_boolean(!has_head(c)));
     if (part == c->config) json_object_del(text, "architectures");

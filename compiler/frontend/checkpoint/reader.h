@@ -24,6 +24,7 @@ typedef struct StoredTensor {
 const json_t *config_as_now(Arena *, const json_t *config);
 
 void safetensors_read(Checkpoint *, const MappedFile *);
+void safetensors_read_shards(Checkpoint *, const char *first, int count);
 void safetensors_read_index(Checkpoint *, const char *index_path);
 // Of the weight, as elements or blocks of the dtype that the checkpoint presents
 void quantized_values(const struct QuantizedMatrix *, DType, unsigned char *out);
@@ -34,9 +35,11 @@ bool llama2c_recognise(const MappedFile *);
 
 // Adds a copy of the tensor; refuses a name that is there already. tensor.data points into the file.
 StoredTensor *checkpoint_add(Checkpoint *, const MappedFile *, const Tensor *);
+void checkpoint_rename(Checkpoint *, StoredTensor *, const char *name);
 void checkpoint_list_again(Checkpoint *);     // without those that are hidden
 void checkpoint_take_text(Checkpoint *);      // of a model of texts and images the text model alone
 void checkpoint_split_experts(Checkpoint *);  // tensors of all experts of a layer as one for each
+void checkpoint_take_newer_names(Checkpoint *);  // of transformers 5, as those of the published files
 // Refuses tensors of one file that share bytes, naming both; those before `first` were checked.
 void checkpoint_check_overlaps(const Checkpoint *, int first);
 // A file of the checkpoint's folder; NULL when it is not there. Ends the run when it holds no object.

@@ -1,11 +1,12 @@
-// config.json as other versions of transformers wrote it, in the words of transformers 4, which descriptions use. Version 5:
+// config.json as other versions of transformers wrote it, in the words of transformers 4, which descriptions use. Version 5, of
+// the configuration and of those inside it:
 //
 //   "rope_parameters": {"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0, "partial_rotary_factor": 0.5}
 //   -> "rope_theta": 1e4, "partial_rotary_factor": 0.5, "rope_scaling": {"rope_type": "linear", "factor": 2.0}
 //
 // What layers with a window turn by, where it is said apart, becomes "rope_local_base_freq", Gemma 3's name for it, and
 // "rope_local_scaling", which no version 4 had. The first files of CLIP say "text_config_dict" beside "text_config", and mean
-// it.
+// it. Where a list names each layer ("layers_block_type") and no field their number, the list's length is that.
 #include <string.h>
 
 #include "frontend/checkpoint/reader.h"
@@ -39,15 +40,41 @@ static const json_t *config_with_towers(Arena *arena, const json_t *config) {
     return config;
 }
 
-const json_t *config_as_now(Arena *arena, const json_t *config) {
-    config = config_with_towers(arena, config);
-    if (!json_is_object(json_object_get(config, "rope_parameters"))) return config;
-    json_t *older = json_own(arena, json_deep_copy(config)), *parameters = json_object_get(older, "rope_parameters");
+static void take_parameters(json_t *config) {
+    json_t *parameters = json_object_get(config, "rope_parameters");
+    if (!json_is_object(parameters)) return;
     json_t *full = json_object_get(parameters, "full_attention"), *window = json_object_get(parameters, "sliding_attention");
     json_incref(parameters);
-    json_object_del(older, "rope_parameters");
-    set_rotary(older, "rope_theta", "rope_scaling", json_is_object(full) ? full : parameters);
-    if (window) set_rotary(older, "rope_local_base_freq", "rope_local_scaling", window);
+    json_object_del(config, "rope_parameters");
+    set_rotary(config, "rope_theta", "rope_scaling", json_is_object(full) ? full : parameters);
+    if (json_is_object(window)) set_rotary(config, "rope_local_base_freq", "rope_local_scaling", window);
     json_decref(parameters);
+}
+
+static void count_layers(json_t *config) {
+    static const char *const counts[] = {"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
+    static const char *const lists[] = {"layers_block_type", "layer_types"};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (json_is_integer(json_object_get(config, counts[i]))) return;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const json_t *list = json_object_get(config, lists[i]);
+        if (!json_is_array(list)) continue;
+        json_object_set_new(config, "num_hidden_layers", json_integer((json_int_t)json_array_size(list)));
+        return;
+    }
+}
+
+const json_t *config_as_now(Arena *arena, const json_t *config) {
+    const char *name;
+    json_t *part;
+    config = config_with_towers(arena, config);
+    if (!json_is_object(config)) return config;
+    json_t *older = json_own(arena, json_deep_copy(config));
+    take_parameters(older);
+    count_layers(older);
+    json_object_foreach(older, name, part) if (json_is_object(part)) {
+        take_parameters(part);
+        count_layers(part);
+    }
     return older;
 }

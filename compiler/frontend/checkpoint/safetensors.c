@@ -144,6 +144,16 @@ static void check_index(const Checkpoint *c, const Source *file, const json_t *m
     }
 }
 
+// All shards of a model whose index is missing: `first` is the first of `count`.
+void safetensors_read_shards(Checkpoint *c, const char *first, int count) {
+    size_t n = strlen(first) - strlen("00001-of-00001.safetensors");
+    for (int i = 1; i <= count; i++) {
+        const char *shard = arena_printf(c->arena, "%.*s%05d-of-%05d.safetensors", (int)n, first, i, count);
+        if (access(shard, F_OK)) diag_fatal(NO_LOC, "%s is missing\nhint: download every file of the model", shard);
+        safetensors_read(c, map_file(c->arena, shard));
+    }
+}
+
 void safetensors_read_index(Checkpoint *c, const char *path) {
     const MappedFile *file = map_file(c->arena, path);
     const Source *index = &file->source;

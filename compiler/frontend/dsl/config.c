@@ -41,13 +41,45 @@ static const json_t *find_json(const json_t *config, const char *path) {
     return config;
 }
 
+// Does a file of the description declare the parameter, or an alias of that name?
+static bool is_declared(const Elaborator *e, const char *name) {
+    for (int i = 0; i < e->files.n; i++)
+        for (const Ast *d = ((const File *)e->files.entries[i].value)->declarations; d; d = d->next)
+            if ((d->kind == AST_CONFIG || d->kind == AST_ALIAS) && !strcmp(d->name, name)) return true;
+    return false;
+}
+
 // The declaration of a file that begins at `d`, or follows it, of another name for the parameter; NULL: there is none.
 static const Ast *next_alias(const Ast *d, const char *name) {
     while (d && (d->kind != AST_ALIAS || strcmp(d->a->name, name))) d = d->next;
     return d;
 }
 
-// What config.json calls the parameter: an alias that has a value there wins, as in the reference, else its own name.
+// Fields that mean the same wherever they are, by the names of different families and versions.
+static const char *const *synonyms_of(const char *name) {
+    static const char *const groups[][6] = {
+#define SYNONYMS(...) {__VA_ARGS__},
+#include "frontend/dsl/synonyms.def"
+#undef SYNONYMS
+    };
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (int i = 0; groups[g][i]; i++)
+            if (!strcmp(groups[g][i], name)) return groups[g];
+    return NULL;
+}
+
+// The synonym under which config.json has a value; not one that the description declares itself.
+static const char *synonym_there(const Elaborator *e, const char *name) {
+    const char *const *group = synonyms_of(name);
+    for (; group && *group; group++) {
+        const json_t *j = strcmp(*group, name) ? find_json(e->options->checkpoint->config, *group) : NULL;
+        if (j && !json_is_null(j) && !is_declared(e, *group)) return *group;
+    }
+    return NULL;
+}
+
+// What config.json calls the parameter: an alias that has a value there wins, as in the reference, then its own name, then a
+// synonym.
 static const char *config_name(const Elaborator *e, const char *name) {
     for (int i = 0; i < e->files.n && e->options->checkpoint; i++) {
         const Ast *a = next_alias(((const File *)e->files.entries[i].value)->declarations, name);
@@ -56,7 +88,9 @@ static const char *config_name(const Elaborator *e, const char *name) {
             if (j && !json_is_null(j)) return a->name;
         }
     }
-    return name;
+    if (!e->options->checkpoint || find_json(e->options->checkpoint->config, name)) return name;
+    const char *synonym = synonym_there(e, name);
+    return synonym ? synonym : name;
 }
 
 const char *config_called(const Elaborator *e, const char *path) {
@@ -130,6 +164,7 @@ static Value parameter_value(Elaborator *e, Declaration *d) {
     const char *name = config_name(e, d->ast->name);
     const json_t *j = e->options->checkpoint ? find_json(e->options->checkpoint->config, name) : NULL;
     map_put(&e->configs, d->ast->name, d);
+    map_put(&e->configs, name, d);
     if (!j || json_is_null(j)) {
         if (!d->ast->a) return required_value(e, d);
         Value standard = default_value(e, d);
