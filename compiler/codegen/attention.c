@@ -47,7 +47,7 @@ static void write_slot_bytes(Text *t, const Program *p, const View *v) {
         text_add(t, "4 * (size_t)"), c_dim(t, p, v->stride[0]);
 }
 
-// Of a state, or of a call: the slots of its sequences lie one after the other.
+// The slots of sequences, in a state or in a call, are stored one after the other.
 static void write_cache(Text *t, const Program *p, const View *v, const char *data) {
     const Type *type = &v->type;
     CacheShape shape = v->base == BASE_STATE ? cache_shape(v->state->node) : (CacheShape){0};
@@ -139,7 +139,7 @@ static void write_bias(Text *t, const Program *p, const View *bias) {
     text_add(t, "};\n    a.bias = bias_of_rows, a.bias_context = &b;\n");
 }
 
-// How many keys a sequence has is asked of what is not cached; a cache's rows say it themselves.
+// Uncached keys need the sequence's number of keys; a cache's rows carry theirs.
 void attention_parameters(Parameters *ps) {
     static const char *const names[ATTENTION_OPERANDS] = {
         [ATTENTION_BIAS] = "bias", [ATTENTION_MASK] = "mask", [ATTENTION_SINKS] = "sinks"};
@@ -161,7 +161,7 @@ void attention_parameters(Parameters *ps) {
     take_result(ps, "y", &k->out[0]);
 }
 
-// What is not 0
+// Returns the values that are not 0.
 static void write_rules(Text *t, const Kernel *k) {
     text_add(t, "    attention_args a = {.heads = %lld, .scale = ", (long long)kernel_int(k, "num_heads", 1));
     c_float(t, kernel_float(k, "scale", 1));

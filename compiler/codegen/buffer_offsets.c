@@ -1,5 +1,5 @@
-// Where buffers lie when sizes are only known at run time: each behind those that the plan, made for the largest sizes, has
-// before it.
+// Buffer offsets when sizes are only known at run time: each buffer starts after those that precede
+// it in the plan for the largest sizes.
 //
 //   static size_t buffer_offsets(const int64_t *symbols, size_t *offset) {
 //       size_t end[3], total = 0;
@@ -14,7 +14,7 @@
 
 #include "codegen/emit.h"
 
-// Buffer j is before buffer i, and no other lies between them.
+// Returns true if buffer j precedes buffer i with no buffer between them.
 static bool directly_before(const Buffer *const *list, int n, const Buffer *before, const Buffer *b) {
     uint64_t end = before->arena_offset + before->row_bytes;
     if (before == b || end > b->arena_offset) return false;

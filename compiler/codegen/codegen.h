@@ -1,13 +1,16 @@
 // Programs to C text.
 //
 //   name_functions  gives kernels the functions that compute them
-//   emit_program    NAME.c: one function for each distinct kernel, then forward(), a loop over layers. The same text is
-//                   compiled once for each CPU, with -DBURIN_CPU=avx2 ...: its one external symbol is NAME_forward_<BURIN_CPU>
+//   emit_program    NAME.c: one function for each distinct kernel, then forward(), a loop over
+// layers. The same text is
+//                   compiled once for each CPU, with -DBURIN_CPU=avx2 ...: its one external symbol
+// is NAME_forward_<BURIN_CPU>
 //   emit_header     NAME_plan.h: sizes of the plan, the layout of the weights
-//   emit_dispatch   NAME_model.c: the descriptor burin_model (runtime/engine/program.h), with one variant for each CPU
+//   emit_dispatch   NAME_model.c: the descriptor burin_model (runtime/engine/program.h), with one
+// variant for each CPU
 //
-// NAME is Program.name. What the model itself is called stands in the descriptor alone, so that models share compiled objects.
-// The text needs only headers of runtime/ and builds with gcc 12 as well as with clang 19.
+// NAME is Program.name. Only the descriptor has the model's own name, so that models share compiled
+// objects. The text needs only headers of runtime/ and builds with gcc 12 as well as with clang 19.
 #ifndef BURIN_CODEGEN_H
 #define BURIN_CODEGEN_H
 #include "engine/program.h"
@@ -23,12 +26,13 @@ typedef struct DispatchOptions {
     bool weights_mapped;         // by the runtime: SYMBOL is a function that returns where they are
     const char *descriptor;      // "burin_model_this", or "NAME_model" for a library
     const char *draft;           // descriptor of a model that guesses for this one, or NULL
-    const char *modes;           // what a program can do: "chat" of runtime/text/modes.h; NULL: no program
+    const char *modes;           // row of runtime/text/modes.h, such as "chat"; NULL: not a program
     bool modes_apart;            // the descriptor is also linked without the program's rooms
     uint64_t tokenizer_offset, tokenizer_bytes, template_offset, template_bytes, sums_offset;  // in the weights
 } DispatchOptions;
 
-// A network as its program describes it, without `dimension`; dims: what the numbered dimensions are, the symbols first.
+// A network's values for its program, without `dimension`; dims: names of the numbered dimensions,
+// symbols first.
 typedef struct NetDescription {
     burin_network net;
     const Dim **dims;
@@ -40,7 +44,8 @@ bool is_decoder(const Program *);
 
 void name_functions(Program *);  // and of its encoder; before anything is emitted
 void emit_program(const Program *, Text *source);
-void emit_function(const Program *, const KernelFunction *, Text *source);  // one of them, with its comment
+// one function, with its comment
+void emit_function(const Program *, const KernelFunction *, Text *source);
 void emit_header(const Program *, Text *header);
 void emit_dispatch(const Program *, const DispatchOptions *, Text *source);
 #endif

@@ -1,6 +1,7 @@
-// What a kernel computes and moves, from its operands: products count a multiplication and an addition for each term, attention
-// both of its products, formulas each of their functions, norms and rotary embeddings three for each element. Views of a weight
-// count as it is packed, a cache as far as it is read.
+// Arithmetic and memory traffic of a kernel, from its operands. Products count a multiplication and
+// an addition for each term, attention both of its products, formulas each of their functions,
+// norms and rotary embeddings three for each element. Views of a weight count as packed, a cache as
+// far as it is read.
 #include "codegen/cost.h"
 
 #include <string.h>

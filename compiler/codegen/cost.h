@@ -12,7 +12,7 @@ typedef struct Cost {
     double weight_bytes, bytes;  // read of weights; read and written of everything else
 } Cost;
 Cost kernel_cost(const Program *, const Kernel *, const StepSizes *);  // of one kernel in a step
-// Of a call in the text, the mean: the layers of a loop may differ in what they read.
+// Mean cost of an emitted call: the layers of a loop may differ in the bytes they read.
 Cost call_cost(const Program *, const Kernel *first, const StepSizes *);
 bool computes_integers(const Kernel *);           // products over rows of int8, dense or by experts
 bool takes_integers(const Kernel *);              // a product over rows of int8

@@ -1,4 +1,5 @@
-// The descriptor of a program: what it is, its sizes, and the variants of its code, one for each CPU.
+// The descriptor of a program: its identity, its sizes, and the variants of its code, one for each
+// CPU.
 
 #include "codegen/cost.h"
 #include "codegen/emit.h"
@@ -39,7 +40,7 @@ static void write_variants(Text *t, const Program *p, const DispatchOptions *o) 
     text_add(t, "};\n\n");
 }
 
-// Of a step with one row's logits wanted: what does not grow with the rows, and what does.
+// Cost of a step with one logit row: the constant part, and the part that grows with the rows.
 static void write_cost(Text *t, const Program *p, const Kernel *k) {
     Cost one = {0}, two = {0};
     if (is_decoder(p)) one = call_cost(p, k, &(StepSizes){.rows = 1}), two = call_cost(p, k, &(StepSizes){.rows = 2});
@@ -92,7 +93,7 @@ static int64_t context_of(const Program *p) {
     return p->module->context;
 }
 
-// What every step of one row reads: of experts those that it chooses.
+// Bytes that every one-row step reads; of experts only the selected ones.
 static uint64_t packed_bytes(const Program *p) {
     uint64_t bytes = 0;
     for (int i = 0; i < p->n_weights; i++)

@@ -50,7 +50,7 @@ static void write_operand_types(Text *t, const Kernel *k) {
     type_print(t, &k->out[0].type);
 }
 
-// Do CPUs that differ in products of integers share it?
+// Returns true if CPUs that differ only in integer products share the function.
 static bool is_shared(const Program *p, const KernelFunction *f) {
     return program_has_integers(p) && !computes_integers(f->first);
 }
@@ -71,7 +71,8 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
     wrap_lines(t, comments);
 }
 
-// What ranks share: a thread's part of the panels or heads of its rank, and the columns of the others.
+// Ranges of ranks: a thread's part of its rank's panels or heads, and the columns of the other
+// ranks.
 static void write_rank_macros(Text *t) {
     text_add(t, "#define PANELS(count, each, rows) burin_panels_of(s, thread, count, each, rows)\n");
     text_add(t, "#define NEXT(weights, count, bytes) burin_own_bytes(s, weights, count, bytes)\n");
@@ -99,7 +100,7 @@ static bool fuses_tiles(const Program *p) {
     return false;
 }
 
-// What goes on with pieces of a result
+// Kernels fused into this one, tile by tile.
 static void write_tile_macros(Text *t) {
     text_add(
         t,

@@ -5,16 +5,17 @@
 
 typedef struct Parameters Parameters;  // codegen/parameters.h
 
-// A struct or a function that kernel functions share, which stands once, before the first of them. Its lines have `mark` for
-// its name, and so have those of the helpers behind it and of the kernel functions. Without lines it is the runtime's.
+// A struct or a function that kernel functions share; emitted once, before the first of them. In
+// its lines, in later helpers and in kernel functions, `mark` marks its name. Without lines it is
+// the runtime's.
 typedef struct HelperWriter {
     char mark;
     const char *(*name)(const Program *, const Kernel *);
     void (*lines)(Text *, const Program *, const Kernel *);
 } HelperWriter;
 
-// What a family of kernels has in the text: what its function takes, its lines between the braces with @ for its name, and its
-// helpers, those of NULL apart. Kernels of equal lines have one function.
+// The emitted text of a kernel family: the function's parameters, its lines between the braces with
+// @ for its name, and its helpers. Kernels with equal lines share one function.
 enum { MOST_HELPERS = 2 };
 typedef struct KernelWriter {
     void (*parameters)(Parameters *);
@@ -24,17 +25,20 @@ typedef struct KernelWriter {
 extern const KernelWriter kernel_writers[];  // by KernelFamily
 
 // codegen/write.c
-// What is added between the two is one comment to the end of the line, whatever names it holds: they cannot leave it.
+// Text between the two calls becomes one comment to the end of the line; names from outside cannot
+// end it.
 size_t c_comment(Text *);
 void c_comment_end(Text *, size_t begin);
 const char *c_type(DType);                                    // float, int32_t, ...
 void c_dim(Text *, const Program *, const Dim *);             // rows, 2 * rows + 1; always in parentheses when not atomic
 void c_dim_of_symbols(Text *, const Program *, const Dim *);  // the same over symbols[i], outside of a step
-void c_dim_at_most(Text *, const Program *, const Dim *);     // likewise, data-dependent sizes as their bounds
+// the same, with bounds in place of data-dependent sizes
+void c_dim_at_most(Text *, const Program *, const Dim *);
 void c_float(Text *, double);                                 // 0x1.5p-3f
 void c_number(Text *, DType, double);                         // an element of the type as it is stored: 3, 0x3c00
 void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where an operand begins, at a call
-void c_sequence_offset(Text *, const Program *, const View *);          // behind it: + sequence.row * 384, in a kernel by text
+// suffix in a per-sequence kernel: + sequence.row * 384
+void c_sequence_offset(Text *, const Program *, const View *);
 int symbol_index(const Program *, const Dim *symbol);
 void c_input(Text *, const Node *);                     // s->token
 void c_units(Text *, const Program *, const Kernel *);  // rows, matmul_units(20, rows)
@@ -104,5 +108,6 @@ void write_states(Text *, const Program *);
 // codegen/forward.c
 void write_forward(Text *, const Program *, int first_site);  // the number of its first kernel
 void write_location(Text *, const Kernel *, bool in_loop);    // llama.burin:12:7 model.layers.*.self_attn
-int call_sites(const Program *, const Kernel **list);         // kernels as they stand in the text; list may be NULL
+// kernels in order of emission; list may be NULL
+int call_sites(const Program *, const Kernel **list);
 #endif

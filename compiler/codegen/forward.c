@@ -92,8 +92,8 @@ static void write_record(Writer *w, const Kernel *k, int result) {
     text_add(w->t, ", %s);", c_row_stride(w->p, v));
 }
 
-// The product behind a gather, whose weights do not wait for it; or NULL: it is that of the next layer, or stays with its
-// heads.
+// Returns the product after a gather whose weights can be prefetched, or NULL: the product belongs
+// to the next layer or stays with its heads.
 static const Kernel *product_behind(const Program *p, const Kernel *gathered) {
     const int layer = iteration_of(p, gathered->position);
     for (int i = gathered->position + 1; i < p->n_kernels && !p->n_regions; i++) {
@@ -154,7 +154,7 @@ static void write_asked(Writer *w, const View *v) {
         text_add(w->t, "*("), c_pointer(w->t, w->p, NULL, v), text_add(w->t, ")");
 }
 
-// The caller learns it too; of a loop that would go on, it is one more than there is room for.
+// The caller gets the count too; a loop that would not stop within its room returns room + 1.
 static void write_told(Writer *w, int symbol, const Region *loop) {
     int place = symbol - w->p->n_symbols;
     text_add(w->t, "%sif (s->data_dependent && thread == 0) s->data_dependent[%d] = symbols[%d]", w->indent, place, symbol);
@@ -268,7 +268,7 @@ static void write_call_per_sequence(Writer *w, const Kernel *k) {
     text_free(&call);
 }
 
-// Has the product's result changed when it is done?
+// Returns true if the product's result changed while it was computed.
 static bool is_turned(const Program *p, const Kernel *k) {
     for (int i = 1; i <= k->n_fused; i++) {
         const View *y = &p->kernels[k->position + i]->out[0];
@@ -366,7 +366,8 @@ static void cross_regions(Writer *w, int kernel) {
     }
 }
 
-// The counters of loops and data-dependent sizes are each thread's own, behind the sizes of the inputs.
+// Counters of loops and data-dependent sizes belong to each thread; they follow the sizes of the
+// inputs.
 static void write_own_symbols(Text *t, const Program *p) {
     if (!p->n_counters && !p->n_data_dependent) return;
     text_add(t, "    int64_t symbols[%d] = {0};\n", p->n_symbols + p->n_data_dependent + p->n_counters);
@@ -375,7 +376,7 @@ static void write_own_symbols(Text *t, const Program *p) {
     text_add(t, "    own.symbols = symbols, s = &own;\n");
 }
 
-// The kernels as they stand in the text: a loop's once.
+// The kernels in order of emission; a loop's kernels once.
 int call_sites(const Program *p, const Kernel **list) {
     int n = 0;
     const Loop *loop = &p->loop;

@@ -19,7 +19,7 @@ typedef struct Break {
 
 typedef struct Scan {
     const char *line;
-    size_t indent, opened[MOST_DEPTH];  // of the line; columns behind the parentheses that are open
+    size_t indent, opened[MOST_DEPTH];  // indent of the line; columns after the open parentheses
     int depth;
     bool quoted, escaped;
 } Scan;
@@ -68,7 +68,7 @@ static Break best_break_of_comment(const char *line) {
     return at > indent + FURTHER_INDENT ? (Break){at, 0, indent} : (Break){0};
 }
 
-// Where the comment behind code begins; n when there is none.
+// Returns where a trailing comment begins; n without one.
 static size_t comment_behind(const char *line, size_t n) {
     Scan s = {.line = line};
     for (size_t i = strspn(line, " "); i + 1 < n; i++) {
@@ -83,11 +83,12 @@ static size_t without_blanks(const char *line, size_t n) {
     return n;
 }
 
-// The indent of a line's rest goes over what was before the break: the rest is never copied, however long it is.
+// The rest's indent overwrites text before the break, so the rest is never copied, however long it
+// is.
 static void add_line(Text *t, char *line, size_t n) {
     bool comment = !strncmp(line + strspn(line, " "), "//", 2);
     size_t code = n > COLUMNS && !comment && *line != '#' ? comment_behind(line, n) : n;
-    if (code < n) {  // it moves in front of its code
+    if (code < n) {  // it moves before its code
         text_add(t, "%.*s%.*s\n", (int)strspn(line, " "), line, (int)(n - code), line + code);
         n = without_blanks(line, code);
     }

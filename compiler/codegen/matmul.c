@@ -84,7 +84,7 @@ static VectorClass always_float(int i, void *user) {
     return CLASS_FLOAT;
 }
 
-// _b1_b2: operands of the epilogue that lie in memory
+// _b1_b2: epilogue operands in memory
 static void name_operands(Text *t, const Program *p, const Kernel *k) {
     for (int i = first_of_epilogue(k); i < end_of_epilogue(k); i++)
         if (k->in[i].base != BASE_SCALAR) text_add(t, "_%s", operand_name(p, k, i));
@@ -140,7 +140,7 @@ static long long slots_of_row(const Kernel *k) {
     return k->in[PRODUCT_X].type.rank < k->out[0].type.rank ? (long long)last_dim(&k->in[EXPERT_INDEX]) : 1;
 }
 
-// The epilogue and what it reads: store_rows, &(result_rows){y, 320, 320}
+// The epilogue and its operands: store_rows, &(result_rows){y, 320, 320}
 static void write_sink(Text *t, const Program *p, const Kernel *k) {
     if (!epilogue_of(k)) {
         text_add(t, "store_rows, &(result_rows){y, %s, %lld}", c_row_stride(p, &k->out[0]), (long long)last_dim(&k->out[0]));

@@ -31,7 +31,7 @@ static const ElementType element_types[DT_COUNT] = {
     [DT_bool] = {CLASS_TRUTH, "vm_load", "vm_store"},
 };
 
-// What a cast reads: nothing else computes with 64-bit integers.
+// The source type of a cast: no other op computes with 64-bit integers.
 static const ElementType wide_as_float = {CLASS_FLOAT, "vf_load_i64", NULL}, wide_as_int = {CLASS_INTEGER, "vi_load_i64", NULL};
 
 static const ElementType *element_type(const Kernel *k, DType t) {
@@ -264,7 +264,7 @@ static NestIndex vector_index(const Program *p, const Kernel *k) {
     return nest_index(type, nest_parts_the_vector(p, k) || !type->rank ? 0 : type->rank - 1);
 }
 
-// Do its vectors begin where the operand itself begins?
+// Returns true if its vectors begin at the operand's own first element.
 static bool is_at_start(const Program *p, const Kernel *k, const View *v) {
     Text terms = {0};
     write_terms(&terms, p, v, vector_index(p, k));
@@ -364,7 +364,8 @@ static void write_iota(Text *t, const Program *p, const Kernel *k) {
     nest_close(t, depth);
 }
 
-// burin_random_at(s->seed, 3, i0 * 4 + i1); in a loop: the elements of each round behind those of the rounds before
+// burin_random_at(s->seed, 3, i0 * 4 + i1); in a loop, each iteration's elements follow those of
+// earlier iterations
 static void write_random(Text *t, const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
@@ -420,7 +421,7 @@ static NestWriter *const nest_writers[OP_COUNT] = {
     [OP_cast] = write_pointwise,
 };
 
-// Threads without work return here, before any writer's text: where a kernel is one unit, all but one of them.
+// Threads without work return here, before any writer's text; a one-unit kernel keeps one thread.
 void write_nest(Text *t, const Program *p, const Kernel *k) {
     const Op op = k->op;
     NestWriter *writer = k->copies               ? write_copy

@@ -24,7 +24,8 @@ const char *nest_result(const Program *, const Kernel *);                // y, o
 NestIndex nest_index(const Type *, int end);
 NestIndex nest_index_by(const Type *, const char *const names[MAX_RANK]);  // all of its axes by these names
 void nest_indent(Text *, int depth);
-void nest_unless_empty(Text *, const Program *, const Dim *extent);  // "n < 1 ? 0 : ": what an index finds on an axis of 0
+// "n < 1 ? 0 : ": the index on an axis of extent 0
+void nest_unless_empty(Text *, const Program *, const Dim *extent);
 int nest_parted(const Program *, const Kernel *);                 // how many leading axes a thread's part runs over
 int nest_open(Text *, const Program *, const Kernel *, int end);  // loops over axes before `end`: the depth inside
 int nest_loop(Text *, const Program *, const char *index, const Dim *extent, int depth);  // one; none to 1: the depth inside

@@ -1,4 +1,5 @@
-// Kernels that also leave how many results there are: positions of what is not zero, different slices, boxes that are kept.
+// Kernels that also return their number of results: positions of nonzero elements, unique slices,
+// selected boxes.
 
 #include "codegen/nest.h"
 
@@ -18,7 +19,7 @@ void write_nonzero(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "    *y1 = found;\n");
 }
 
-// A helper says which of two slices comes first.
+// A helper compares two slices.
 void write_slice_order(Text *t, const Program *p, const Kernel *k) {
     (void)p;
     if (k->op != OP_unique || k->copies) return;

@@ -63,7 +63,7 @@ void write_gather(Text *t, const Program *p, const Kernel *k) {
     nest_close(t, inside);
 }
 
-// An axis that is padded: where in x index i lies, and whether it lies there at all.
+// A padded axis: the position of index i in x, and whether it exists.
 static void pad_axis(Text *t, const Program *p, const Kernel *k, int axis, int depth) {
     int n;
     const Dim *low = kernel_dims(k, "low", &n)[axis];
@@ -78,7 +78,7 @@ static void pad_axis(Text *t, const Program *p, const Kernel *k, int axis, int d
     if (step > 1) nest_indent(t, depth), text_add(t, "x%d /= %d;\n", axis, step);
 }
 
-// The axis is as it was: no element is added before, between or behind its own.
+// Returns true if the axis is unchanged: no padding before, between or after its elements.
 static bool is_padded(const Kernel *k, int axis) {
     int n;
     const int64_t *interior = kernel_ints(k, "interior", &n);
@@ -117,7 +117,7 @@ static const char *shifted_index(const Program *p, const char *index, const Dim 
     return kept;
 }
 
-// The operands one after the other along the axis; threads share what stands before it.
+// Concatenates the operands along the axis; threads divide the axes before it.
 void write_concat(Text *t, const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
     int axis = kernel_axis(k), depth = nest_open(t, p, k, axis);

@@ -19,7 +19,7 @@ static void write_element(Text *t, const Program *p, const Kernel *k, NestIndex 
         nest_element(t, p, &k->in[0], "a0", at);
 }
 
-// Does element `a` of the axis come before element `b`?
+// Returns true if element `a` of the axis comes before element `b`.
 static void write_before(Text *t, const Program *p, const Kernel *k, NestIndex at, const char *a, const char *b) {
     int axis = kernel_axis(k);
     bool largest = k->op == OP_top_k ? kernel_int(k, "largest", 1) : k->op == OP_arg_max;

@@ -1,12 +1,12 @@
-// Nests over elements that vectors do not hold (i64, u32, f64 ...), and integer arithmetic that they do not have: one element
-// at a time, in C's own types.
+// Loop nests over element types without vectors (i64, u32, f64 ...) and integer arithmetic without
+// vector form: one element at a time, in C's own types.
 //
 //   // %y = add(%a, %b) : i64[R, 4]
 //   for (int i1 = 0; i1 < 4; i1++) {
 //       y[...] = ((int64_t)(sl_add((int64_t)a0[...], (int64_t)a1[...])));
 //
-// A value is computed as float (f32, f16, bf16), double (f64) or int64_t (integers, truth), and rounded to its type after every
-// op: what the interpreter does (ir/eval_elementwise.c).
+// A value is computed as float (f32, f16, bf16), double (f64) or int64_t (integers, bool), and
+// rounded to its type after every op, as the interpreter does (ir/eval_elementwise.c).
 #include <math.h>
 #include <string.h>
 
@@ -109,7 +109,8 @@ typedef struct Plain {
     NestIndex at;
 } Plain;
 
-// The type that an op's operands have: DT_COUNT when they are constants, which take the type of what they meet.
+// The operand type of an op: DT_COUNT if all operands are constants, which adopt the type of the
+// other operand.
 static DType operand_type(const Plain *w, const Expr *e);
 
 static DType expr_type(const Plain *w, const Expr *e) {
@@ -170,7 +171,7 @@ static void write_logical(Text *t, const Plain *w, const Expr *e) {
     text_add(t, ")");
 }
 
-// What an op gives, rounded or wrapped to its type.
+// The result of an op, rounded or wrapped to its type.
 static void write_settled(Text *t, const Plain *w, const Expr *e, DType type) {
     const char *closing = "";
     if (type == DT_f16 || type == DT_bf16 || is_small(type)) {
@@ -262,8 +263,9 @@ void write_plain(Text *t, const Program *p, const Kernel *k, const Expr *e) {
     nest_close(t, depth);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ reductions
-// One chain over all reduced axes: right for integers; for f64, which stands outside of the contract, good enough.
+// ------------------------------------------------------------------------------------------------------------------
+// reductions
+// One chain over all reduced axes: exact for integers; f64 is outside of the contract.
 void write_plain_reduce(Text *t, const Program *p, const Kernel *k, const PlainReduction *r) {
     DType type = k->in[0].type.dtype;
     bool integer = lane_of(type) == LANE_INTEGER;

@@ -137,8 +137,9 @@ static void check_combined(const Kernel *k) {
         diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name, dtype_name(t));
 }
 
-// A unit's updates in their order: what is written twice has one value. By element the units are of axes before the scattered
-// one, whose updates go to no other unit; by position all is one unit.
+// A unit's updates in their order: of several writes to one element the last wins. By element,
+// units are positions on the axes before the scattered one and share no updates; by position, there
+// is one unit.
 void write_scatter(Text *t, const Program *p, const Kernel *k) {
     const Type *index = &k->in[1].type, *updates = &k->in[2].type, *type = &k->out[0].type;
     bool by_element = k->op == OP_scatter_elements;

@@ -76,7 +76,7 @@ static void store_result(Text *t, const Reduction *r, const char *value, int dep
     text_add(t, ";\n");
 }
 
-// const float *p = a0 + i0 * 40; nothing where that is a0 itself: what the elements begin at
+// const float *p = a0 + i0 * 40; omitted where p is a0 itself: the first element
 static const char *adjacent_elements(Text *t, const Reduction *r, int depth) {
     NestIndex outer = r->at;
     Text from = {0};
@@ -142,8 +142,9 @@ void write_reduce(Text *t, const Program *p, const Kernel *k) {
     nest_close(t, depth);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ softmax
-// Is nothing but axes of one element behind it?
+// ------------------------------------------------------------------------------------------------------------------
+// softmax
+// Returns true if all later axes have one element.
 static bool is_innermost(const Type *type, int axis) {
     for (int i = axis + 1; i < type->rank; i++)
         if (!dim_is(type->dim[i], 1)) return false;

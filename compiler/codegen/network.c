@@ -17,7 +17,7 @@ static int64_t dimension_code(NetDescription *d, const Dim *dim) {
     return dim_is_const(dim, &value) ? value : -1 - dimension_number(d, dim);
 }
 
-// Rows that an encoder leaves in the states: in all of them as many.
+// Rows that an encoder leaves in its states; the same number in all of them.
 static const Dim *memory_length(const Program *p) {
     for (int i = 0; i < p->n_kernels; i++)
         if (p->kernels[i]->op == OP_cache_append) return p->kernels[i]->in[0].type.dim[0];
@@ -97,7 +97,7 @@ static bool has_kernel(const Program *p, Op op) {
 const NetDescription *describe_net(const Program *p) {
     const Graph *g = p->graph;
     Arena *arena = p->arena;
-    bool encodes = *p->prefix;  // what an encoder returns stays in the slot's state
+    bool encodes = *p->prefix;  // encoder results that stay in the slot's state
     int n_outputs = encodes ? 0 : g->n_outputs;
     NetDescription *d = ARENA_NEW(arena, NetDescription);
     burin_tensor *inputs = ARENA_ARRAY(arena, burin_tensor, g->n_inputs + 1),

@@ -1,6 +1,8 @@
-// What a kernel function takes: one list a kernel, which prints the signature of its function and every call of it.
+// Parameters of a kernel function: one list for each kernel prints the signature of its function
+// and every call.
 //
-//   KERNEL void rms_normalization_192(burin_range range, const float *x, const float *weight, float *y) {
+//   KERNEL void rms_normalization_192(burin_range range, const float *x, const float *weight, float
+// *y) {
 //       rms_normalization_192(ROW_RANGE(rows), x, w->input_layernorm, input_layernorm);
 #include "codegen/parameters.h"
 
@@ -58,7 +60,7 @@ Parameters parameters_of(const Program *p, const Kernel *k) {
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-// What follows a comment or a string that begins here; the same place when none does.
+// Returns the position after a comment or string that begins here, or the same position.
 static const char *behind_words(const char *at) {
     if (at[0] == '/' && at[1] == '/') return at + strcspn(at, "\n");
     if (*at != '"') return at;

@@ -1,4 +1,4 @@
-// What a kernel function takes (codegen/parameters.c).
+// Parameters of kernel functions (codegen/parameters.c).
 #ifndef BURIN_PARAMETERS_H
 #define BURIN_PARAMETERS_H
 #include "codegen/emit.h"
@@ -21,7 +21,8 @@ enum { OTHER_PARAMETERS = 8 };  // at most as many besides operands and results
 
 void take(Parameters *, const char *type, const char *name, const char *argument);
 void take_view(Parameters *, const char *type, const char *name,
-               const View *);                                     // where it begins; nothing of what has no memory
+               // offset of its first element; empty for values without memory
+               const View *);
 void take_operand(Parameters *, const char *name, const View *);  // const, of its element type
 void take_result(Parameters *, const char *name, const View *);
 void take_range(Parameters *, const char *name);  // the share of a thread

@@ -3,8 +3,9 @@
 #include "ir/operands.h"
 #include "kernels/quantize.h"
 
-// ------------------------------------------------------------------------------------------------------------------- embed
-// Rows of a table, or columns of packed panels, which are the rows of what was packed.
+// -------------------------------------------------------------------------------------------------------------------
+// embed
+// Rows of a table, or columns of packed panels, which equal rows of the unpacked table.
 void embed_parameters(Parameters *ps) {
     const View *in = ps->kernel->in;
     take_range(ps, "range");
@@ -34,7 +35,7 @@ static const View *bias_of(const Kernel *k) {
     return i < k->n_in && k->in[i].base != BASE_NONE ? &k->in[i] : NULL;
 }
 
-// Of a skip norm, when somebody reads it
+// The sum of a skip norm, if it is used
 static bool has_sum(const Kernel *k) { return k->n_out > 1 && quantized_result(k) != 1; }
 
 void norm_parameters(Parameters *ps) {
@@ -75,8 +76,9 @@ void write_norm(Text *t, const Program *p, const Kernel *k) {
     if (braces) text_add(t, "    }\n");
 }
 
-// ---------------------------------------------------------------------------------------------------------- quantize, select
-// Blocks of columns: over ranks a rank's own, those of a piece of what it goes on with, or all
+// ----------------------------------------------------------------------------------------------------------
+// quantize, select
+// Blocks of columns: over ranks the rank's own, in a fused kernel those of the tile, otherwise all
 static const char *blocks_of_part(const Program *p, const Kernel *k) {
     const RankShare *s = &k->ranks;
     if (s->units) return arena_printf(p->arena, "BLOCKS(%d, %d)", s->units, s->each);

@@ -1,5 +1,5 @@
-// The pieces of a slot's state, so that the runtime can save what a slot has read and no more. Caches lie as in
-// runtime/kernels/kv_cache.h.
+// The parts of a slot's state, so that the runtime can save exactly the rows that a slot has read.
+// Caches have the layout of runtime/kernels/kv_cache.h.
 #include <string.h>
 
 #include "codegen/emit.h"

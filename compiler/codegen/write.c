@@ -204,7 +204,7 @@ void c_input(Text *t, const Node *n) {
         text_add(t, "(const %s *)s->inputs[%d]", c_type(n->type.dtype), input_index(n));
 }
 
-// The kernel at this place of the second iteration; NULL for what the loop's end leaves to one iteration only.
+// The kernel at this position of the second iteration; NULL for kernels that the loop's end skips.
 static const Kernel *second_iteration(const Program *p, const Loop *loop, const Kernel *k) {
     int at = loop->first + (k->position - loop->first) % loop->period + loop->period;
     return at < loop->first + loop->period * loop->iterations - loop->missing ? p->kernels[at] : NULL;
@@ -267,7 +267,7 @@ void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
     c_dim(t, p, v->offset);
 }
 
-// Caches of a call are by keys; what is not by rows has room for each row of a text.
+// Caches of a call are by keys; values that are not by rows have room for each row of a sequence.
 void c_sequence_offset(Text *t, const Program *p, const View *v) {
     if (v->base != BASE_BUFFER && v->base != BASE_INPUT && v->base != BASE_OUTPUT) return;
     if (v->base == BASE_BUFFER && v->buffer->fixed_size) {

@@ -1,14 +1,14 @@
-// Loops and branches: their bodies' kernels stand between the others, as a region of the program.
+// Loops and branches: the kernels of their bodies become a region of the program.
 //
 //   %t = loop(_, _, %h0, %x) {states=1, counter=i, extent=T, ...}
 //
 //     state <- %h0
 //     region, i from 0 while i < T:
-//         kernels of the body; what is scanned is written at its place, element i of the result
+//         kernels of the body; scanned results are written to element i of the result
 //         state <- the body's first result
 //
-// A state lies in one place from before the loop until its last use; a body's new states are copied there when all of them are
-// computed.
+// A state keeps one buffer from before the loop until its last use; new states are copied there
+// after all of them are computed.
 #include "ir/control.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static View place_of_item(Lowering *l, Node *n, int index) {
     return v;
 }
 
-// Element `counter` of what is scanned.
+// Element `counter` of a scanned operand.
 static View element_of(Lowering *l, View all, const Dim *counter) {
     all.offset = dim_binary(l->graph, DIM_ADD, all.offset, dim_binary(l->graph, DIM_MUL, counter, all.stride[0]));
     all.type.rank--;
@@ -79,7 +79,7 @@ static void end_iteration(Lowering *l, const LoopParts *parts, const View *state
     for (int i = 0; i < n; i++) copy_unless_there(l, results[i], next[i], states[i]);
 }
 
-// The condition, when there is one, is kept like a state before the others.
+// A condition is kept like a state, before the other states.
 static View *begin_states(Lowering *l, Node *n, const LoopParts *parts) {
     View *states = ARENA_ARRAY(l->arena, View, parts->first_scanned + 1);
     for (int i = 0; i < parts->first_scanned; i++) {

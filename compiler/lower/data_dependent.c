@@ -1,9 +1,11 @@
-// Ops whose values decide how many results there are. Their kernels also leave that number; behind them threads wait, and each
-// sets the symbol of the number, which sizes what follows. Memory is for the largest number.
+// Ops whose values decide how many results there are. Their kernels also return that number; after
+// them threads wait, and each sets the number's symbol, which sizes later values. Memory is for the
+// largest number.
 //
-//   %n = nonzero(%x) {extent=count} : i64[2, count]     ->   kernel writes [count, 2] and count; the value is a view of it
+//   %n = nonzero(%x) {extent=count} : i64[2, count]     ->   kernel writes [count, 2] and count;
+// the value is a view of it
 //
-// All of the work is one thread's.
+// One thread does all of the work.
 #include <string.h>
 
 #include "ir/operands.h"
@@ -16,7 +18,7 @@ static View whole_operand(Lowering *l, Node *n) {
     return v.base == BASE_SCALAR && v.type.rank == 0 ? v : adjacent_operand(l, n);
 }
 
-// The number of results, behind the others.
+// The number of results, after the other results.
 static void give_number(Lowering *l, Kernel *k, const Node *n) {
     Type one = {.dtype = DT_i64};
     View number = view_contiguous(l, &one);
@@ -69,7 +71,8 @@ void select_suppression(Lowering *l, Node *n) {
     show(l, n, found);
 }
 
-// The slices themselves are looked up by the indices of the first ones: nobody asks for result 0 here.
+// The unique slices are gathered by the indices of their first occurrence, so result 0 is unused
+// here.
 void select_unique(Lowering *l, Node *n) {
     View x = whole_operand(l, n->in[0]), found[3];
     Kernel *k = kernel_of_one(l, n, &x, 1);

@@ -1,5 +1,5 @@
-// What all kernels have in common while they are selected: operands and results, what threads share, what may be written over,
-// and copies of what a kernel cannot read as it lies.
+// Common parts of kernel selection: operands and results, ranges of threads, results written over
+// operands, and copies of operands that a kernel cannot read in place.
 #include "ir/convert.h"
 #include "lower/select.h"
 
@@ -55,7 +55,7 @@ static View constant_view(Lowering *l, const Node *n) {
 
 static double scalar_value(const Tensor *t) { return dtype_load(t->dtype, t->data, 0); }
 
-// Can a double hold it?
+// Returns true if a double represents it exactly.
 static bool is_printable(const Tensor *t) {
     double value = scalar_value(t);
     bool wide = t->dtype == DT_i64 || t->dtype == DT_u64;
@@ -147,8 +147,9 @@ bool dies_here(const Lowering *l, const Node *value, const Node *at) {
     return l->last_use[value->mark] <= at->mark;
 }
 
-// May a kernel write its result over this operand? Only when nothing reads the operand's memory later, the kernel itself reads
-// no other places of it, threads touch the same parts of it, and the memory is of the same class.
+// Returns true if a kernel may write its result over this operand: no later kernel reads the
+// operand's memory, the kernel itself reads no other elements of it, threads touch the same
+// elements, and the memory is of the same class.
 bool may_overwrite(const Lowering *l, const Node *operand_node, const Kernel *k, const Type *type) {
     const View *v = view_of(operand_node);
     for (int i = 0; v && i < k->n_in; i++)

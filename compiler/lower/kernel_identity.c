@@ -1,5 +1,5 @@
-// The identity of kernels, apart from their placement: kernels of equal keys are of one kind. And the names of what they read
-// and write: buffers, fields of the weights.
+// The identity of kernels, apart from their placement: kernels with equal keys have one signature.
+// Also the names of buffers and of weight fields.
 #include <ctype.h>
 #include <string.h>
 
@@ -80,8 +80,10 @@ void group_identical_kernels(Program *p) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ buffers
-// Keywords, what the emitted function uses itself, and what headers define as macros: words without a small letter, and a few.
+// ------------------------------------------------------------------------------------------------------------------
+// buffers
+// Reserved words: keywords, names in the emitted function, macros of headers (all names without a
+// small letter, and a few more).
 static bool is_reserved(const char *name) {
     static const char words[] =
         "asm typeof linux unix errno stdin stdout stderr many s w thread local rows logit_rows slices tiles layer if for do "
@@ -184,8 +186,10 @@ void name_buffers(Program *p) {
         }
 }
 
-// ------------------------------------------------------------------------------------------------------------- weight fields
-// "model.layers.3.self_attn.o_proj.weight" -> "self_attn_o_proj" (what follows the last number, without .weight)
+// -------------------------------------------------------------------------------------------------------------
+// weight fields
+// "model.layers.3.self_attn.o_proj.weight" -> "self_attn_o_proj" (the part after the last number,
+// without .weight)
 static const char *short_name(Arena *arena, const Node *n) {
     const char *name = n->op == OP_constant ? weight_name(n) : n->name;
     size_t length = strlen(name);

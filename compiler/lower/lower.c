@@ -1,21 +1,22 @@
 // Lowering: a graph with a layout becomes a program. The steps, in order:
 //
-//   select_kernels   nodes to views and kernels                  (select*.c, kernel.c, view.c)
-//   group_identical_kernels       which kernels are equal                     (kernel_identity.c)
-//   plan_states      KV caches and other states of a slot        (plan.c)
-//   roll_layers      equal layers are a loop                     (roll.c)
-//   name_buffers     after their values                          (kernel_identity.c)
-//   share_over_ranks what ranks of MPI share                     (ranks.c)
-//   batch_sequences      which kernels go text by text, of several   (sequences.c)
-//   fuse_consumers    what goes on with pieces of a result        (tile_fusion.c)
-//   plan_buffers     one arena                                   (plan.c)
-//   place_barriers   where threads wait                          (schedule.c)
-//   place_weights    fields, offsets                             (plan.c, weights.c)
+//   select_kernels           nodes to views and kernels                (select*.c, kernel.c,
+// view.c)
+//   group_identical_kernels  kernels with equal signatures             (kernel_identity.c)
+//   plan_states              KV caches and other states of a slot      (plan.c)
+//   roll_layers              equal layers become a loop                (roll.c)
+//   name_buffers             after their values                        (kernel_identity.c)
+//   share_over_ranks         ranges of MPI ranks                       (ranks.c)
+//   batch_sequences          kernels that run once per sequence        (sequences.c)
+//   fuse_consumers           kernels that run on tiles of a producer   (tile_fusion.c)
+//   plan_buffers             one arena                                 (plan.c)
+//   place_barriers           where threads wait                        (schedule.c)
+//   place_weights            fields, offsets                           (plan.c, weights.c)
 
 #include "lower/lowering.h"
 
-// The rows of a program: the symbol of its first input that is a list of such a length (tokens). Other symbols (a batch of
-// images) make no rows: one of them would be computed by every thread.
+// The symbol of a program's rows: that of its first input with such a length (tokens). Other
+// symbols (a batch of images) are no rows, since every thread would compute a single one.
 static const Dim *find_rows(const Graph *g) {
     for (int i = 0; i < g->n_inputs; i++) {
         const Type *type = &g->inputs[i]->type;

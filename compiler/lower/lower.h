@@ -1,15 +1,20 @@
-// Graphs to programs: which kernel computes each value, in which order, where every buffer and weight lies, where threads wait.
+// Graphs to programs: the kernel of each value, their order, the offset of every buffer and weight,
+// the barriers.
 //
-//   Program      one graph, lowered: kernels in order, loops over layers, buffers, states, weights, figures of the plan. The
-//                decoder's program of an encoder-decoder has that of the encoder
-//   Kernel       one call of a kernel function: operands, results, and how its work is shared among threads
-//   View         an operand: a buffer, weight, state or caller's memory, with an offset and a stride for each axis
-//   Buffer       memory of one value, or of several that share it (views, updates in place, the same value of every layer)
+//   Program       one graph, lowered: kernels in order, loops over layers, buffers, states,
+// weights, figures of the plan. The
+//                 decoder's program of an encoder-decoder has that of the encoder
+//   Kernel        one call of a kernel function: operands, results, and the ranges of its threads
+//   View          an operand: a buffer, weight, state or caller's memory, with an offset and a
+// stride for each axis
+//   Buffer        memory of one value, or of several that share it (views, updates in place, the
+// same value of every layer)
 //   PackedWeight  one constant in the form its kernels read: written panel by panel
 //
-// Rows. A program over rows (graph inputs of shape [R]) is lowered for one row and for many at once: every buffer's place is
-// counted in bytes for each row, so that its address is memory + place * rows. With one row, row-wise kernels (norms,
-// embeddings, elementwise) are computed by every thread for itself in its `local` memory; with more, they are shared by rows.
+// Rows. A program over rows (graph inputs of shape [R]) is lowered for one row and for many at
+// once: every buffer's offset is in bytes for each row, so its address is memory + offset * rows.
+// With one row, every thread computes row-wise kernels (norms, embeddings, elementwise) for itself
+// in its `local` memory; with more rows, threads divide the rows.
 #ifndef BURIN_LOWER_H
 #define BURIN_LOWER_H
 #include "ir.h"
@@ -17,8 +22,9 @@
 typedef struct LowerOptions {
     const char *name;      // Program.name; NULL: the module's
     bool over_ranks;       // --with=mpi
-    int64_t gather_above;  // of them: products of fewer bytes are computed whole by each rank; 0: the usual
-    bool compared;         // burin check: every result is there to be recorded, so nothing goes on with pieces of it
+    int64_t gather_above;  // bytes: ranks compute smaller products whole; 0: the default
+    // burin check: every result is recorded, so no kernel is fused into another by tiles
+    bool compared;
 } LowerOptions;
 
 // ---------------------------------------------------------------------------------------------------------------- operands
@@ -35,7 +41,7 @@ typedef struct Buffer {
     uint64_t row_bytes;      // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
     uint64_t arena_offset;   // for each row; of whole buffers: in the scratch memory
     uint64_t local_offset;   // in a step of one row: in `local`, of row-wise buffers
-    uint64_t single_offset;  // in a step of one row: in the arena, of the others
+    uint64_t single_offset;  // in a one-row step: in the arena, owned by the other threads
     struct Live {
         int first, last;  // kernels (positions in the unrolled list) between which it holds a value
     } *live;
@@ -48,9 +54,10 @@ typedef struct StateSlice {
     int index;
 } StateSlice;
 
-// A cache [S, heads, capacity, d] as runtime/kernels/kv_cache.h lays it out: for each head `capacity` rows of `width` elements,
-// and behind those of all heads `scales` f16 a row. A ring holds the last `capacity` rows, of which `window` are looked back
-// at; that of a recurrence (`last`) is one row.
+// A cache [S, heads, capacity, d] in the layout of runtime/kernels/kv_cache.h: for each head
+// `capacity` rows of `width` elements, and after all heads `scales` f16 for each row. A ring buffer
+// holds the last `capacity` rows, of which attention reaches back `window`; a recurrence's (`last`)
+// is one row.
 typedef struct CacheShape {
     uint64_t heads, capacity, width, element, scales, window;
     bool keys, ring, last;
@@ -63,7 +70,7 @@ typedef struct WeightFormat WeightFormat;
 // when the last iteration stops early, a second, shorter array for the kernels that it leaves out.
 typedef enum { GROUP_PROGRAM, GROUP_LAYER, GROUP_LAYER_END } WeightGroup;
 
-// Of a matrix that is quantized: sums of squares of what its values lose, and of the values
+// A quantized matrix: sum of squares of the values' errors, and of the values
 typedef struct QuantError {
     double lost, all;
 } QuantError;
@@ -106,7 +113,9 @@ typedef struct View {
 typedef enum {
     FAMILY_EMBED,     // rows of a table or of packed panels, converted to f32
     FAMILY_MATMUL,    // rows times packed weights, with an epilogue
-    FAMILY_EXPERTS,   // the same, each row by the matrices that an index names; its last operand is the entries' order
+    // a product whose matrices an index selects row by row; its last operand is the order of the
+    // entries
+    FAMILY_EXPERTS,
     FAMILY_ORDER,     // entries of an index in the order of their experts
     FAMILY_NORM,      // rms, layer, and with the residual added first
     FAMILY_QUANTIZE,  // rows to blocks of int8
@@ -126,8 +135,9 @@ typedef struct Share {
                        // blocks of rows
 } Share;
 
-// What the ranks of --with=mpi share of a kernel (lower/ranks.c). Of a product whose result stays with the heads of its rank
-// the parts are their columns; of attention, caches and rotary embeddings the one part has the heads.
+// Ranges of a kernel on the ranks of --with=mpi (lower/ranks.c). A product whose result stays with
+// the heads of its rank has their columns as parts; attention, caches and rotary embeddings have
+// one part with the heads.
 typedef struct RankPart {
     int first, width, heads;  // columns from `first`, `width` each head
 } RankPart;
@@ -140,14 +150,15 @@ typedef struct RankShare {
     bool gathered;  // its columns reach all ranks before the next kernel
 } RankShare;
 
-// Of a result that kernels go on with: columns of a piece, how many there are, and the number of the first in the program
+// Tiles of a result with fused consumers: columns of a tile, number of tiles, number of the
+// program's first one
 typedef struct Tiles {
     int columns, count, first;
 } Tiles;
 
 typedef struct Kernel {
     KernelFamily family;
-    const Node *node;  // where it comes from; what it computes stands here:
+    const Node *node;  // source location; its computation:
     Op op;
     const Attr *attrs;  // kernel_int and the like
     Loc loc;
@@ -156,17 +167,18 @@ typedef struct Kernel {
     View out[4];
     int n_out;
     const Dim *defines;  // the symbol whose value is its last result, or NULL
-    const Dim *count;    // of attention to what is not cached: the keys of a sequence; of an order: the experts
+    const Dim *count;    // uncached attention: keys of a sequence; an order: the experts
     Share share;
     const char *cache;                // appends: "key" or "value", which layout is written
     bool copies;                      // a nest that only makes its operand row-major, whatever the node is
     bool replicated_if_one_row;       // computed by every thread when there is one row
     bool dynamic;                     // threads take its work as they come to it, so no part is a thread's own
     bool per_sequence;                // of several texts in a step, one after the other (lower/sequences.c)
-    int n_fused;                      // as many kernels behind it go on with each piece of its result (lower/tile_fusion.c)
+    // number of following kernels fused into this one, tile by tile (lower/tile_fusion.c)
+    int n_fused;
     Tiles tiles;                      // of its result
-    const struct Kernel *fused_into;  // whose pieces it goes on with; or NULL
-    int first_tile, n_tiles;          // of them, those that it goes on with
+    const struct Kernel *fused_into;  // producer of the tiles; NULL: not fused
+    int first_tile, n_tiles;          // tiles of the producer that it consumes
     RankShare ranks;                  // without --with=mpi nothing
     bool barrier_decode, barrier_prefill;  // threads wait before it: steps of one row, of more
     int signature;                         // equal where kernels compute the same of different memory
@@ -178,7 +190,8 @@ typedef struct Kernel {
 typedef struct KernelFunction {
     const char *name;           // matmul_bf16_192x320
     const Kernel *first;        // the first of its kernels
-    const char *before, *body;  // what stands before it, helpers that no function before has; its lines between the braces
+    // preceding text, helpers that no earlier function has; its lines between the braces
+    const char *before, *body;
     int uses;
     bool of_encoder;  // whose text has it already
 } KernelFunction;
@@ -189,8 +202,9 @@ typedef struct Loop {
     int first, period, iterations, missing;
 } Loop;
 
-// Kernels first .. end - 1 are the body of a loop or the two bodies of an `if` (the second from `middle` on). Threads wait
-// before each iteration, before they ask a condition, and behind the whole. In the order they open; those inside follow.
+// Kernels first .. end - 1 are the body of a loop or the two bodies of an `if` (the second from
+// `middle` on). Barriers go before each iteration, before each condition and after the region. In
+// the order of their begin; inner regions follow outer ones.
 typedef struct Region {
     int first, middle, end;
     bool is_loop;
@@ -224,7 +238,8 @@ typedef struct Program {
     int64_t gather_above;
     bool compared;           // LowerOptions
     bool batches_sequences;  // a step may have the rows of several texts
-    bool dynamic_sizes;      // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
+    // symbols instead of rows: all buffers are whole, and smaller runs pack them closer
+    bool dynamic_sizes;
     Kernel **kernels;
     int n_kernels;
     int n_signatures;
@@ -244,7 +259,7 @@ typedef struct Program {
 
 // Lowers graph `index` of the module, which must have a layout.
 Program *lower(Arena *, const Module *, int index, const LowerOptions *);
-// Lowers what the module is: its first graph, or a graph over rows and the encoder that leaves states for it.
+// Lowers a module: its first graph, or a graph over rows and the encoder that leaves states for it.
 Program *lower_module(Arena *, const Module *, const LowerOptions *);
 
 int representative(const Program *, int kernel);  // lower/schedule.c: of a loop's kernel that of the first iteration
@@ -255,14 +270,14 @@ bool kernel_takes(KernelFamily, int operand, DType);  // lower/types.c: an eleme
 
 bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a decoder
 
-// lower/sequences.c: of a kernel by text, elements of an operand's memory for each row of the step; 0: for each text as many as
-// it has
+// lower/sequences.c: elements of a per-sequence kernel's operand for each row of the step; 0: the
+// same for each sequence
 int64_t sequence_stride(const Program *, const View *);
 
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
 int quantized_result(const Kernel *);                  // of a norm: its rows as integers, a result of their own; or -1
 
-// What a kernel computes: attributes of its op
+// A kernel's attributes, those of its op
 int64_t kernel_int(const Kernel *, const char *name, int64_t absent);
 double kernel_float(const Kernel *, const char *name, double absent);
 const char *kernel_string(const Kernel *, const char *name, const char *absent);
@@ -296,8 +311,8 @@ struct WeightFormat {
     const struct Format *blocks;  // ir/format.h, or NULL
 };
 const WeightFormat *weight_format_find(Arena *, const char *name);  // NULL when unknown
-// Buffers of the scratch memory by their planned places. What is apart in the plan stays apart in every run: a buffer lies
-// behind the ends of those that the plan has before it.
+// Buffers of the scratch memory by their planned offsets. Buffers that are disjoint in the plan are
+// disjoint in every run: a buffer starts after the ends of those that precede it in the plan.
 int scratch_in_order(const Program *, const Buffer **list);
 const char *bytes_text(char out[32], uint64_t);           // 900 bytes, 17.0 KB, 1.5 GB
 const char *plan_sizes_option(Arena *, const Program *);  // " --max=batch=N,past=N": what bounds a run; "" without free sizes

@@ -9,7 +9,8 @@ typedef struct Lowering {
     Graph *graph;
     const LowerOptions *options;
     int *last_use;       // by node number (Node.mark): the number of the last node that reads its memory, through views too
-    const View *places;  // in a body: where its outputs go, BASE_NONE for those that may lie anywhere; NULL outside of bodies
+    // in a body: offsets of its outputs, BASE_NONE for free ones; NULL outside of bodies
+    const View *places;
 } Lowering;
 
 // lower/view.c: index maps. A view is attached to every node that has memory (Node.scratch).
@@ -24,21 +25,23 @@ uint64_t type_row_bytes(const Lowering *, const Type *);  // bytes for each row 
 
 // lower/select.c: every node becomes a view or a kernel
 void select_kernels(Lowering *);
-// Kernels of a body; what lowering was at before it, to go on with.
+// Kernels of a body; the lowering state before it, to resume with.
 Lowering body_begin(Lowering *, Graph *body, const View *inputs, const View *places);
 
 // lower/kernel.c: kernels, their operands and results (select.h has more, for the files that select)
-View view_operand(Lowering *, Node *);      // what a kernel reads: a constant gets its place when the first kernel asks for it
+// operand of a kernel; a constant gets its offset with the first kernel that reads it
+View view_operand(Lowering *, Node *);
 View memory_operand(Lowering *, Node *);    // the same where a kernel reads no numbers from its text: never a scalar
 View adjacent_operand(Lowering *, Node *);  // elements that follow each other in memory: a copy where they do not
-View view_result(Lowering *, const Node *, const Type *, bool per_thread);  // what it writes: a buffer, or an output's place
+// destination of a kernel: a buffer, or an output's memory
+View view_result(Lowering *, const Node *, const Type *, bool per_thread);
 View view_copy(Lowering *, const Node *, View from);                        // of a row-major copy
 void copy_view(Lowering *, const Node *, View from, View to);
 void copy_to_output(Lowering *, Node *, View from);
 Kernel *kernel_new(Lowering *, KernelFamily, const Node *, int n_in);
 void kernel_give(Lowering *, Kernel *, int result, Node *, View);  // a result, and the value it is (or NULL)
 void set_view(Lowering *, Node *, View);
-Node *item_of(const Node *tuple, int index);  // NULL: nobody asks for it
+Node *item_of(const Node *tuple, int index);  // NULL: unused
 int output_index(const Graph *,
                  const Node *);  // the output that a value is, or that is the same memory in another shape; or -1
 
@@ -52,7 +55,8 @@ void select_nonzero(Lowering *, Node *);
 void select_suppression(Lowering *, Node *);
 void select_unique(Lowering *, Node *);
 
-// lower/types.c: kernels.def against what was selected; ends the run where a kernel is given a type that it has no code for
+// lower/types.c: checks the selected kernels against kernels.def; ends the run at a type without
+// code
 void check_kernel_types(const Program *);
 
 // lower/kernel_identity.c: identity and names of buffers and fields
@@ -76,7 +80,7 @@ void share_over_ranks(Program *);
 // lower/sequences.c: encoders of one text take several
 void batch_sequences(Program *);
 
-// lower/tile_fusion.c: what goes on with pieces of a result
+// lower/tile_fusion.c: kernels fused into producers by tiles
 void fuse_consumers(Program *);
 
 // lower/schedule.c: barriers
@@ -86,5 +90,5 @@ bool share_memory(const View *, const View *, bool one_row);  // their buffers' 
 // lower/weights.c
 PackedWeight *packed_weight(Lowering *, const Node *);  // the piece of a pack or constant node, made when first asked for
 void place_weights(Program *);
-void share_weights(Program *decoder);  // what the encoder has as well is stored once
+void share_weights(Program *decoder);  // constants that the encoder has too are stored once
 #endif

@@ -30,7 +30,8 @@ static void begin_value(Arena *arena, Buffer *b, struct Live live) {
     b->live[b->n_live++] = live;
 }
 
-// What lives before or behind a region lives throughout: it may be read in another iteration, or written in the other body.
+// Values that live before or after a region live throughout: another iteration may read them, or
+// the other body write them.
 static void outlive_region(Buffer *b, const Region *r) {
     int first = 0, last;
     while (first < b->n_live && b->live[first].last < r->first) first++;
@@ -54,7 +55,7 @@ static void open_regions(const Program *p, int kernel) {
             read_until(&p->regions[i].most, kernel), read_until(&p->regions[i].condition, kernel);
 }
 
-// Kernels that go on with pieces run at the same time as who makes them.
+// Fused consumers run at the same time as their producer.
 static struct Live together(const Kernel *k, int at) {
     const Kernel *maker = k->fused_into ? k->fused_into : k;
     const int first = k->fused_into ? maker->position : at;
@@ -124,7 +125,8 @@ static int by_area(const void *x, const void *y) {
     return order ? order : a->index - b->index;
 }
 
-// The lowest place for `b` beside those of placed[0..n) that live at the same time: try after each of them, and 0.
+// The lowest offset for `b` among placed[0..n) that are live at the same time: tries 0 and the end
+// of each.
 static uint64_t lowest_place(Buffer *const *placed, int n, const Buffer *b) {
     uint64_t best = UINT64_MAX;
     for (int i = -1; i < n; i++) {
@@ -395,7 +397,8 @@ static void name_fields(Program *p) {
         if (p->weights[i]->like) p->weights[i]->field = p->weights[i]->like->field;
 }
 
-// In the order of their use: what stands before the loop (and what all layers share), the layers, what comes after.
+// In the order of use: values before the loop (and those that all layers share), the layers, later
+// values.
 void place_weights(Program *p) {
     Plan *plan = &p->plan;
     plan->layers_offset = place_rest(p, true, 0);
@@ -446,7 +449,7 @@ const char *plan_sizes_option(Arena *arena, const Program *p) {
     return option;
 }
 
-// What a run needs follows its sizes; this is the most.
+// The largest size; a run needs less for smaller sizes.
 static void print_largest_run(Text *t, const Program *p) {
     char a[32], b[32];
     text_add(t, "memory  %s (lower bound %s) of the largest run:", bytes_text(a, p->plan.scratch_bytes),

@@ -1,13 +1,16 @@
-// The model of cost behind `burin plan`, for decoding one sequence over ranks that are machines of one kind:
+// The cost model of `burin plan`, for decoding one sequence over ranks that are machines of one
+// kind:
 //
 //   a token = reading + gathering
-//   reading   = bytes of the rank with most units, over the rate at which a machine reads memory: decoding is bound by it
-//   gathering = for each gather, the network's latency and the bytes that a rank receives over its rate
+//   reading   = bytes of the rank with most units, over the rate at which a machine reads memory:
+// decoding is bound by it
+//   gathering = for each gather, the network's latency and the bytes that a rank receives over its
+// rate
 //
-// A gather is an exchange between all pairs: with n ranks each receives (n - 1) / n of the columns, 4 bytes each (of rows of
-// int8 44 bytes for 32), and sends its own n - 1 times, over a link that carries both directions at once. Left out: computing,
-// sampling, norms, waits of threads and what the machines' switch adds; so a prediction is a bound, and ratios between columns
-// of the table are what it is for.
+// A gather is an exchange between all pairs: with n ranks each receives (n - 1) / n of the columns,
+// 4 bytes each (rows of int8: 44 bytes for 32), and sends its own n - 1 times, over a full-duplex
+// link. Left out: computing, sampling, norms, barriers and switches; so a prediction is a bound,
+// meant for ratios between columns of the table.
 #include "lower/rank_cost.h"
 
 #include <stddef.h>
@@ -18,8 +21,8 @@
 // less through the memory that they share. Such ranks also share the rate of the memory, which the model gives to each.
 static const Network networks[] = {{"1G", 118e6, 50e-6}, {"10G", 1.18e9, 20e-6}, {"100G", 12e9, 3e-6}, {"local", 4e9, 2.4e-6}};
 
-// Before a program is built its machines are not known: memory of 30 GB/s; and what the ranks' threads wait before and behind
-// it.
+// Before a build the machines are unknown: memory of 30 GB/s; and the ranks' barriers before and
+// after a gather.
 static const double USUAL_READ = 30e9, WAITING = 1e-6;
 
 const Network *network_find(const char *name) {

@@ -26,9 +26,10 @@ typedef struct Network {
     const char *name;
     double bytes, latency;  // a second in each direction; seconds until a message of no bytes is there
 } Network;
-// What a rank reads of its memory while a gather takes place, on the fastest of the networks: what is less is not gathered for.
+// Bytes that a rank reads from memory during a gather on the fastest network: smaller products are
+// not gathered.
 double gather_in_bytes(void);
-const Network *network_find(const char *name);  // 1G, 10G, 100G, local; NULL: none of them
+const Network *network_find(const char *name);  // 1G, 10G, 100G, local; NULL: unknown name
 
 typedef struct RankCost {
     double seconds;  // of a token

@@ -1,17 +1,23 @@
-// What ranks share of a program that runs over several machines (--with=mpi), and where their results are gathered. No sum is
-// ever split: a rank computes whole columns or heads, so the bits are those of one rank.
+// The ranges of ranks in a program over several machines (--with=mpi), and the gathers of their
+// results. No sum is ever split: a rank computes whole columns or heads, so the bits are those of
+// one rank.
 //
 //   attention          by its queries' heads, each rank with the KV heads that those read
-//   caches, rotary     the same heads; a norm of each head is computed of all, also of those that are not there
-//   a product whose columns only such kernels read (queries, keys, values): the panels that hold the rank's heads; its result
-//                      stays where it is
-//   other products     by panels, then a gather: every rank has all columns before anything else reads them
-//   rows of int8       where only these are read of a result, each rank makes them of its columns, and they are gathered
+//   caches, rotary     the same heads; a norm of each head is computed for all heads, absent ones
+// included
+//   a product whose columns only such kernels read (queries, keys, values): the panels that hold
+// the rank's heads; its result
+//                      stays on the rank
+//   other products     by panels, then a gather: every rank has all columns before anything else
+// reads them
+//   rows of int8       if a result is only read as int8, each rank quantizes its columns, and the
+// int8 rows are gathered
 //   small products, and everything else: computed whole by every rank
 //
-// A LLaMA's layer so has four gathers: of attention, o_proj, gate and up, down_proj.
+// A LLaMA layer so has four gathers: of attention, o_proj, gate and up, down_proj.
 //
-// Needs: group_identical_kernels, roll_layers (the layers of a loop share alike). Gives: Kernel.ranks.
+// Needs: group_identical_kernels, roll_layers (the layers of a loop share alike). Gives:
+// Kernel.ranks.
 #include <string.h>
 
 #include "ir/operands.h"
@@ -79,12 +85,12 @@ static int units_of_append(const Program *p, const Kernel *k) {
 typedef struct Followers {
     const Program *program;
     RankShare share;  // of the product
-    RankPart whole;   // of a result behind it, that is rows of so many heads; width 0: the product's own
+    RankPart whole;   // heads of the result whose rows follow; width 0: the product's own
     Kernel **rotary;  // that turn its heads in place
     int n_rotary;
 } Followers;
 
-// Of a row, that lie beside each other; also as heads: [R, heads, width]
+// Contiguous columns of a row; also as heads: [R, heads, width]
 static bool columns_of(const View *v, int64_t *first, int64_t *columns) {
     const int rank = v->type.rank;
     int64_t beside, heads = 1, stride;
@@ -97,7 +103,7 @@ static bool columns_of(const View *v, int64_t *first, int64_t *columns) {
     return true;
 }
 
-// Columns of the product, of so many heads
+// Columns of the product in this many heads
 static bool add_part(RankShare *s, const View *v, int64_t heads) {
     int64_t first, columns;
     if (!columns_of(v, &first, &columns) || first % PANEL || heads < 1 || columns % heads) return false;
@@ -130,7 +136,7 @@ static bool add_heads(Followers *f, const View *v, int64_t *heads) {
     return true;
 }
 
-// A kernel that works head by head, in place or not: what reads its result?
+// Returns the reader of a head-wise kernel's result, in place or not.
 static bool goes_on(Followers *f, const Kernel *k, const View *v, int64_t heads) {
     int64_t first, columns;
     if (view_same_place(v, &k->out[0])) return true;
@@ -142,7 +148,7 @@ static bool goes_on(Followers *f, const Kernel *k, const View *v, int64_t heads)
     return !memcmp(&behind.share.part[0], &whole, sizeof whole) && agree(&f->share, behind.share.units);
 }
 
-// Does kernel k read operand j of it head by head, those of its rank alone?
+// Returns true if kernel k reads operand j by heads, only those of its rank.
 static bool follows(Followers *f, Kernel *k, int j) {
     const View *v = &k->in[j];
     int64_t heads;
@@ -208,7 +214,8 @@ double rank_share_largest(const RankShare *s, int ranks) {
     return (double)largest / all;
 }
 
-// What the fullest of two ranks reads of the weights beyond a half, against what it could read during a gather
+// Weight bytes that the fuller of two ranks reads beyond one half, against the bytes it could read
+// during a gather
 static bool is_worth_it(const Kernel *product, const RankShare *s) {
     double more = rank_share_largest(s, 2) - 0.5;
     return more * (double)product->in[PRODUCT_WEIGHTS].weight->bytes <= gather_in_bytes();

@@ -1,11 +1,12 @@
-// Identical layers become a loop. The kernels of all layers stand in one list; a period is found by equal keys:
+// Identical layers become a loop. A period is found by equal keys in the list of all kernels:
 //
 //   embed norm | qkv ... down skip_norm | qkv ... down skip_norm | qkv ... down | gather_rows ...
-//                first                    first + period           the last iteration stops `missing` kernels early
+//                first                    first + period           the last iteration stops
+// `missing` kernels early
 //
-// An operand at one place of the loop must be the same memory in every iteration: the buffers of all iterations are made one,
-// which is right when their values never live at the same time. Weights and states are either the same in all iterations, or
-// different in each.
+// An operand of the loop must be the same memory in every iteration: the buffers of all iterations
+// become one, which is correct if their values are never live at the same time. Weights and states
+// are either the same in all iterations, or different in each.
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ static bool linear_states(const View *v0, const View *v1, const View *v, int ite
     return v->state->offset - v0->state->offset == (uint64_t)iteration * (v1->state->offset - v0->state->offset);
 }
 
-// Weights: all the same, or each its own, used at this place of this iteration only.
+// Weights: one for all iterations, or one for each, used only at this position of that iteration.
 static bool claim_weight(const Loop *loop, const View *v0, const View *v1, PackedWeight *w, int at[2]) {
     if (v0->base != BASE_WEIGHT) return true;
     if (v0->weight == v1->weight) return w == v0->weight && w->layer < 0;

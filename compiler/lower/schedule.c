@@ -1,14 +1,18 @@
-// Where threads wait. All threads run every kernel, each its share; a barrier stands before a kernel that touches what another
-// thread may have written (or writes what another may still read) since the last barrier, and nowhere else.
+// Barriers. All threads run every kernel, each its range; a barrier goes before a kernel that
+// touches memory that another thread may have written (or writes memory that another may still
+// read) since the last barrier, and nowhere else.
 //
-//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier, unless it goes on with the heads (tile_fusion.c)
+//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier, unless it is
+// fused by tiles (tile_fusion.c)
 //   rotary writes k by heads; cache_append reads k by the same heads       -> none
-//   norm writes n (one row: every thread its own copy; more: by rows)      -> matmul reads it: none, or a barrier
+//   norm writes n (one row: every thread its own copy; more: by rows)      -> matmul reads it:
+// none, or a barrier
 //
-// All threads wait before each iteration of a loop, before a condition is asked, and behind both: regions begin and end anew.
+// Barriers go before each loop iteration, before each branch condition and after the region:
+// inside, the analysis starts anew.
 //
-// Steps of one row and of more are two schedules over the same kernels. The memory counts, not the value: a buffer placed where
-// another was read is a hazard like any other.
+// Steps of one row and of more rows are two schedules over the same kernels. Hazards are between
+// memory ranges, not values: a buffer that reuses another's memory is a hazard too.
 #include <string.h>
 
 #include "lower/lowering.h"
@@ -65,7 +69,7 @@ static bool same_stretch(const Access *a, const Access *b) {
     return a->count == b->count;
 }
 
-// Does each thread touch the same elements in both?
+// Returns true if each thread touches the same elements in both.
 static bool same_owner(const Access *a, const Access *b) {
     if (a->per_sequence != b->per_sequence) return false;
     if (!a->own_part || !b->own_part || a->share.count != b->share.count) return false;
@@ -112,7 +116,7 @@ static bool needs_barrier_alone(const Since *since, const Kernel *k) {
     return false;
 }
 
-// A kernel waits for what those need that go on with pieces of its result.
+// A producer waits for the operands of its fused consumers.
 static bool needs_barrier(const Program *p, const Since *since, int kernel) {
     if (p->kernels[kernel]->fused_into) return false;
     for (int i = kernel; i <= kernel + p->kernels[kernel]->n_fused; i++)
@@ -180,7 +184,7 @@ static void place_for(Program *p, bool one_row) {
             since.n = 0;
         }
         remember(&since, k);
-        if (k->ranks.gathered) since.n = 0;  // threads wait before and behind it
+        if (k->ranks.gathered) since.n = 0;  // barriers before and after it
         if (k->defines) since.n = 0, ask(&since, &k->out[k->n_out - 1]);
     }
     for (int i = 0; i < p->n_kernels; i++) *flag(p->kernels[i], one_row) = *flag(p->kernels[representative(p, i)], one_row);

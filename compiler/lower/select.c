@@ -1,13 +1,16 @@
-// Kernel selection: every node becomes a view of memory that exists, or one kernel.
+// Kernel selection: every node becomes a view of existing memory, or one kernel.
 //
-//   %qkv = matmul_packed(%n, %wqkv)          matmul kernel into a new buffer, threads share the panels
+//   %qkv = matmul_packed(%n, %wqkv)          matmul kernel into a new buffer, threads divide the
+// panels
 //   %q = slice(%qkv) ...                     view
-//   %c = gather(%cos_table, %position)       view: row r is row position[r] of the table (only rotary_embedding reads it)
-//   %qr = rotary_embedding(%q, %c, %s)       rotary kernel, in place: nobody else reads %q
-//   %t = skip_rms_normalization(%o, %x, %w)  norm kernel, the sum in place of %x
+//   %c = gather(%cos_table, %position)       view: row r is row position[r] of the table (only
+// rotary_embedding reads it)
+//   %qr = rotary_embedding(%q, %c, %s)       rotary kernel, in place: it is the only reader of %q
+//   %t = skip_rms_normalization(%o, %x, %w)  norm kernel, the sum overwrites %x
 //
-// Here are the order of nodes, views, and the table of what selects each op: select_rows.c, select_attention.c, select_nest.c
-// (what has no tuned kernel), data_dependent.c, control.c. What they share is in kernel.c.
+// This file has the order of nodes, views, and the table of selectors: select_rows.c,
+// select_attention.c, select_nest.c (no tuned kernel), data_dependent.c, control.c. kernel.c has
+// their common parts.
 #include "lower/select.h"
 
 #include <limits.h>

@@ -3,8 +3,8 @@
 #include "ir/operands.h"
 #include "lower/select.h"
 
-// The head axis of a rotary embedding is cut among threads, so its operand must be matrix-like; it turns in place when no other
-// value lies in the columns it writes.
+// Threads divide the heads of a rotary embedding, so its operand must be matrix-like; it works in
+// place if no other value uses the columns it writes.
 static bool rotates_in_place(const Lowering *l, const Node *n) {
     const Node *x = n->in[0];
     const View *v = view_of(x);
@@ -62,7 +62,7 @@ void select_append(Lowering *l, Node *n) {
     kernel_give(l, k, 0, n, cache);
 }
 
-// Rows of a cache, or of a value that has all of them.
+// Rows of a cache, or of a value that has all rows.
 void select_shift_rows(Lowering *l, Node *n) {
     bool cached = operand_or_null(n, SHIFT_SLOT);
     View from = cached ? view_operand(l, n->in[SHIFT_X]) : matrix_operand(l, n->in[SHIFT_X]);
@@ -109,8 +109,8 @@ static View bias_operand(Lowering *l, Node *n) {
     return beside && !v.row_index ? v : view_copy(l, n, v);
 }
 
-// Where a step of one row leaves what it has of each segment of 256 keys (runtime/kernels/attention.h): for caches of many
-// keys.
+// Where a one-row step stores the results of each segment of 256 keys
+// (runtime/kernels/attention.h), for large caches.
 static void give_parts(Lowering *l, Kernel *k, const View *values) {
     const Type *cache = &values->type;
     if (values->base != BASE_STATE) return;
@@ -128,7 +128,7 @@ static void give_parts(Lowering *l, Kernel *k, const View *values) {
     k->out[1].own_part = false;
 }
 
-// Of what is not cached
+// Uncached operands
 static const Dim *keys_of_sequence(Lowering *l, const Node *n) {
     const Dim *keys = n->in[ATTENTION_KEY]->type.dim[0], *batch = attr_dim(n, "batch");
     return batch ? dim_binary(l->graph, DIM_FLOORDIV, keys, batch) : keys;

@@ -1,7 +1,9 @@
-// What has no tuned kernel: a loop nest printed from the op's meaning (codegen/nest.c), and how threads share it.
+// Ops without a tuned kernel: a loop nest printed from the op's meaning (codegen/nest.c), and the
+// ranges of its threads.
 #include "lower/select.h"
 
-// Does row r of the result need row r only? The op's row behaviour says so, given that its axes are not axis 0.
+// Returns true if row r of the result needs only row r of the operands: the op's row behaviour,
+// provided that its axes exclude axis 0.
 static bool nest_is_by_rows(const Node *n) {
     if (!n->type.rank) return false;
     switch (op_info[n->op].rows) {
@@ -35,7 +37,8 @@ static int64_t outer_axes(const Node *n) {
 
 static bool is_pointwise(const Node *n) { return op_is_elementwise(n->op) || n->op == OP_elementwise; }
 
-// Does a unit of the nest read the elements of an operand that lie where those of its result do?
+// Returns true if a unit of the nest reads only the operand elements at the positions of its
+// result.
 static bool reads_in_step(const Node *n, const View *v) {
     int n_axes;
     const int64_t *axes = attr_ints(n, "axes", &n_axes);

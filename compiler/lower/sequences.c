@@ -1,12 +1,13 @@
-// Several texts in one step of an encoder: their rows lie one after the other, without padding. Kernels that act row by row run
-// once over all of them; any other runs text by text, in the part of each buffer that belongs to the rows of its text.
+// Several sequences in one step of an encoder: their rows are stored one after the other, without
+// padding. Row-wise kernels run once over all rows; all other kernels run once per sequence, on its
+// part of each buffer.
 //
 //   products, norms, embeddings     all rows
-//   attention and its caches        each text, its keys behind those of the texts before
-//   positions, masks, pooling       each text
+//   attention and its caches        per sequence, its keys after those of earlier sequences
+//   positions, masks, pooling       per sequence
 //
-// A text has the bits that it has alone: row-wise kernels do not know which rows are beside a row, and the others are called
-// with what they are called with for one text.
+// A sequence has the bits that it has alone: row-wise kernels ignore their neighbours, and all
+// others get the arguments of a single-sequence step.
 #include "lower/lowering.h"
 
 static bool has_rows(const Program *p, const Dim *d) { return dim_has_symbol(d, p->rows); }
@@ -14,7 +15,8 @@ static bool has_rows(const Program *p, const Dim *d) { return dim_has_symbol(d, 
 // ------------------------------------------------------------------------------------------------------------------ programs
 static bool is_list_of_rows(const Program *p, const Type *type) { return type->rank == 1 && type->dim[0] == p->rows; }
 
-// Its inputs are lists as long as the text, one of them its tokens; a result is rows of its own, or of one size.
+// Its inputs have the sequence's length, one of them the tokens; results have a row each, or a
+// fixed size.
 static bool is_of_one_sequence(const Program *p) {
     const Graph *g = p->graph;
     bool tokens = false;
@@ -97,7 +99,7 @@ static bool must_be_per_sequence(const Program *p, const Kernel *k) {
     return false;
 }
 
-// Nothing of it lies in memory that all texts would write.
+// Returns true if no operand is memory that all sequences would write.
 static bool can_be_per_sequence(const Kernel *k) {
     bool attends = k->family == FAMILY_APPEND || k->family == FAMILY_ATTENTION;
     for (int i = 0; i < k->n_in + k->n_out; i++) {

@@ -1,19 +1,25 @@
-// What goes on with tiles of a kernel's result, without waiting for the rest of it (runtime/engine/tiles.h):
+// Tile fusion: kernels that run on each finished tile of a producer, without waiting for the rest
+// (runtime/engine/tiles.h):
 //
-//   %qkv = matmul_packed(%x, %w)                                        its share is panels, a tile some of them: a head
-//   %q = rotary_embedding(slice(%qkv)), %k = rotary_embedding(...)      goes on with it: heads 0 to 8, 9 to 11
-//   cache_append(%kc, %k), cache_append(%vc, slice(%qkv))               heads 9 to 11, 12 to 14
-//   %a = attention(%q, %kc, %vc)                                        waits; a tile is a head
-//   %a8 = quantize_rows(%a)                                             goes on with it
-//   %o = matmul_packed(%a8, %w2)                                        waits
+//   %qkv = matmul_packed(%x, %w)                                        threads divide panels; a
+// tile is a head
+//   %q = rotary_embedding(slice(%qkv)), %k = rotary_embedding(...)      fused: heads 0 to 8, 9 to
+// 11
+//   cache_append(%kc, %k), cache_append(%vc, slice(%qkv))               fused: heads 9 to 11, 12 to
+// 14
+//   %a = attention(%q, %kc, %vc)                                        barrier; a tile is a head
+//   %a8 = quantize_rows(%a)                                             fused
+//   %o = matmul_packed(%a8, %w2)                                        barrier
 //
-// A tile is some columns of all rows: all tiles have one width and begin at a multiple of it. What rotates or appends wants
-// heads of whole panels, what quantizes whole blocks of 32. A kernel that goes on stands directly behind the one that makes the
-// tiles, reads that alone of it which lies in its tiles, and writes nothing that the others of them touch. Otherwise it is a
-// pass of its own, which waits: of heads that share a panel, of values wider than keys, of rows of integers with one zero
-// point, of texts in one step, of ranks, in loops and branches of a graph, and under `burin check`, which sees every result.
+// A tile is some columns of all rows: all tiles have one width and begin at a multiple of it.
+// Rotary embeddings and caches need heads of whole panels, quantization needs whole blocks of 32. A
+// fused kernel directly follows its producer, reads only the tile's part of the result, and writes
+// nothing that the other fused kernels touch. Not fused, so separate kernels after a barrier: heads
+// that share a panel, values wider than keys, integer rows with one zero point, several sequences
+// in one step, ranks, kernels in loops and branches of a graph, and everything under `burin check`,
+// which records every result.
 //
-// Decided before buffers are placed: what the kernels of one such group touch lives at the same time.
+// Decided before buffers are placed: all memory of one fused group is live at the same time.
 #include "kernels/quantize.h"
 #include "lower/lowering.h"
 
@@ -40,7 +46,7 @@ static int64_t first_column(const View *y, const View *x) {
     return dim_is_const(x->offset, &from) && dim_is_const(y->offset, &begin) ? from - begin : -1;
 }
 
-// The width of the tiles that `k` wants, the first to go on with them; 0: none fits. Attention has its own, a head.
+// The tile width that `k` needs as the first consumer; 0: none fits. Attention has its own, a head.
 static int64_t tile_width(const Kernel *maker, const Kernel *k) {
     int64_t columns, all, heads;
     if (!columns_of(&k->in[0], &columns) || !columns_of(&maker->out[0], &all)) return 0;
@@ -68,7 +74,7 @@ static bool is_same_memory(const View *v, const View *w) {
     return (v->base == BASE_STATE && v->state == w->state) || (v->base == BASE_OUTPUT && v->output == w->output);
 }
 
-// May two of a group run at once, but for the tiles themselves?
+// Returns true if two kernels of a group may run at once, apart from the tiles themselves.
 static bool meet(const Kernel *maker, const Kernel *a, const Kernel *b) {
     for (int i = 0; i < a->n_in + a->n_out; i++)
         for (int j = 0; j < b->n_in + b->n_out; j++) {
@@ -79,7 +85,7 @@ static bool meet(const Kernel *maker, const Kernel *a, const Kernel *b) {
     return false;
 }
 
-// Nothing but its first operand, and what it turns in place, lies in the maker's result.
+// Returns true if only its first operand and its in-place result are in the producer's result.
 static bool stays_in_its_tiles(const Kernel *maker, const Kernel *k) {
     for (int i = 1; i < k->n_in + k->n_out; i++) {
         const View *v = operand(k, i);
@@ -99,8 +105,8 @@ static bool can_fuse(const Program *p, int maker, int at, int64_t *width) {
     return true;
 }
 
-// The end of the kernels that run in the same iteration, also in the last one, which may stop early: what goes on with a kernel
-// before that place is before it, too
+// The end of the kernels that run in the same iteration, including the last one, which may stop
+// early: consumers of a kernel before that point are before it too
 static int end_of_iteration(const Program *p, int kernel) {
     const Loop *l = &p->loop;
     int in_last = l->period - l->missing, behind = l->first + l->period * (l->iterations - 1) + in_last;
@@ -116,7 +122,7 @@ static int count_fused(const Program *p, int maker, int64_t *width) {
     return n;
 }
 
-// What all threads share: a row that is computed by tiles is nobody's own, though the step has one row.
+// Memory that all threads share: a row computed by tiles is not per-thread, even in a one-row step.
 static void fuse_into(Kernel *k, const Kernel *like, const Kernel *maker) {
     k->fused_into = maker, k->replicated_if_one_row = false, k->first_tile = like->first_tile, k->n_tiles = like->n_tiles;
     if (k->out[0].base == BASE_BUFFER && k->family == FAMILY_QUANTIZE) k->out[0].buffer->per_thread = false;

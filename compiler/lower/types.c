@@ -1,4 +1,4 @@
-// The element types that kernels take (kernels.def), held against what was selected.
+// Checks the element types of selected kernels against kernels.def.
 #include <string.h>
 
 #include "ir/format.h"

@@ -1,5 +1,5 @@
-// Index maps: where each value's elements lie. Reshape, transpose, slice, expand and windows move no data, they only derive a
-// view:
+// Index maps: the memory position of each value's elements. Reshape, transpose, slice, expand and
+// windows move no data, they only derive a view:
 //
 //   %qkv = matmul_packed(...)                       buffer 3, strides [320, 1]
 //   %k = slice(%qkv) {axis=1, start=192, extent=64} buffer 3, offset 192, strides [320, 1]

@@ -257,7 +257,8 @@ static void weight_piece_pack(const PackedWeight *w, uint64_t first, uint64_t n,
     pack_units(w, first, n, bytes);
 }
 
-// What was packed is not needed again: weights larger than memory pass through.
+// Packed weights are read once, so their pages are released: weights larger than memory pass
+// through.
 static void forget_sources(const Node *n) {
     if (n->value) mapping_forget(n->value->data, n->value->bytes);
     for (int i = 0; i < n->n_in; i++)
