@@ -22,6 +22,7 @@ END
 serving() {
     _program=$1
     shift
+    : > "$WORK/served"
     "$_program" --serve --port 0 "$@" > "$WORK/served" 2>&1 &
     server=$!
     _tries=0

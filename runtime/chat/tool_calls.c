@@ -111,8 +111,12 @@ static bool print_tool_call(calls *c, part name, part arguments) {
 
 // Notes a call whose arguments, an object, have begun, for answers that are still being written.
 static bool leave_open(calls *c, part name, const char *arguments) {
-    while (arguments < c->end && is_any_of(" \t\r\n", *arguments)) arguments++;
-    if (arguments < c->end && *arguments == '{') c->open_name = name, c->open_arguments = answer_part(arguments, c->end);
+    calls inside = {.at = arguments, .end = c->end};
+    blanks_before(&inside);
+    arguments = inside.at;
+    if (arguments == c->end || *arguments != '{') return false;
+    part whole = value_of_call(&inside);  // whole before the call is
+    c->open_name = name, c->open_arguments = whole.bytes ? whole : answer_part(arguments, c->end);
     return false;
 }
 

@@ -178,6 +178,8 @@ static const option options[] = {
     {D, "--alias", "-a", "NAME", TEXT, AT(server.alias), 0, 0, "the model's name in answers [the program's]"},
     {D, "--cors-origins", NULL, "LIST", TEXT, AT(server.origins), 0, 0,
      "pages of these origins may send requests: https://a.example,https://b.example, or * [none]"},
+    {D, "--slots", NULL, NULL, FLAG, AT(server.show_slots), 0, 0, "answer GET /slots: each slot, its tokens, its answer"},
+    {D, "--metrics", NULL, NULL, FLAG, AT(server.metrics), 0, 0, "answer GET /metrics, for Prometheus"},
     {D, "--log-format", NULL, "KIND", TEXT, AT(server.log_format), 0, 0,
      "lines of --serve on stderr: text, json or none [text]"},
 #endif

@@ -30,6 +30,7 @@ typedef struct burin_server_options {
     const char *host, *alias, *origins;    // NULL: the default
     const char *log_format;                // "text", "json", "none"; NULL: text
     burin_texts keys;                      // API keys; none: requests need no key
+    bool show_slots, metrics;              // answer /slots, /metrics
     int64_t port, queue;                   // -1: the default
     int64_t slots, max_tokens, max_body, max_messages, max_connections, timeout;  // 0: the default
 } burin_server_options;

@@ -50,7 +50,8 @@ void burin_answer_follow_form(burin_answer *a) {
 }
 
 void burin_answer_close(burin_answer *a) {
-    free(a->logprobs.data);
+    free(a->logprobs.data), free(a->streamed.item.data), free(a->streamed.name.data);
+    a->streamed = (burin_streamed){0};
     a->logprobs = (burin_capture){0};
     if (!a->g.run) return;
     if (a->g.sampler.settings.bias == a->request->command.sampling.bias) a->g.sampler.settings.bias = NULL;

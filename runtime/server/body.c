@@ -113,3 +113,21 @@ char *burin_copy_text(burin_value text) {
     if (text.length) memcpy(copy, text.text, text.length);
     return copy;
 }
+
+// ---- bodies of other APIs, which become those of OpenAI's chat ----
+burin_value burin_body_text(const char *text) { return burin_string_of(text, strlen(text)); }
+
+void burin_body_set(burin_request *q, burin_value dict, const char *key, burin_value value) {
+    burin_dict_set(&q->r, dict, burin_body_text(key), value);
+}
+
+bool burin_body_has_type(burin_request *q, burin_value dict, const char *type) {
+    const burin_value *t = dict.kind == BURIN_DICT ? burin_body_field(q, dict, "type") : NULL;
+    return t && burin_is_text(*t, type);
+}
+
+burin_value burin_body_member(burin_request *q, burin_value dict, const char *key, burin_value_kind kind, const char *where) {
+    const burin_value *v = dict.kind == BURIN_DICT ? burin_body_field(q, dict, key) : NULL;
+    if (!v || v->kind != kind) burin_request_fail(q, 400, where, "%s: \"%s\" is missing, or has another type", where, key);
+    return *v;
+}

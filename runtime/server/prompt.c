@@ -43,11 +43,11 @@ static burin_value text_of_part(burin_request *q, uint32_t number, burin_value p
 }
 
 static burin_value join_parts(burin_request *q, uint32_t number, burin_value parts) {
-    burin_value *texts = burin_allocate(parts.list->n, sizeof *texts);
-    for (uint32_t i = 0; i < parts.list->n; i++) texts[i] = text_of_part(q, number, parts.list->items[i]);
     size_t begin = burin_text_begin(&q->r);
-    for (uint32_t i = 0; i < parts.list->n; i++) burin_text_add(&q->r, texts[i].text, texts[i].length);
-    free(texts);
+    for (uint32_t i = 0; i < parts.list->n; i++) {
+        burin_value text = text_of_part(q, number, parts.list->items[i]);
+        burin_text_add(&q->r, text.text, text.length);
+    }
     return burin_text_end(&q->r, begin);
 }
 
@@ -125,7 +125,7 @@ static void check_length(burin_request *q, size_t tokens) {
                        tokens, context);
 }
 
-static void encode(burin_request *q, const burin_encoding *text) {
+void burin_prompt_encode(burin_request *q, const burin_encoding *text) {
     const burin_model *m = q->server->model;
     burin_encoding e = *text;
     e.capacity = e.bytes + 16;
@@ -150,7 +150,7 @@ void burin_prompt_chat(burin_request *q) {
     r->memory_bytes = BURIN_RENDER_BYTES(json.length);
     r->memory = burin_allocate(1, r->memory_bytes);
     if (!burin_render(r)) burin_request_fail(q, 400, "messages", "%s", r->error);
-    encode(q, &(burin_encoding){.text = r->text, .bytes = r->bytes, .marks = r->marks, .whole = true});
+    burin_prompt_encode(q, &(burin_encoding){.text = r->text, .bytes = r->bytes, .marks = r->marks, .whole = true});
     q->chat = true, q->thinking = burin_ends_in_thoughts(r->text, r->bytes);
 }
 
@@ -172,7 +172,7 @@ void burin_prompt_text(burin_request *q, burin_value prompt) {
     if (prompt.kind == BURIN_LIST && prompt.list->n && prompt.list->items[0].kind == BURIN_INTEGER)
         read_ids(q, prompt.list);
     else if (prompt.kind == BURIN_STRING)
-        encode(q, &(burin_encoding){.text = prompt.text, .bytes = prompt.length, .special = true, .whole = true});
+        burin_prompt_encode(q, &(burin_encoding){.text = prompt.text, .bytes = prompt.length, .special = true, .whole = true});
     else
         burin_request_fail(q, 400, "prompt", "\"prompt\" must be one text, or a list of one text's token ids");
 }

@@ -25,7 +25,7 @@ static void handle_models(burin_request *q) {
     burin_reply(q, 200, &body, NULL);
 }
 
-extern const burin_api burin_chat_api, burin_text_api;
+extern const burin_api burin_chat_api, burin_text_api, burin_messages_api, burin_responses_api;
 
 const burin_route burin_routes[] = {
     {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
@@ -34,5 +34,15 @@ const burin_route burin_routes[] = {
     {"/v1/chat/completions", EVHTTP_REQ_POST, burin_handle_chat, &burin_chat_api, false},
     {"/chat/completions", EVHTTP_REQ_POST, burin_handle_chat, &burin_chat_api, false},
     {"/v1/completions", EVHTTP_REQ_POST, burin_handle_completion, &burin_text_api, false},
+    {"/completions", EVHTTP_REQ_POST, burin_handle_completion, &burin_text_api, false},
+    {"/v1/messages", EVHTTP_REQ_POST, burin_handle_messages, &burin_messages_api, false},
+    {"/v1/messages/count_tokens", EVHTTP_REQ_POST, burin_handle_count_tokens, &burin_messages_api, false},
+    {"/v1/responses", EVHTTP_REQ_POST, burin_handle_response, &burin_responses_api, false},
+    {"/tokenize", EVHTTP_REQ_POST, burin_handle_tokenize, NULL, false},
+    {"/detokenize", EVHTTP_REQ_POST, burin_handle_detokenize, NULL, false},
+    {"/apply-template", EVHTTP_REQ_POST, burin_handle_template, NULL, false},
+    {"/metrics", EVHTTP_REQ_GET, burin_handle_metrics, NULL, false},
+    {"/props", EVHTTP_REQ_GET, burin_handle_props, NULL, false},
+    {"/slots", EVHTTP_REQ_GET, burin_handle_slots, NULL, false},
     {NULL, 0, NULL, NULL, false},
 };

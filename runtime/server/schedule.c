@@ -153,7 +153,7 @@ static void answer_ended(burin_answer *a, const char *finish) {
     burin_generation_finish(&a->g);
     burin_answer_drop(a);
     q->server->counters.answers++;
-    if (q->stream && q->http) q->api->text(a), q->api->ended(a);
+    if (q->stream && q->http) q->api->ended(a);
     if (++q->n_ended == q->n_answers) q->done = true;
 }
 

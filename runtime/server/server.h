@@ -25,6 +25,9 @@ typedef enum burin_answer_state { ANSWER_QUEUED, ANSWER_READING, ANSWER_WRITING,
 typedef struct burin_streamed {
     size_t reasoning, content, arguments;  // bytes; arguments: of the newest call
     int calls;                             // whose names were sent
+    int blocks, events;                    // Anthropic's blocks, or items of a response, that have ended; its events
+    burin_capture item, name;              // text so far of the item of a response; the tool that it calls
+    char open;                             // first letter of the kind of the block that is open; 0: none
 } burin_streamed;
 
 // One text that is generated: a choice of a request, in a slot from its first row to its last.
@@ -164,6 +167,11 @@ int64_t burin_body_integer(burin_request *, const char *name, int64_t absent, in
 double burin_body_number(burin_request *, const char *name, double absent, double least, double most);
 const burin_value *burin_body_string(burin_request *, const char *name);  // NULL: absent
 const burin_value *burin_body_list(burin_request *, const char *name);
+// Fields set anew; a member that must be there (`where`: of messages); does "type" name this?
+burin_value burin_body_text(const char *);
+void burin_body_set(burin_request *, burin_value dict, const char *key, burin_value);
+burin_value burin_body_member(burin_request *, burin_value dict, const char *key, burin_value_kind, const char *where);
+bool burin_body_has_type(burin_request *, burin_value dict, const char *type);
 char *burin_copy_text(burin_value);  // terminated; the caller frees it
 
 // ---- settings.c, prompt.c ----
@@ -171,6 +179,7 @@ void burin_settings_read(burin_request *, int64_t max_tokens);  // sampling, sto
 burin_value burin_prompt_json(burin_request *, const burin_value *tools);  // messages as burin_render takes them
 void burin_prompt_chat(burin_request *);                        // from messages and tools
 void burin_prompt_text(burin_request *, burin_value);           // from a text, or ids
+void burin_prompt_encode(burin_request *, const burin_encoding *);
 
 // ---- forms.c: what answers must be; its grammar's mistakes fail ----
 burin_value burin_body_json(burin_request *, burin_value);
@@ -202,4 +211,17 @@ bool burin_stream_parts(burin_answer *, const burin_stream_printer *);  // true:
 // ---- completions.c ----
 void burin_handle_chat(burin_request *);
 void burin_handle_completion(burin_request *);
+void burin_print_model(const burin_request *);                   // , "model": NAME
+void burin_name_request(burin_request *, const char *prefix);    // its id
+
+// ---- anthropic.c, responses.c, texts.c, state.c ----
+void burin_handle_messages(burin_request *);
+void burin_handle_count_tokens(burin_request *);
+void burin_handle_response(burin_request *);
+void burin_handle_tokenize(burin_request *);
+void burin_handle_detokenize(burin_request *);
+void burin_handle_template(burin_request *);
+void burin_handle_metrics(burin_request *);
+void burin_handle_props(burin_request *);
+void burin_handle_slots(burin_request *);
 #endif

@@ -55,7 +55,7 @@ static size_t find_stop(burin_generation *g) {
         const char *there = memmem(g->pending, g->n_pending, c->stops.text[i], strlen(c->stops.text[i]));
         if (!there) continue;
         g->stopped = true;
-        if ((size_t)(there - g->pending) < first) first = (size_t)(there - g->pending);
+        if ((size_t)(there - g->pending) < first) first = (size_t)(there - g->pending), g->stop_text = c->stops.text[i];
     }
     return first;
 }
@@ -100,7 +100,7 @@ static void emit_token(burin_generation *g, int32_t token) {
 
 // What the prompt ends with decides how the first word begins.
 void burin_generation_start(burin_generation *g) {
-    g->stopped = false, g->n_pending = 0;
+    g->stopped = false, g->stop_text = NULL, g->n_pending = 0;
     burin_draft_start(g->draft);
     g->decoder = (burin_decoder){0};
     g->text = (burin_utf8){0};

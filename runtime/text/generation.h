@@ -21,6 +21,7 @@ typedef struct burin_generation {
     int64_t generated, count;       // so far, and at most
     uint64_t started, prompt_read;  // nanoseconds
     bool stopped;                   // by --stop
+    const char *stop_text;          // which of these; NULL: none
     const char *failure;            // why no token can follow; NULL: one can
     char *pending;                  // what may be the beginning of such a text; NULL: there are none
     size_t n_pending;

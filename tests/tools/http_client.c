@@ -131,7 +131,7 @@ static void answer(int i) {
     } else {
         text body = body_of(&reply);
         set_to_zero(&body, "\"created\": "), set_to_zero(&body, "\"created_at\": "), set_to_zero(&body, "\"cached_tokens\": ");
-        set_to_zero(&body, "\"cache_read_input_tokens\": ");
+        set_to_zero(&body, "\"cache_read_input_tokens\": "), set_to_zero(&body, "\"input_tokens\": ");
         for (char *c = body.data; *c; c++) *c = *c == '\n' ? '~' : *c;
         add(&replies[i], reply.n > 12 ? reply.data + 9 : "000", 3);
         add(&replies[i], " ", 1);
