@@ -1,6 +1,9 @@
-// --chat: a conversation, line by line. Ctrl-C stops the answer, Ctrl-D ends the program; a line that ends with \ goes on.
+// --chat: a conversation, line by line. Ctrl-C stops the answer, Ctrl-D ends the program. A message has several lines where one
+// ends with \, between """ and """, and where they are pasted. With --json a line is a message in JSON, and so is its answer.
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +18,12 @@
 typedef struct chat {
     burin_conversation c;
     bool terminal;
-    bool dropped;  // it was said that turns were
+    bool dropped;  // a note has told that the oldest turns are left out
+    bool left;     // by /quit
+    bool speed;    // after each answer
+    bool json;     // lines in, lines out
+    bool whole;    // the line has all messages of a conversation
+    bool block;    // the message was between marks: no command
     char *line;
     size_t bytes, room;
     burin_editor *editor;  // NULL: lines are read as the terminal gives them
@@ -66,7 +74,14 @@ static void print_mark(const chat *t, const char *mark) {
     burin_flush();
 }
 
-// Byte by byte: what comes behind a line is left to whoever reads it. Ctrl-C drops the lines before. False at the end of the
+// True if more has come with the line: the terminal got a text of several lines at once.
+static bool is_pasted(const chat *t) {
+    enum { WAIT = 20 };  // milliseconds; nobody types as fast
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    return t->terminal && poll(&input, 1, WAIT) > 0;
+}
+
+// Byte by byte: what comes after a line is left to whoever reads it. Ctrl-C drops the lines before. False at the end of the
 // input.
 static bool read_one_line(chat *t, const char *mark) {
     size_t begin = t->bytes;
@@ -78,22 +93,59 @@ static bool read_one_line(chat *t, const char *mark) {
     while ((n = read(STDIN_FILENO, &byte, 1)) > 0 || (n < 0 && errno == EINTR)) {
         if (n < 0) continue;
         if (chat_stop) chat_stop = 0, t->bytes = begin = 0;
-        if (byte == '\n') return true;
+        if (byte == '\n' && !is_pasted(t)) return true;
         add_byte(t, byte);
     }
     return t->bytes > begin;
+}
+
+static const char block_mark[] = "\"\"\"";
+enum { BLOCK_MARK = sizeof block_mark - 1 };
+
+static void drop_bytes(chat *t, size_t bytes) { t->line[t->bytes -= bytes] = 0; }
+
+// Lines after one that ends with a backslash
+static void read_continued_lines(chat *t) {
+    while (t->bytes && t->line[t->bytes - 1] == '\\') {
+        t->line[t->bytes - 1] = '\n';
+        if (read_one_line(t, ". ")) continue;
+        drop_bytes(t, 1);
+        return;
+    }
+}
+
+static bool ends_block(const chat *t) {
+    return t->bytes >= 2 * BLOCK_MARK && !memcmp(t->line + t->bytes - BLOCK_MARK, block_mark, BLOCK_MARK);
+}
+
+// Lines up to one that ends with the mark which the first began with. The marks go, and newlines beside them.
+static void read_quoted_lines(chat *t) {
+    bool there = true;
+    while (!ends_block(t) && there) {
+        add_byte(t, '\n');
+        there = read_one_line(t, ". ");
+    }
+    if (ends_block(t)) drop_bytes(t, BLOCK_MARK);
+    if (t->bytes > BLOCK_MARK && t->line[t->bytes - 1] == '\n') drop_bytes(t, 1);
+    size_t from = BLOCK_MARK + (t->line[BLOCK_MARK] == '\n');
+    if (from > t->bytes) from = t->bytes;
+    memmove(t->line, t->line + from, t->bytes - from + 1);
+    t->bytes -= from;
 }
 
 static bool read_line(chat *t) {
     t->bytes = 0;
     add_byte(t, 0);
     t->bytes = 0;
+    t->block = false;
     chat_stop = 0;
     bool there = read_one_line(t, "> ");
-    while (there && t->bytes && t->line[t->bytes - 1] == '\\') {
-        t->line[t->bytes - 1] = '\n';
-        there = read_one_line(t, ". ");
-        if (!there) there = true, t->line[--t->bytes] = 0;
+    if (there && !t->json) {
+        t->block = t->bytes >= BLOCK_MARK && !memcmp(t->line, block_mark, BLOCK_MARK);
+        if (t->block)
+            read_quoted_lines(t);
+        else
+            read_continued_lines(t);
     }
     chat_stop = chat_reads = 0;
     return there;
@@ -137,7 +189,7 @@ static bool drop_what_is_too_much(chat *t) {
 
 static void say_what_was_read(const chat *t) {
     const burin_conversation *c = &t->c;
-    if (!c->g.run->command->verbose) return;
+    if (!c->g.run->command->verbose && !t->speed) return;
     burin_note("read %d new tokens, kept %d", c->n_ids - c->kept, c->kept);
     burin_generation_statistics(&c->g, c->n_ids - c->kept);
 }
@@ -160,16 +212,7 @@ static void answer(chat *t) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- commands
-static void set_system(chat *t, const char *text) {
-    burin_conversation *c = &t->c;
-    burin_turn last;
-    if (has_system(t)) burin_conversation_remove(c, 0, 1);
-    if (!*text) return;
-    burin_conversation_add(c, "system", text, strlen(text));
-    last = c->turns[c->n_turns - 1];
-    memmove(c->turns + 1, c->turns, (size_t)(c->n_turns - 1) * sizeof last);
-    c->turns[0] = last;
-}
+static void command_system(chat *t, const char *text) { burin_conversation_system(&t->c, text); }
 
 static void command_reset(chat *t, const char *argument) {
     (void)argument;
@@ -177,31 +220,57 @@ static void command_reset(chat *t, const char *argument) {
     burin_conversation_remove(&t->c, first, t->c.n_turns - first);
 }
 
-// The last question, and what followed it. False: there is none.
-static bool remove_last(chat *t, bool question) {
-    int32_t last = t->c.n_turns;
-    while (last > 0 && strcmp(t->c.turns[last - 1].role, "user")) last--;
-    if (!last) return false;
-    burin_conversation_remove(&t->c, last - question, t->c.n_turns - last + question);
-    return true;
+// The number of the last question, or -1
+static int32_t last_question(const chat *t) {
+    int32_t last = t->c.n_turns - 1;
+    while (last >= 0 && strcmp(t->c.turns[last].role, "user")) last--;
+    return last;
 }
 
 static void command_undo(chat *t, const char *argument) {
+    enum { SHOWN = 60 };
+    int32_t question = last_question(t);
     (void)argument;
-    if (!remove_last(t, true)) burin_note("there is nothing to undo");
+    if (question < 0) {
+        burin_note("there is nothing to undo");
+        return;
+    }
+    const burin_turn *turn = &t->c.turns[question];
+    burin_note("forgotten: %.*s%s, and its answer", SHOWN, turn->text, turn->bytes > SHOWN ? "..." : "");
+    burin_conversation_remove(&t->c, question, t->c.n_turns - question);
 }
 
 static void command_retry(chat *t, const char *argument) {
+    int32_t question = last_question(t);
     (void)argument;
-    if (remove_last(t, false))
-        answer(t);
-    else
+    if (question < 0) {
         burin_note("there is nothing to answer again");
+        return;
+    }
+    burin_conversation_remove(&t->c, question + 1, t->c.n_turns - question - 1);
+    answer(t);
+}
+
+static void command_quit(chat *t, const char *argument) {
+    (void)argument;
+    t->left = true;
+}
+
+static void command_speed(chat *t, const char *argument) {
+    (void)argument;
+    t->speed = !t->speed;
+    burin_note(t->speed ? "the speed of each answer follows it" : "no more speeds");
+}
+
+static bool has_name(const char *command, const char *path) {
+    if (!*path) burin_note("%s needs the name of a file: %s chat.json", command, command);
+    return *path;
 }
 
 static void command_save(chat *t, const char *path) {
     size_t bytes;
     const char *why;
+    if (!has_name("/save", path)) return;
     char *json = burin_conversation_json(&t->c, &bytes);
     json[bytes++] = '\n';
     if (!burin_replace_file(path, json, bytes, &why)) burin_note("/save %s: %s", path, why);
@@ -211,6 +280,7 @@ static void command_save(chat *t, const char *path) {
 static void command_load(chat *t, const char *path) {
     size_t bytes;
     const char *why;
+    if (!has_name("/load", path)) return;
     int file = burin_open_small_file(path, BURIN_MOST_LINE, &why);
     if (file < 0) {
         burin_note("/load %s: %s", path, why);
@@ -229,20 +299,25 @@ static const struct chat_command {
     void (*run)(chat *, const char *argument);
 } chat_commands[] = {
     {"/help", "this text", command_help},
+    {"/quit", "leaves, as Ctrl-D does", command_quit},
+    {"/exit", NULL, command_quit},
+    {"/bye", NULL, command_quit},
     {"/reset", "begins again; the system prompt stays", command_reset},
     {"/undo", "forgets the last question and its answer", command_undo},
     {"/retry", "answers the last question again", command_retry},
     {"/save", "F: writes the conversation to F, as JSON", command_save},
     {"/load", "F: goes on with the conversation in F", command_load},
-    {"/system", "TEXT: replaces the system prompt; none: without", set_system},
+    {"/speed", "shows how fast each answer was read and written; again: not", command_speed},
+    {"/system", "TEXT: replaces the system prompt; none: without", command_system},
 };
 
 static void command_help(chat *t, const char *argument) {
     (void)argument;
     for (size_t i = 0; i < sizeof chat_commands / sizeof *chat_commands; i++)
-        burin_print("%-8s %s\n", chat_commands[i].name, chat_commands[i].help);
+        if (chat_commands[i].help) burin_print("%-8s %s\n", chat_commands[i].name, chat_commands[i].help);
     if (t->editor) burin_print("arrow keys move in a line and bring back earlier ones, Ctrl-R looks for one\n");
-    burin_print("a line that ends with \\ goes on in the next; Ctrl-C stops an answer, Ctrl-D leaves\n");
+    burin_print("a message of several lines is pasted, or between \"\"\" and \"\"\", or its lines end with \\\n"
+                "Ctrl-C stops an answer, Ctrl-D leaves\n");
     burin_flush();
 }
 
@@ -256,25 +331,112 @@ static void run_command(chat *t) {
     burin_note("there is no command %s\nhint: /help lists them", t->line);
 }
 
+// --------------------------------------------------------------------------------------------------------------------- JSON
+static void print_error(const char *text) {
+    burin_print("{\"error\": ");
+    burin_print_json_string(text, strlen(text));
+    burin_print("}\n");
+    burin_show();
+}
+
+// A string is a question, an object a message, a list or an object with messages a conversation that replaces the one before. The
+// result is a list, or that object; the caller frees it.
+static char *messages_of_line(const chat *t, size_t *bytes) {
+    static const char *const around[][2] = {{"[{\"role\": \"user\", \"content\": ", "}]"}, {"[", "]"}, {"", ""}};
+    const char *line = t->line + strspn(t->line, " \t");
+    const char *const *ends = around[*line == '"' ? 0 : t->whole ? 2 : 1];
+    char *json = burin_allocate(1, t->bytes + 64);
+    *bytes = (size_t)sprintf(json, "%s%s%s", ends[0], line, ends[1]);
+    return json;
+}
+
+static bool read_turns(chat *t, const char *json, size_t bytes) {
+    burin_conversation *c = &t->c;
+    int32_t before = c->n_turns;
+    char error[512];
+    if (!burin_conversation_parse(c, "the line", json, bytes, error, sizeof error)) {
+        print_error(error);
+        return false;
+    }
+    if (t->whole) burin_conversation_remove(c, 0, before);
+    return true;
+}
+
+// Answers the turns so far, of which the last is of the user or a tool.
+static void answer_line(chat *t, const char *json, size_t bytes) {
+    burin_conversation *c = &t->c;
+    int32_t before = c->n_turns;
+    size_t turns_bytes;
+    if (!read_turns(t, json, bytes)) return;
+    char *turns = json[0] == '{' ? NULL : burin_conversation_json(c, &turns_bytes);
+    const burin_tools_text text = {"the line", turns ? turns : json, turns ? turns_bytes : bytes};
+    bool made = burin_conversation_prompt(c, text.json, text.bytes, text.name), fits = made && c->n_ids < c->g.run->context;
+    if (fits) {
+        burin_answer_with_tools(c, &text);
+        burin_conversation_add(c, "assistant", c->g.answer, c->g.answer_bytes);
+        burin_show();
+    } else {
+        print_error(made ? "the conversation fills the context" : c->rendering.error);
+        if (c->n_turns > before) burin_conversation_remove(c, before, c->n_turns - before);
+    }
+    free(turns);
+}
+
+static void converse_in_json(chat *t) {
+    while (read_line(t)) {
+        size_t bytes;
+        if (!t->bytes) continue;
+        t->whole = t->line[strspn(t->line, " \t")] == '[' || strstr(t->line, "\"messages\"");
+        char *json = messages_of_line(t, &bytes);
+        answer_line(t, json, bytes);
+        free(json);
+    }
+}
+
+// --------------------------------------------------------------------------------------------------------------------- lines
+static void take_chat_line(chat *t) {
+    if (*t->line == '/' && !t->block) {
+        run_command(t);
+    } else if (t->bytes) {
+        burin_conversation_add(&t->c, "user", t->line, t->bytes);
+        answer(t);
+    }
+}
+
+// The prompt of the command line is the first message.
+static void answer_prompt(chat *t) {
+    const burin_command *command = t->c.g.run->command;
+    size_t bytes;
+    if (!command->prompt && !command->prompt_file) return;
+    char *text = burin_question_text(command, &bytes);
+    burin_conversation_add(&t->c, "user", text, bytes);
+    if (t->terminal) burin_print("> "), burin_print_text(text, bytes), burin_print("\n");
+    free(text);
+    answer(t);
+}
+
+static void converse(chat *t) {
+    burin_run *run = t->c.g.run;
+    if (t->terminal) t->editor = burin_editor_open(run->command->history, &chat_stop);
+    if (t->terminal) burin_print("%s: /help lists commands, Ctrl-D leaves\n", run->model->name);
+    answer_prompt(t);
+    while (!t->left && read_line(t)) take_chat_line(t);
+    if (!t->left) print_mark(t, "\n");
+    burin_editor_close(t->editor);
+}
+
 int burin_chat(burin_run *run) {
-    chat t = {.terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
+    bool json = run->command->json;
+    chat t = {.json = json, .terminal = !json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
     burin_conversation_open(&t.c, run);
     burin_conversation_load(&t.c);
     run->stop = &chat_stop;
     catch_interrupts();
-    if (t.terminal) t.editor = burin_editor_open(run->command->history, &chat_stop);
-    if (run->command->system) set_system(&t, run->command->system);
-    if (t.terminal) burin_print("%s: /help lists commands, Ctrl-D leaves\n", run->model->name);
-    while (read_line(&t)) {
-        if (*t.line == '/') {
-            run_command(&t);
-        } else if (t.bytes) {
-            burin_conversation_add(&t.c, "user", t.line, t.bytes);
-            answer(&t);
-        }
-    }
-    print_mark(&t, "\n");
-    burin_editor_close(t.editor);
+    if (run->command->system) burin_conversation_system(&t.c, run->command->system);
+    if (json)
+        converse_in_json(&t);
+    else
+        converse(&t);
     burin_conversation_save(&t.c);
     burin_conversation_close(&t.c);
     free(t.line);

@@ -69,6 +69,15 @@ void burin_conversation_remove(burin_conversation *c, int32_t first, int32_t n) 
     c->n_turns -= n;
 }
 
+void burin_conversation_system(burin_conversation *c, const char *text) {
+    if (c->n_turns && !strcmp(c->turns[0].role, "system")) burin_conversation_remove(c, 0, 1);
+    if (!*text) return;
+    burin_conversation_add(c, "system", text, strlen(text));
+    burin_turn system = c->turns[c->n_turns - 1];
+    memmove(c->turns + 1, c->turns, (size_t)(c->n_turns - 1) * sizeof system);
+    c->turns[0] = system;
+}
+
 // `to` has room for 6 * bytes.
 static char *write_escaped(char *to, const char *text, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {
@@ -108,14 +117,21 @@ static void add_turn_read(void *conversation, const char *role, const char *text
     burin_conversation_add(conversation, role, text, bytes);
 }
 
-bool burin_conversation_read(burin_conversation *c, const char *name, const char *json, size_t bytes) {
-    char error[512];
+bool burin_conversation_parse(burin_conversation *c, const char *name, const char *json, size_t bytes, char *error,
+                              size_t room) {
     int32_t before = c->n_turns;
     void *memory = burin_allocate(1, BURIN_RENDER_BYTES(bytes));
     const burin_message_reader reader = {add_turn_read, c, memory, BURIN_RENDER_BYTES(bytes)};
-    bool read = burin_read_messages(&reader, name, json, bytes, error, sizeof error);
-    if (!read) burin_conversation_remove(c, before, c->n_turns - before), burin_note("%s", error);
+    bool read = burin_read_messages(&reader, name, json, bytes, error, room);
+    if (!read) burin_conversation_remove(c, before, c->n_turns - before);
     free(memory);
+    return read;
+}
+
+bool burin_conversation_read(burin_conversation *c, const char *name, const char *json, size_t bytes) {
+    char error[512];
+    bool read = burin_conversation_parse(c, name, json, bytes, error, sizeof error);
+    if (!read) burin_note("%s", error);
     return read;
 }
 

@@ -1,6 +1,7 @@
 // A conversation: its turns, the prompt that the model's template makes of them, and how much of it the slot has read already.
 #ifndef BURIN_CONVERSATION_H
 #define BURIN_CONVERSATION_H
+#include "grammar/tools.h"
 #include "template/template.h"
 #include "text/generation.h"
 
@@ -30,6 +31,8 @@ char *burin_conversation_json(const burin_conversation *, size_t *bytes);  // th
 
 // Adds the turns of messages in JSON. False: nothing was added, and a note says why.
 bool burin_conversation_read(burin_conversation *, const char *name, const char *json, size_t bytes);
+// The same, but the reason is put into `error`, of `room` bytes.
+bool burin_conversation_parse(burin_conversation *, const char *name, const char *json, size_t bytes, char *error, size_t room);
 
 // What --session has: the slot, and the turns.
 void burin_conversation_load(burin_conversation *);
@@ -37,10 +40,17 @@ void burin_conversation_save(const burin_conversation *);
 
 // The prompt of these messages (JSON, as burin_render takes it). False: rendering.error says why.
 bool burin_conversation_prompt(burin_conversation *, const char *json, size_t bytes, const char *name);
+// Replaces the first turn if it is of the system, or puts one before all; "": without.
+void burin_conversation_system(burin_conversation *, const char *text);
 bool burin_conversation_fits(const burin_conversation *);  // with room for an answer
 // Reads what is new of the prompt and answers: g.answer. False: run->stop was set before all was read.
 bool burin_conversation_answer(burin_conversation *);
 
 int burin_chat(burin_run *);             // chat.c: on a terminal, or lines through a pipe
 int burin_answer_messages(burin_run *);  // messages.c: --messages
+int burin_answer_question(burin_run *);  // the prompt of the command line as a message
+// The prompt without the newline that a file ends with; the caller frees it.
+char *burin_question_text(const burin_command *, size_t *bytes);
+// Prints the answer to the prompt: with --json an object, which has calls of the tools in `messages`.
+void burin_answer_with_tools(burin_conversation *, const burin_tools_text *messages);
 #endif

@@ -113,6 +113,35 @@ static void print_answer(burin_conversation *c, const burin_tool_format *format)
     burin_answer_end(g, c->n_ids);
 }
 
+void burin_answer_with_tools(burin_conversation *c, const burin_tools_text *text) {
+    burin_run *run = c->g.run;
+    burin_tool_format format = {0};
+    bool own = !c->g.constraint;  // --grammar and such hold the answer without tools
+    if (own) {
+        c->g.constraint = burin_tools_constraint(run, text, &format);
+        c->g.calls = c->g.constraint && run->command->json;
+        c->g.marks = format.marks;
+    }
+    burin_answer_begin(&c->g);
+    burin_conversation_answer(c);
+    if (run->command->json) print_answer(c, &format);
+    burin_tool_format_close(&format);
+    if (!own) return;
+    burin_constraint_close(c->g.constraint);
+    c->g.constraint = NULL, c->g.calls = false, c->g.marks = NULL;
+}
+
+// Prints the answer to a conversation; `what` it is, for messages: "the messages have".
+static void answer_conversation(burin_conversation *c, const burin_tools_text *text, const char *what) {
+    burin_run *run = c->g.run;
+    if (!burin_conversation_prompt(c, text->json, text->bytes, text->name))
+        burin_stop(BURIN_USER_MISTAKE, "%s", c->rendering.error);
+    if (!c->n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");
+    if (c->n_ids > run->context) burin_out_of_context(run, what, c->n_ids);
+    burin_answer_with_tools(c, text);
+    burin_generation_statistics(&c->g, c->n_ids - c->kept);
+}
+
 int burin_answer_messages(burin_run *run) {
     burin_conversation c;
     const char *name;
@@ -124,22 +153,48 @@ int burin_answer_messages(burin_run *run) {
     char *json = burin_read_open_file(file, name, &bytes);
     if (bytes > BURIN_MOST_LINE)
         burin_stop(BURIN_USER_MISTAKE, "%s: messages of more than %d MB fit no context", name, BURIN_MOST_LINE >> 20);
-    if (!burin_conversation_prompt(&c, json, bytes, name)) burin_stop(BURIN_USER_MISTAKE, "%s", c.rendering.error);
-    if (!c.n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");
-    if (c.n_ids > run->context) burin_out_of_context(run, "the messages have", c.n_ids);
-    burin_tool_format format = {0};
-    if (!c.g.constraint) {
-        c.g.constraint = burin_tools_constraint(run, &(burin_tools_text){name, json, bytes}, &format);
-        c.g.calls = c.g.constraint && run->command->json;
-        c.g.marks = format.marks;
-    }
-    burin_answer_begin(&c.g);
-    burin_conversation_answer(&c);
-    if (run->command->json) print_answer(&c, &format);
-    burin_tool_format_close(&format);
-    burin_generation_statistics(&c.g, c.n_ids - c.kept);
+    answer_conversation(&c, &(burin_tools_text){name, json, bytes}, "the messages have");
     burin_conversation_save(&c);
     burin_conversation_close(&c);
     free(json);
+    return 0;
+}
+
+// A file or a pipe ends its last line, which is not part of a question.
+static size_t without_last_newline(const char *text, size_t bytes) {
+    if (bytes && text[bytes - 1] == '\n') bytes--;
+    if (bytes && text[bytes - 1] == '\r') bytes--;
+    return bytes;
+}
+
+char *burin_question_text(const burin_command *command, size_t *bytes) {
+    char *text = burin_prompt_text(command, bytes);
+    *bytes = without_last_newline(text, *bytes);
+    if (*bytes > BURIN_MOST_LINE)
+        burin_stop(BURIN_USER_MISTAKE, "a question of more than %d MB fits no context", BURIN_MOST_LINE >> 20);
+    return text;
+}
+
+int burin_answer_question(burin_run *run) {
+    burin_conversation c;
+    size_t bytes;
+    char *text = burin_question_text(run->command, &bytes);
+    if (!bytes) {
+        free(text);
+        return burin_generate(run);
+    }
+    burin_conversation_open(&c, run);
+    burin_conversation_load(&c);
+    if (run->command->system) burin_conversation_system(&c, run->command->system);
+    burin_conversation_add(&c, "user", text, bytes);
+    free(text);
+    char *json = burin_conversation_json(&c, &bytes);
+    answer_conversation(&c, &(burin_tools_text){"the conversation", json, bytes}, "the question has");
+    free(json);
+    if (c.g.full && !run->command->json)
+        burin_note("the context of %d tokens is full: the answer ends here", run->context);
+    burin_conversation_add(&c, "assistant", c.g.answer, c.g.answer_bytes);
+    burin_conversation_save(&c);
+    burin_conversation_close(&c);
     return 0;
 }

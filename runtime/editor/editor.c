@@ -27,6 +27,7 @@ struct burin_editor {
     const char *mark;
     volatile sig_atomic_t *interrupted;
     bool was_interrupted;
+    bool pasting;      // the terminal sends a text that was pasted
     const char *keys;  // typed in the user's place
     int early;         // bytes typed before the terminal was set for a line
     char character[16];
@@ -41,6 +42,16 @@ static volatile sig_atomic_t came[N_WATCHED];
 static void note_signal(int number) {
     for (int i = 0; i < N_WATCHED; i++)
         if (watched[i] == number) came[i] = 1;
+}
+
+// A terminal puts these around a text that is pasted (bracketed paste), when it is asked to: newlines in it end no line.
+static const char ask_for_marks[] = "\x1b[?2004h", ask_for_none[] = "\x1b[?2004l";
+
+static void stop_marks(void) { burin_write_all(STDOUT_FILENO, ask_for_none, sizeof ask_for_none - 1); }
+
+static void start_marks(void) {
+    burin_write_all(STDOUT_FILENO, ask_for_marks, sizeof ask_for_marks - 1);
+    atexit(stop_marks);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- signals
@@ -80,6 +91,7 @@ static void obey_signal(burin_editor *e, int number) {
             break;
         default:  // the program ends, and leaves the terminal as it was
             el_set(e->line, EL_PREP_TERM, 0);
+            stop_marks();
             leave_signals(e);
             raise(number);
             _exit(128 + number);
@@ -135,6 +147,35 @@ static wchar_t code_point(const char *c, size_t n) {
     return code;
 }
 
+// ------------------------------------------------------------------------------------------------------------------- pasting
+static unsigned char begin_paste(EditLine *line, int key) {
+    burin_editor *e;
+    (void)key;
+    el_get(line, EL_CLIENTDATA, &e);
+    e->pasting = true;
+    return CC_NORM;
+}
+
+static unsigned char end_paste(EditLine *line, int key) {
+    burin_editor *e;
+    (void)key;
+    el_get(line, EL_CLIENTDATA, &e);
+    e->pasting = false;
+    return CC_REFRESH;
+}
+
+// Ctrl-V takes the next key as it is. A newline that nothing follows was typed: the end of the paste was lost.
+static void keep_newline(burin_editor *e, wchar_t *key) {
+    enum { WAIT = 100 };  // milliseconds
+    static const char quoted_newline[] = "\026\n";
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (!e->pasting || (*key != '\r' && *key != '\n')) return;
+    e->pasting = poll(&input, 1, WAIT) > 0;
+    if (!e->pasting) return;
+    e->keys = quoted_newline;
+    *key = (unsigned char)*e->keys++;
+}
+
 static int next_key(EditLine *line, wchar_t *key) {
     burin_editor *e;
     char byte;
@@ -148,6 +189,7 @@ static int next_key(EditLine *line, wchar_t *key) {
             size_t n = (size_t)burin_utf8_length((unsigned char)e->character[e->at]);
             *key = code_point(e->character + e->at, n);
             e->at += n;
+            keep_newline(e, key);
             return 1;
         }
         int got = next_byte(e, &byte);
@@ -160,6 +202,14 @@ static char *mark_of(EditLine *line) {
     burin_editor *e;
     el_get(line, EL_CLIENTDATA, &e);
     return (char *)(uintptr_t)e->mark;
+}
+
+static void bind_pasting(EditLine *line) {
+    el_set(line, EL_ADDFN, "begin-paste", "begins a pasted text", begin_paste);
+    el_set(line, EL_ADDFN, "end-paste", "ends it", end_paste);
+    el_set(line, EL_BIND, "\\e[200~", "begin-paste", NULL);
+    el_set(line, EL_BIND, "\\e[201~", "end-paste", NULL);
+    el_set(line, EL_BIND, "^V", "ed-quoted-insert", NULL);
 }
 
 // As terminals send them, whatever their description says; and Ctrl-R, Ctrl-W as in other editors of lines.
@@ -193,14 +243,18 @@ static void open_history(burin_editor *e, const char *path) {
     el_set(e->line, EL_HIST, history, e->history);
 }
 
-static void add_to_history(burin_editor *e, const char *line) {
-    if (!*line || !e->history) return;
+// A pasted text becomes one line of it.
+static void add_to_history(burin_editor *e, const char *text) {
+    if (!*text || !e->history) return;
+    char *line = burin_allocate(1, strlen(text) + 1);
+    for (size_t i = 0; text[i]; i++) line[i] = text[i] == '\n' ? ' ' : text[i];
     keep_line(e, line);
     if (e->file >= 0 && !burin_history_add(e->file, line)) {
         burin_note("--history: %s: lines are no longer kept", strerror(errno));
         close(e->file);
         e->file = -1;
     }
+    free(line);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- lines
@@ -221,6 +275,8 @@ burin_editor *burin_editor_open(const char *path, volatile sig_atomic_t *interru
     el_set(e->line, EL_SIGNAL, 0);
     el_set(e->line, EL_GETCFN, next_key);
     bind_keys(e->line);
+    bind_pasting(e->line);
+    start_marks();
     open_history(e, path);
     return e;
 }
@@ -244,16 +300,16 @@ burin_line_end burin_editor_line(burin_editor *e, const char *mark, const char *
     burin_flush();
     e->mark = mark;
     e->keys = NULL;
-    e->was_interrupted = false;
+    e->was_interrupted = e->pasting = false;
     watch_signals(e);
     set_terminal(e);
     char *text = (char *)(uintptr_t)el_gets(e->line, &n);
     leave_signals(e);
     if (e->was_interrupted) return BURIN_LINE_INTERRUPTED;
     if (!text || n <= 0) return BURIN_LINES_END;
-    text[strcspn(text, "\r\n")] = 0;
-    *line = text;
     *bytes = strlen(text);
+    if (*bytes && (text[*bytes - 1] == '\n' || text[*bytes - 1] == '\r')) text[--*bytes] = 0;
+    *line = text;
     add_to_history(e, text);
     return BURIN_LINE;
 }

@@ -6,6 +6,7 @@
 
 #include "engine/network.h"
 #include "network/model_card.h"
+#include "program/input.h"
 #include "program/output.h"
 #include "text/bench.h"
 #include "text/generation.h"
@@ -34,22 +35,40 @@ static void tokenize_prompts(const burin_model *model, const burin_command *c) {
     burin_print_tokens(&how);
 }
 
-static int no_template(burin_run *run) {
-    (void)run;
-    burin_stop(BURIN_USER_MISTAKE, "this model has no chat template\nhint: %s \"a text\" continues a text", burin_program_name);
+// A model with a chat template answers its prompt, unless --raw says that it is the beginning of a text.
+static bool is_question(const burin_model *model, const burin_command *c) {
+    if (!model->modes->question || c->raw || c->tokens || c->over) return false;
+    return (c->prompt && *c->prompt) || c->prompt_file || burin_input_is_offered(false);
+}
+
+typedef int (*way_to_run)(burin_run *);
+
+static way_to_run find_way(const burin_model *model, const burin_command *c) {
+    if (c->server.address) return burin_serve;
+    if (c->perplexity_file) return burin_perplexity;
+    if (c->bench) return burin_bench;
+    if (c->messages) return model->modes->messages;
+    if (wants_to_talk(model, c)) return model->modes->chat;
+    return is_question(model, c) ? model->modes->question : burin_generate;
+}
+
+static void check_way(const burin_model *model, const burin_command *c, way_to_run way) {
+    bool talks = way && (way == model->modes->chat || way == model->modes->question);
+    if (!model->modes->chat && (!way || c->system || c->raw))
+        burin_stop(BURIN_USER_MISTAKE, "%sthis model has no chat template\nhint: %s \"a text\" continues a text",
+                   c->system ? "--system: " : c->raw ? "--raw: " : "", burin_program_name);
+    if (c->system && !talks)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "--system is for a question or a chat\nhint: %s --system TEXT \"a question\"",
+                   burin_program_name);
 }
 
 int burin_run_text(const burin_model *model, const burin_command *c) {
     burin_run run;
     if (c->tokenize || c->decode) return tokenize_prompts(model, c), 0;
+    way_to_run way = find_way(model, c);
+    check_way(model, c, way);
     burin_run_open(&run, model, c);
-    int (*answer)(burin_run *) = c->server.address         ? burin_serve
-                                 : c->perplexity_file      ? burin_perplexity
-                                 : c->bench                ? burin_bench
-                                 : c->messages             ? model->modes->messages
-                                 : wants_to_talk(model, c) ? model->modes->chat
-                                                           : burin_generate;
-    int status = (answer ? answer : no_template)(&run);
+    int status = way(&run);
     burin_run_close(&run);
     return status;
 }

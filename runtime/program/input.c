@@ -67,17 +67,22 @@ int burin_open_input(const char *path, const char **name) {
     return file;
 }
 
-// Is there text on standard input, when nobody said so? A file: yes. A pipe: when it says something, or ends, within a second
-// (one that a parent process left open and forgets about would make the program wait for ever). A terminal: no.
-bool burin_input_is_offered(void) {
+static bool is_offered(bool prompted) {
     struct stat status;
     if (fstat(STDIN_FILENO, &status)) return false;
-    if (S_ISREG(status.st_mode)) return true;
+    if (S_ISREG(status.st_mode)) return !prompted || !lseek(STDIN_FILENO, 0, SEEK_CUR);
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     if (!S_ISFIFO(status.st_mode)) return false;
     if (poll(&input, 1, A_SECOND) > 0) return true;
-    burin_note("nothing came on standard input within a second: going on without a prompt\nhint: -f - waits for it");
+    burin_note("nothing came on standard input within a second: going on %s\nhint: -f - waits for it",
+               prompted ? "with the prompt alone" : "without a prompt");
     return false;
+}
+
+bool burin_input_is_offered(bool prompted) {
+    static int offered = -1;
+    if (offered < 0) offered = is_offered(prompted);
+    return offered;
 }
 
 static char *read_all(int file, const char *name, size_t *bytes) {

@@ -14,7 +14,10 @@ int burin_open_small_file(const char *path, long long most_bytes, const char **w
 // Opens a file ("-": standard input) and says what to call it in messages; ends the program when it cannot.
 int burin_open_input(const char *path, const char **name);
 
-bool burin_input_is_offered(void);  // on standard input, when nobody said so
+// True if there is text on standard input though no option names it: a file; a pipe that brings something, or ends, within a second
+// (one that a parent process left open would make the program wait for ever). After a prompt on the command line a file counts only
+// from its beginning: else it is the input of a loop in a shell, which has read some lines of it. False for a terminal.
+bool burin_input_is_offered(bool prompted);
 
 // What a text, and a line of many, may have of bytes: what never ends is not read for ever.
 enum { BURIN_MOST_TEXT = 256 << 20, BURIN_MOST_LINE = 16 << 20 };

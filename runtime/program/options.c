@@ -212,13 +212,14 @@ static void check_history(const burin_command *c) {
             "--history: this program has no line editor\nhint: burin build MODEL --line-editor=libedit; rlwrap %s --chat",
             burin_program_name);
 #endif
-    if (c->history && (c->prompt || c->prompt_file || c->tokens || c->messages))
+    if (c->history && !c->chat && (c->prompt || c->prompt_file || c->tokens || c->messages))
         bad_command_line("--history is of a conversation", "--chat --history ", c->history);
 }
 
 static void check_combination(burin_kind program, const burin_command *c) {
-    int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL) + (c->n_texts > 0) + c->chat +
-                 (c->messages != NULL);
+    bool together = program == BURIN_DECODER;  // a file follows a prompt, and both may begin a chat
+    int text = together ? c->prompt || c->prompt_file : (c->prompt != NULL) + (c->prompt_file != NULL);
+    int inputs = text + (c->tokens != NULL) + (c->n_texts > 0) + (c->chat && !text) + (c->messages != NULL);
     check_format(c);
     if (program == BURIN_LABELLER && c->format && !strcmp(c->format, "npy"))
         bad_command_line("--format npy: expected text or json", "--format ", "json");
@@ -228,10 +229,13 @@ static void check_combination(burin_kind program, const burin_command *c) {
         bad_command_line("--rank prints texts", "--rank QUERY ", "-f FILE");
     if (inputs > 1)
         bad_command_line("more than one input", "give one of a prompt, -f FILE, --tokens, --chat and ", "--messages");
+    if (c->raw && (c->chat || c->messages))
+        bad_command_line("--raw continues a text", "leave out ", c->chat ? "--chat" : "--messages");
     if ((c->pieces || (c->format && program == BURIN_DECODER)) && !c->tokenize)
         bad_command_line(c->pieces ? "--pieces without --tokenize" : "--format without --tokenize", "--tokenize ", "TEXT");
-    if (c->json && (c->chat || c->tokens))
-        bad_command_line("--json is for one text", "leave out ", c->chat ? "--chat" : "--tokens");
+    if (c->json && c->tokens) bad_command_line("--json is for a text", "leave out ", "--tokens");
+    if (c->json && c->chat && text)
+        bad_command_line("--chat --json reads its messages from standard input", "leave out the ", "prompt");
     if (c->logprobs >= 0 && !c->json) bad_command_line("--logprobs without --json", "--json ", "--logprobs N");
     if (c->perplexity_file && inputs) bad_command_line("--perplexity reads its own file", "leave out the ", "prompt");
     if ((c->perplexity_file || c->bench) && (c->logits_file || c->logits_hash))

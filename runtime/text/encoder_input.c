@@ -31,7 +31,7 @@ const char *burin_source_lines(const burin_run *run) {
         burin_stop(BURIN_USER_MISTAKE, "this model's source is no text\nhint: --input %s=F.npy",
                    run->model->encoder->net->inputs[0].name);
     if (!is_text(run) || c->tokens || c->prompt) return NULL;
-    if (!c->prompt_file && !c->over && !burin_input_is_offered()) burin_no_source(run);
+    if (!c->prompt_file && !c->over && !burin_input_is_offered(false)) burin_no_source(run);
     return c->prompt_file ? c->prompt_file : "-";
 }
 

@@ -414,7 +414,7 @@ static int32_t begin_session(burin_generation *g, burin_tokens *prompt, bool emp
 // A model that is made to talk often has nothing to add to a text.
 static void say_if_silent(const burin_generation *g) {
     if (g->generated || !g->count || !g->run->model->template_bytes || g->constraint) return;
-    burin_note("the text ends at once: this model is made to be asked\nhint: --chat, or --messages");
+    burin_note("the text ends at once: this model is made to be asked\nhint: without --raw it answers a prompt");
 }
 
 static void generate_from_prompt(burin_generation *g) {

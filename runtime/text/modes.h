@@ -5,7 +5,9 @@
 
 struct burin_modes {
     int (*run)(const burin_model *, const burin_command *);  // what the command line asks for; returns the exit status
-    int (*chat)(burin_run *), (*messages)(burin_run *);      // NULL: the model has no chat template
+    // NULL: the model has no chat template
+    int (*chat)(burin_run *), (*messages)(burin_run *);
+    int (*question)(burin_run *);
     // Of a network, and of the encoder in front of a decoder:
     void (*print_network)(const burin_network *);
     void (*from_sources)(burin_generation *);

@@ -41,16 +41,29 @@ burin_tokens burin_prompt_tokens(const burin_model *model, const char *text, siz
     return prompt_of(model, text, bytes);
 }
 
+char *burin_prompt_text(const burin_command *c, size_t *bytes) {
+    static const char between[] = "\n\n";
+    const char *file = c->prompt_file ? c->prompt_file : !c->chat && burin_input_is_offered(c->prompt) ? "-" : NULL;
+    size_t words = c->prompt ? strlen(c->prompt) : 0, read = 0, gap = 0;
+    char *text = file ? burin_read_file(file, &read) : NULL;
+    if (words && read) gap = sizeof between - 1;
+    char *all = burin_allocate(1, words + gap + read + 1);
+    if (words) memcpy(all, c->prompt, words);
+    if (gap) memcpy(all + words, between, gap);
+    if (read) memcpy(all + words + gap, text, read);
+    free(text);
+    *bytes = words + gap + read;
+    return all;
+}
+
 burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c, int32_t most, bool *empty) {
-    *empty = c->prompt && !*c->prompt;
+    *empty = !c->tokens && !model->tokenizer_bytes && !c->prompt && !c->prompt_file;
     if (c->tokens) return burin_parse_ids("--tokens", c->tokens, model->vocab_size);
-    if (c->prompt) return prompt_of(model, c->prompt, strlen(c->prompt));
-    *empty = !c->prompt_file && (!model->tokenizer_bytes || !burin_input_is_offered());
     if (*empty) return begin_text(model);
     size_t bytes;
-    char *text = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
+    char *text = burin_prompt_text(c, &bytes);
     *empty = !bytes;
-    burin_tokens tokens = burin_prompt_tokens(model, text, bytes, most);
+    burin_tokens tokens = *empty ? begin_text(model) : burin_prompt_tokens(model, text, bytes, most);
     free(text);
     return tokens;
 }

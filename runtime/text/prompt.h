@@ -7,6 +7,10 @@
 #include "text/run.h"
 #include "tokenizer/tokenizer.h"
 
+// The prompt of the command line: an argument, then -f FILE or, without --chat, standard input, with an empty line between
+// the two. The caller frees it.
+char *burin_prompt_text(const burin_command *, size_t *bytes);
+
 // The prompt with what the tokenizer puts around a text; at least one token. Without a prompt: the token that begins a text.
 // A text of far more than `most` tokens ends the program; of a few more the caller says how many. `empty`: there was no text.
 burin_tokens burin_read_prompt(const burin_model *, const burin_command *, int32_t most, bool *empty);

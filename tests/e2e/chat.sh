@@ -27,7 +27,7 @@ asks() {
 }
 asks '[{"role": "user", "content": "It was"}]'
 text=$(cat "$WORK/answer")
-check "chat: an answer: $text" test -n "$text" -a "$text" = "$("$talk" "<s>It was</s><s>and" --temp 0 -n 8)"
+check "chat: an answer: $text" test -n "$text" -a "$text" = "$("$talk" --raw "<s>It was</s><s>and" --temp 0 -n 8)"
 check "chat: from standard input" test "$("$talk" --messages - --temp 0 -n 8 < "$WORK/m.json")" = "$text"
 asks '[{"role": "user", "content": "It was"}]' --json
 check "chat: as JSON" grep -q '^{"role": "assistant", "content": ".*", "finish_reason": "length", "prompt_tokens": [0-9]*, "completion_tokens": 8}$' "$WORK/answer"
@@ -68,12 +68,46 @@ asks '{"messages": [], "tools": [{"function": {"name": "f", "parameters": {"type
 check "chat: a schema of a tool that is not supported" grep -q 'm.json: #/tools/0/function/parameters: the keyword uniqueItems is not supported' "$WORK/err"
 asks '{"messages": [], "tools": [{"name": "a\"b"}]}'
 check "chat: a tool's name" grep -q '#/tools/0: a tool must have a name, without quotes and backslashes' "$WORK/err"
-says "chat: --json" 2 "--json is for one text" "$talk" --chat --json
-says "chat: a prompt and --chat" 2 "more than one input" "$talk" --chat "It was"
+says "chat: --json and a prompt" 2 "--chat --json reads its messages from standard input" "$talk" --chat --json "It was"
 
-"$talk" "It was" --temp 0 --logit-bias 1+1000 > "$WORK/said" 2> "$WORK/err"
+# A prompt is a question; a pipe or a file follows it. --raw continues it as a text.
+check "chat: a prompt is a question" test "$("$talk" "It was" --temp 0 -n 8 < /dev/null)" = "$text"
+check "chat: from a pipe" test "$(echo "It was" | "$talk" --temp 0 -n 8)" = "$text"
+check "chat: in JSON" test "$("$talk" "It was" --temp 0 -n 8 --json < /dev/null)" = "$(asks '[{"role": "user", "content": "It was"}]' --json; cat "$WORK/answer")"
+asks '[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "It was\n\na day\nof rain"}]'
+check "chat: a pipe follows a question" test "$(printf 'a day\nof rain\n' | "$talk" --system "Be brief." "It was" --temp 0 -n 8)" = "$(cat "$WORK/answer")"
+printf 'a day\nof rain\n' > "$WORK/rain"
+check "chat: a file follows a question" test "$("$talk" --system "Be brief." "It was" -f "$WORK/rain" --temp 0 -n 8)" = "$(cat "$WORK/answer")"
+check "chat: standard input as a file follows it" test "$("$talk" -sys "Be brief." "It was" --temp 0 -n 8 < "$WORK/rain")" = "$(cat "$WORK/answer")"
+{ read -r _; "$talk" "It was" --temp 0 -n 8; } < "$WORK/rain" > "$WORK/said"
+check "chat: the rest of a loop's file does not" test "$(cat "$WORK/said")" = "$text"
+check "chat: a raw prompt and a pipe" test "$(echo "a day" | "$talk" --raw "It was" --temp 0 -n 8)" = "$(printf 'It was\n\na day\n' | "$talk" --raw --temp 0 -n 8)"
+says "chat: --system without a chat" 2 "--system is for a question or a chat" "$talk" --raw "It was" --system "Be brief."
+says "chat: --system and ids" 2 "--system is for a question or a chat" "$talk" --tokens 0,1 --system "Be brief."
+says "chat: --raw and --chat" 2 "--raw continues a text" "$talk" --raw --chat
+printf 'She had\n' | "$talk" --chat "It was" --temp 0 -n 8 > "$WORK/said" 2>&1
+printf 'It was\nShe had\n' | "$talk" --chat --temp 0 -n 8 > "$WORK/lines" 2>&1
+same "chat: a prompt is the first message" "$WORK/lines" "$WORK/said"
+
+# --chat --json: a line in, a line out.
+cat > "$WORK/in.json" << 'END'
+"It was"
+{"role": "user", "content": "She had"}
+oops
+{"a": 1}
+ [{"role": "user", "content": "It was"}]
+{"messages": [{"role": "user", "content": "It was"}]}
+END
+"$talk" --chat --json --temp 0 -n 8 < "$WORK/in.json" > "$WORK/said" 2> "$WORK/err"
+sed -n 's/^{"role": "assistant", "content": "\(.*\)", "finish.*/\1/p' "$WORK/said" > "$WORK/got"
+{ cat "$WORK/lines"; echo "$text"; echo "$text"; } > "$WORK/whole"
+same "chat: lines of JSON" "$WORK/whole" "$WORK/got"
+check "chat: two of them are no messages" test "$(grep -c '^{"error": "the line: ' "$WORK/said") $(wc -l < "$WORK/said") $(wc -c < "$WORK/err")" = "2 6 0"
+answers_at_once "chat: a line of JSON is answered at once" '"It was"' "$(head -n 1 "$WORK/said")" "$talk" --chat --json --temp 0 -n 8
+
+"$talk" --raw "It was" --temp 0 --logit-bias 1+1000 > "$WORK/said" 2> "$WORK/err"
 check "chat: a text that ends at once: hint" grep -q "the text ends at once: this model is made to be asked" "$WORK/err"
-"$talk" "It was" --temp 0 -n 2 > "$WORK/said" 2> "$WORK/err"
+"$talk" --raw "It was" --temp 0 -n 2 > "$WORK/said" 2> "$WORK/err"
 check "chat: a text that does not: none" test ! -s "$WORK/err"
 
 # Through a pipe: a line is a message. What was read before is kept, and the answers are those of whole conversations.
@@ -101,11 +135,14 @@ printf '/save %s\n/save %s\n/load %s\n/load %s\n/load %s\n/load\n/load /dev/zero
     timeout 20 "$talk" --chat > "$WORK/said" 2> "$WORK/err"
 check "chat: /save follows no link" sh -c "grep -q '/save .*/link: it is a link' '$WORK/err' && [ \"\$(cat '$WORK/mine')\" = mine ]"
 check "chat: /save and /load take files alone" test "$(grep -c "/save .*/fifo: it is no file\|/load .*: it is no file" "$WORK/err")" = 4
-check "chat: /load of a file that is too large, or none" test "$(grep -c "/load .*large: File too large\|/load : No such file" "$WORK/err")" = 2
+check "chat: /load of a file that is too large, or none" test "$(grep -c "/load .*large: File too large\|/load needs the name of a file" "$WORK/err")" = 2
 check "chat: and goes on" grep -q "^/system *TEXT" "$WORK/said"
 (ulimit -f 1 && printf 'It was\n%s\n/save %s\n/help\n' "$(head -c 1500 examples/austen/held_out.txt | tr '\n' ' ')" "$WORK/cut" | "$talk" --chat -n 2) > "$WORK/said" 2> "$WORK/err"
 check "chat: /save without room leaves nothing: $(tail -n 1 "$WORK/err")" sh -c "grep -q '/save .*cut: File too large' '$WORK/err' && [ ! -e '$WORK/cut' ] && grep -q '^/system' '$WORK/said'"
 says "chat: a line without end" 1 "a line has more than 16 MB" sh -c "'$talk' --chat < '$WORK/large'"
+printf 'It was\n/undo\n/save\n/speed\nShe\n/speed\n"""It was\na day"""\n/save %s\n/quit\nmore\n' "$WORK/saved" | "$talk" --chat --temp 0 -n 2 > "$WORK/said" 2> "$WORK/err"
+check "chat: /undo shows a question, /save needs a name, /speed shows one" test "$(grep -c 'forgotten: It was, and its answer$\|/save needs the name of a file: /save chat.json\|new tokens, kept' "$WORK/err")" = 3
+check "chat: a block is one message, /quit leaves" sh -c "grep -q '\"It was.u000aa day\"' '$WORK/saved' && [ \$(wc -l < '$WORK/said') = 3 ]"
 printf 'one \\\ntwo\n/save %s\n' "$WORK/saved" | "$talk" --chat -n 2 > /dev/null 2>&1
 check "chat: a line that goes on" grep -q '"one \\u000atwo"' "$WORK/saved"
 for i in 1 2 3 4 5 6 7 8; do echo "It was a truth universally acknowledged, that a single man in possession of a good fortune"; done |

@@ -75,14 +75,22 @@ send one \\\n
 expect . 
 send two\n
 END
+types "a pasted text" 'one\u000atwo
+three' << 'END'
+send \e[200~one\ntwo\e[201~\n
+send three\n
+END
+types "a block" 'one\u000atwo' << 'END'
+send """one\ntwo"""\n
+END
 types "1,000 characters" "$(printf 'x%.0s' $(seq 1000))" << 'END'
 send /system 
 repeat 1000 x
 send \n
 END
 # Titles, colours, questions to the terminal, sixels, C1 and what is no UTF-8
-printf 'send \\e]0;a\007b\\e[31mc\\e[6n\\eP1;2qd\302\233e\377f\\e[999;999H\\e[200~g\\n\n' > "$WORK/hostile"
-types "escape sequences that are pasted" "$(printf '0;abmcn1;2qde\357\277\275f99;999H00~g')" < "$WORK/hostile"
+printf 'send \\e]0;a\007b\\e[31mc\\e[6n\\eP1;2qd\302\233e\377f\\e[999;999H\\e[200~g\\n\nexpect \\n> \n' > "$WORK/hostile"
+types "escape sequences that are pasted" "$(printf '0;abmcn1;2qde\357\277\275f99;999Hg')" < "$WORK/hostile"
 check "line_editor: and none reaches the terminal" sh -c "! grep -qa '$(printf '\033')\]\|$(printf '\033')\[\(31m\|6n\|999\)\|$(printf '\033')P\|$(printf '\302\233')' '$WORK/said'"
 
 # --history F keeps lines, across conversations

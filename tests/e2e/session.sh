@@ -18,16 +18,16 @@ in_parts() {
     _name=$1
     shift
     rm -f "$s"
-    "$talk" "It was" -n 60 --logits "$WORK/whole.npy" "$@" > "$WORK/whole" 2> /dev/null
-    { "$talk" "It was" -n 1 --session "$s" "$@" && "$talk" -n 20 --session "$s" "$@" -t 2 && : > "$WORK/empty" &&
-        "$talk" -f "$WORK/empty" -n 39 --session "$s" --logits "$WORK/last.npy" "$@"; } 2> "$WORK/err" | tr -d '\n' > "$WORK/parts"
+    "$talk" --raw "It was" -n 60 --logits "$WORK/whole.npy" "$@" > "$WORK/whole" 2> /dev/null
+    { "$talk" --raw "It was" -n 1 --session "$s" "$@" && "$talk" -n 20 --session "$s" "$@" -t 2 && : > "$WORK/empty" &&
+        "$talk" --raw -f "$WORK/empty" -n 39 --session "$s" --logits "$WORK/last.npy" "$@"; } 2> "$WORK/err" | tr -d '\n' > "$WORK/parts"
     check "$_name: in three runs" test "$(cat "$WORK/parts")" = "$(tr -d '\n' < "$WORK/whole")"
     check "$_name: the last logits" test "$(values "$WORK/whole.npy" | tail -c 8192 | cksum)" = "$(values "$WORK/last.npy" | tail -c 8192 | cksum)"
 }
 in_parts "session: greedily" --temp 0
-"$talk" "It was" -n 60 --seed 7 --mirostat 2 > "$WORK/whole" 2> /dev/null
+"$talk" --raw "It was" -n 60 --seed 7 --mirostat 2 > "$WORK/whole" 2> /dev/null
 rm "$s"
-{ "$talk" "It was" -n 21 --seed 7 --mirostat 2 --session "$s" && "$talk" -n 39 --mirostat 2 --session "$s" < /dev/null; } 2> "$WORK/err" | tr -d '\n' > "$WORK/parts"
+{ "$talk" --raw "It was" -n 21 --seed 7 --mirostat 2 --session "$s" && "$talk" -n 39 --mirostat 2 --session "$s" < /dev/null; } 2> "$WORK/err" | tr -d '\n' > "$WORK/parts"
 check "session: sampled, the draws go on" test "$(cat "$WORK/parts")" = "$(tr -d '\n' < "$WORK/whole")"
 rm "$s"
 { "$talk" --tokens 0,1114,306 -n 5 --temp 0 --session "$s" && "$talk" -n 5 --temp 0 --session "$s" < /dev/null; } > "$WORK/parts" 2> "$WORK/err"
@@ -37,16 +37,16 @@ check "session: ids" test "$(cat "$WORK/parts")" = "315,274,287,1879,334
 # A prompt that begins like what was read is read from there on.
 rm "$s"
 long="It is a truth universally acknowledged, that a single man in possession of a good fortune"
-"$talk" "$long" -n 3 --temp 0 --session "$s" > /dev/null 2>&1
+"$talk" --raw "$long" -n 3 --temp 0 --session "$s" > /dev/null 2>&1
 cp "$s" "$WORK/kept"
-"$talk" "$long, must be" -n 9 --temp 0 --session "$s" --prompt-cache-ro -v > "$WORK/got" 2> "$WORK/err"
-check "session: a longer prompt" test "$(cat "$WORK/got")" = "$("$talk" "$long, must be" -n 9 --temp 0)"
+"$talk" --raw "$long, must be" -n 9 --temp 0 --session "$s" --prompt-cache-ro -v > "$WORK/got" 2> "$WORK/err"
+check "session: a longer prompt" test "$(cat "$WORK/got")" = "$("$talk" --raw "$long, must be" -n 9 --temp 0)"
 check "session: of which the beginning was read: $(head -n 1 "$WORK/err")" grep -q "the session has 2[0-9] of" "$WORK/err"
 same "session: read only" "$WORK/kept" "$s"
-check "session: another prompt" test "$("$talk" "Once" -n 9 --temp 0 --session "$s" 2> /dev/null)" = "$("$talk" "Once" -n 9 --temp 0)"
+check "session: another prompt" test "$("$talk" --raw "Once" -n 9 --temp 0 --session "$s" 2> /dev/null)" = "$("$talk" --raw "Once" -n 9 --temp 0)"
 yes "was it" | head -n 100 | tr -d '\n' > "$WORK/full"
 rm "$s"
-"$talk" -f "$WORK/full" -n 999 --ignore-eos --temp 0 --session "$s" > /dev/null 2>&1
+"$talk" --raw -f "$WORK/full" -n 999 --ignore-eos --temp 0 --session "$s" > /dev/null 2>&1
 says "session: a full one" 0 "the context of 512 tokens is full" "$talk" --session "$s" -n 5
 says "session: a full one, shifted" 0 "wrote 5 at" "$talk" --session "$s" -n 5 --shift -v
 says "session: more than --ctx holds" 1 "the session has" "$talk" --session "$s" -n 5 --ctx 100
@@ -102,11 +102,11 @@ mkdir "$WORK/folder" && mkfifo "$WORK/fifo" && ln -s "$WORK/folder/there" "$WORK
 says "session: a folder" 1 "folder: it is no file" "$talk" -n 3 --session "$WORK/folder"
 says "session: a pipe" 1 "fifo: it is no file" timeout 10 "$talk" -n 3 --session "$WORK/fifo"
 says "session: a folder that is not there" 1 "--session /nowhere/s: No such file" "$talk" -n 3 --session /nowhere/s
-says "session: a link" 1 "link: it is a link" "$talk" "It" -n 3 --session "$WORK/link"
-says "session: a link where its lock is" 1 "s2: its .lock is a link" "$talk" "It" -n 3 --session "$WORK/s2"
+says "session: a link" 1 "link: it is a link" "$talk" --raw "It" -n 3 --session "$WORK/link"
+says "session: a link where its lock is" 1 "s2: its .lock is a link" "$talk" --raw "It" -n 3 --session "$WORK/s2"
 check "session: which lead nowhere" test ! -e "$WORK/folder/there"
 cp "$s" "$WORK/bad"
-says "session: no room" 1 "bad: File too large" sh -c "ulimit -f 1; '$talk' 'It was' -n 3 --session '$WORK/bad'"
+says "session: no room" 1 "bad: File too large" sh -c "ulimit -f 1; '$talk' --raw 'It was' -n 3 --session '$WORK/bad'"
 check "session: and the old one stays" cmp "$s" "$WORK/bad"
 check "session: nothing beside it" test "$(cd "$WORK" && echo bad*)" = bad
 cp "$s" "$WORK/bad" && printf '1' | dd of="$WORK/bad" bs=1 seek=7 conv=notrunc 2> /dev/null
@@ -120,7 +120,7 @@ chmod 644 "$WORK/turns" && printf '/save %s\n' "$WORK/turns" | "$talk" --chat > 
 check "session: saved again" test "$(stat -c %a "$WORK/turns"; cat "$WORK/turns")" = "600
 []"
 rm "$s"
-"$talk" "It was" -n 1 --temp 0 --session "$s" > /dev/null 2>&1
+"$talk" --raw "It was" -n 1 --temp 0 --session "$s" > /dev/null 2>&1
 four() { for _ in 1 2 3 4; do (i=0 && while [ $i -lt $1 ]; do "$talk" -n 1 --temp 0 --session "$s" < /dev/null > /dev/null 2>> "$WORK/ran" || echo failed >> "$WORK/failed"; i=$((i + 1)); done) & done; wait; }
 : > "$WORK/ran" && four "${RUNS:-15}"
 runs=$((4 * ${RUNS:-15}))
