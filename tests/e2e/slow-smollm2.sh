@@ -33,7 +33,7 @@ check "smollm2: builds with rows of int8" "$BURIN" build "$model" -o "$WORK/smol
 # bytes FILE: how long it is
 bytes() { wc -c < "$1"; }
 check "smollm2: the program is at most 1.03 of the file and 1.5 MB" test "$(bytes "$WORK/smol")" -le $(($(bytes "$model") * 103 / 100 + 1572864))
-said() { "$@" "The sea is" --temp 0 -n 8 --logits-hash -t 2 2> /dev/null; }
+said() { "$@" --raw "The sea is" --temp 0 -n 8 --logits-hash -t 2 2> /dev/null; }
 if command -v qemu-aarch64-static > /dev/null && "$BURIN" build "$model" --target=aarch64-linux-gnu -o "$WORK/arm" > "$WORK/err" 2>&1; then
     said "$WORK/smol" > "$WORK/expected"
     said qemu-aarch64-static "$WORK/arm" > "$WORK/got"
