@@ -20,6 +20,7 @@
 #include "debug/diff.h"
 #include "output/memory.h"
 #include "output/output.h"
+#include "passes/pass.h"
 #include "report/report.h"
 #include "toolchain/cache.h"
 #include "toolchain/compiler.h"

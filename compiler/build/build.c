@@ -16,6 +16,7 @@
 #include "frontend/onnx.h"
 #include "frontend/sentence.h"
 #include "ir/dump.h"
+#include "passes/pass.h"
 #include "passes/recipe.h"
 #include "toolchain/cache.h"
 #include "toolchain/compiler.h"

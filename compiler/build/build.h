@@ -8,6 +8,7 @@
 #include "frontend/template.h"
 #include "ir.h"
 #include "lower/lower.h"
+#include "passes/pass.h"
 #include "toolchain/image.h"
 #include "toolchain/toolchain.h"
 

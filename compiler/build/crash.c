@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ir/dump.h"
+#include "passes/pass.h"
 
 static struct {
     Arena *arena;  // of the copy; NULL: no pass is running

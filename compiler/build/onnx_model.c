@@ -6,6 +6,7 @@
 #include "build/build.h"
 #include "build/dims.h"
 #include "lower/lower.h"
+#include "passes/pass.h"
 
 // --bind: "ids=tokens,am=mask"
 static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {

@@ -5,6 +5,7 @@
 
 #include "build/build.h"
 #include "ir/operands.h"
+#include "passes/pass.h"
 #include "passes/recipe.h"
 
 static bool has_rows(const Build *b) {

@@ -6,6 +6,7 @@
 
 #include "cli/option_tables.h"
 #include "commands/commands.h"
+#include "passes/pass.h"
 #include "toolchain/cache.h"
 #include "version.h"
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "commands/commands.h"
+#include "passes/pass.h"
 
 typedef struct Totals {
     int nodes, ops[OP_COUNT];

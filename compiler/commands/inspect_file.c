@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "commands/commands.h"
-#include "frontend/checkpoint/gguf.h"
+#include "frontend/checkpoint/gguf/gguf.h"
 
 // A tensor as it is stored
 typedef struct Stored {

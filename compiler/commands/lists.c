@@ -5,6 +5,7 @@
 #include "commands/commands.h"
 #include "frontend/dsl.h"
 #include "ir/format.h"
+#include "passes/pass.h"
 #include "passes/recipe.h"
 #include "toolchain/compiler.h"
 #include "toolchain/toolchain.h"

@@ -14,6 +14,7 @@
 #include "debug/check_inputs.h"
 #include "debug/interpret_both.h"
 #include "ir/convert.h"
+#include "passes/pass.h"
 
 typedef struct Place {
     struct Place *next;  // of the same node

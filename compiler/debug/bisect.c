@@ -12,6 +12,7 @@
 
 #include "build/crash.h"
 #include "debug/check.h"
+#include "passes/pass.h"
 
 enum { INVENTED_SIZE = 6 };
 

@@ -3,6 +3,7 @@
 #define BURIN_DEBUG_BISECT_H
 #include "build/build.h"
 #include "debug/check_inputs.h"
+#include "passes/pass.h"
 
 // Values by graph and name: what the outputs are, or every value.
 typedef struct TracedValue {

@@ -7,6 +7,7 @@
 
 #include "build/build.h"
 #include "ir/dump.h"
+#include "passes/pass.h"
 
 static Module *load(Arena *arena, const Options *o, const char *path) {
     if (text_ends_with(path, ".ir")) return module_load(arena, path);

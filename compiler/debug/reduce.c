@@ -14,6 +14,7 @@
 #include "debug/bisect.h"
 #include "ir/dump.h"
 #include "ir/parse.h"
+#include "passes/pass.h"
 
 typedef struct Reduction {
     Build *build;

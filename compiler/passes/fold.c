@@ -10,6 +10,7 @@
 // Needs types; gives nothing new; keeps everything.
 #include "ir/eval.h"
 #include "ir/format.h"
+#include "passes/pass.h"
 #include "passes/simplify/simplify.h"
 
 PassFunction pass_fold;

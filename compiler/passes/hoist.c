@@ -21,6 +21,7 @@
 
 #include "ir/operands.h"
 #include "passes/match.h"
+#include "passes/pass.h"
 #include "passes/simplify/simplify.h"
 
 PassFunction pass_hoist;

@@ -7,6 +7,7 @@
 //
 // Needs nothing; gives types; keeps everything.
 #include "ir.h"
+#include "passes/pass.h"
 
 PassFunction pass_infer;
 

@@ -11,6 +11,7 @@
 #include "ir/eval.h"
 #include "ir/format.h"
 #include "passes/fuse/fuse.h"
+#include "passes/pass.h"
 
 PassFunction pass_layout;
 

@@ -10,6 +10,7 @@
 // lowering finds to be the same.
 #include "ir/format.h"
 #include "passes/fuse/fuse.h"
+#include "passes/pass.h"
 #include "passes/recipe.h"
 
 static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }

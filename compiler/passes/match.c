@@ -341,3 +341,17 @@ bool is_weight(const Node *n) {
     while (n->op == OP_cast || is_view(n->op)) n = n->in[0];
     return n->op == OP_constant;
 }
+
+// A name such as "add.12" says nothing: the value takes the better one of the node it replaces.
+static bool has_own_name(const Node *n) {
+    size_t length = strlen(op_info[n->op].name);
+    return strncmp(n->name, op_info[n->op].name, length) || (n->name[length] && n->name[length] != '.');
+}
+
+void node_become(Node *old, Node *by) {
+    node_replace(old, by);
+    if (has_own_name(by) || (!has_own_name(old) && old->op != by->op) || old->op == OP_constant || old->op == OP_input) return;
+    char *name = arena_strdup(old->graph->arena, old->name);
+    node_set_name(old, "dead");
+    node_set_name(by, name);
+}

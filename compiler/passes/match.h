@@ -69,6 +69,7 @@ bool match_is_vector(const Node *, int64_t n);  // [n] or [1, ..., n]: the same 
 // Shapes.
 const Dim *width_dim(const Node *);
 bool reduces_last_axis_only(const Node *);
-bool is_view(Op);              // reshape, transpose, slice, expand
-bool is_weight(const Node *);  // a constant, possibly cast or seen through views
+bool is_view(Op);                       // reshape, transpose, slice, expand
+bool is_weight(const Node *);           // a constant, possibly cast or seen through views
+void node_become(Node *old, Node *by);  // every use of `old` names `by`, which takes its name when it has none of its own
 #endif

@@ -2,6 +2,8 @@
 //
 // Before a pass its needs are checked against what the passes so far gave and broke; after it the graph is verified, in every
 // build, and dumped when asked (--dump-ir: 00-input.ir, 01-infer.ir ...). Also the fusion report: one line for each candidate.
+#include "passes/pass.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,6 +17,7 @@
 #include "ir/format.h"
 #include "ir/operands.h"
 #include "passes/fuse/fuse.h"
+#include "passes/pass.h"
 #include "passes/recipe.h"
 
 PassFunction pass_quantize;

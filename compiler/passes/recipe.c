@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "passes/pass.h"
 #include "util/text.h"
 
 // ------------------------------------------------------------------------------------------------------------------- parts

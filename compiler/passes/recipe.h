@@ -3,6 +3,7 @@
 #ifndef BURIN_PASSES_RECIPE_H
 #define BURIN_PASSES_RECIPE_H
 #include "ir/format.h"
+#include "passes/pass.h"
 
 // NULL and what is wrong, owned by the arena, when the text cannot be understood.
 const QuantRules *quant_rules(Arena *, const char *text, const char **problem);

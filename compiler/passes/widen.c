@@ -13,6 +13,7 @@
 //
 // Needs types; gives nothing new; keeps everything. Node.mark: the 16-bit type that a value had; scratch: the value in f32.
 #include "passes/match.h"
+#include "passes/pass.h"
 
 PassFunction pass_widen;
 

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "passes/pass.h"
 #include "report/report.h"
 
 typedef struct Lines {

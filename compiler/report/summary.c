@@ -1,6 +1,7 @@
 // What the model is, and what a step costs.
 #include <string.h>
 
+#include "passes/pass.h"
 #include "report/report.h"
 
 // ------------------------------------------------------------------------------------------------------------------- formats

@@ -37,6 +37,13 @@ for file in runtime/*/*.[ch]; do
 done > "$WORK/upward"
 same "layers: no file of the runtime includes a room above its own" /dev/null "$WORK/upward"
 
+# Rooms within passes/ and frontend/: no two include each other, and headers of passes/ itself include none.
+grep -rHo '^#include "[a-z_/]*/[a-z_.]*"' compiler --include='*.[ch]' | sed 's,^compiler/,,; s,/[^/]*:#include ", ,; s,/[^/]*"$,,' | sort -u > "$WORK/edges"
+awk '$1 != $2 { seen[$1 " " $2] = 1 } END { for (e in seen) { split(e, d, " "); a = d[1]; b = d[2]; sub("/[^/]*$", "", a); sub("/[^/]*$", "", b)
+    if (d[1] ~ "/" && a == b && d[1] < d[2] && (d[2] " " d[1]) in seen) print d[1] " and " d[2] " include each other" } }' "$WORK/edges" > "$WORK/rings"
+grep -l '^#include "passes/[a-z]*/' compiler/passes/*.h >> "$WORK/rings"
+same "layers: no two rooms include each other" /dev/null "$WORK/rings"
+
 mkdir -p "$WORK/tree/util"
 echo '#include "build/build.h"' > "$WORK/tree/util/planted.c"
 upward "$WORK/tree" > "$WORK/planted"

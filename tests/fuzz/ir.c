@@ -8,6 +8,7 @@
 #include "ir/dump.h"
 #include "ir_text.h"
 #include "lower/lower.h"
+#include "passes/pass.h"
 #include "util/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -11,6 +11,7 @@
 #include "emit_case.h"
 #include "frontend/onnx.h"
 #include "ir/eval.h"
+#include "passes/pass.h"
 
 enum { MAX_VALUES = 64 };
 

@@ -6,6 +6,7 @@
 #include "emit_case.h"
 #include "ir/eval.h"
 #include "ir_text.h"
+#include "passes/pass.h"
 
 enum { MOST_TENSORS = 512 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "frontend/checkpoint/gguf_table.h"
+#include "frontend/checkpoint/gguf/table.h"
 #include "frontend/checkpoint/reader.h"
 #include "frontend/dsl.h"
 #include "frontend/sentence.h"

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "frontend/onnx.h"
+#include "passes/pass.h"
 #include "unit.h"
 
 #define EXPORTS "../shared/data/onnx/exports/"

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "graphs.h"
+#include "passes/pass.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
 #include "ir/internal.h"

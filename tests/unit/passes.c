@@ -1,6 +1,7 @@
 // The runner, the fusion report, masks as distances, views as index maps, and the proof that rows do not mix.
 #include "graphs.h"
 #include "passes/distance.h"
+#include "passes/pass.h"
 #include "passes/views.h"
 
 static Module *module_of(Arena *a, Graph *g) {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/checkpoint/gguf.h"
+#include "frontend/checkpoint/gguf/gguf.h"
 #include "frontend/checkpoint/reader.h"
 #include "ir/convert.h"
 #include "ir/format.h"

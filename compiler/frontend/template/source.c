@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/checkpoint/gguf.h"
+#include "frontend/checkpoint/gguf/gguf.h"
 #include "frontend/template/parser.h"
 #include "util/files.h"
 #include "util/json.h"

@@ -3,7 +3,7 @@
 //   <s> QUERY </s></s> TEXT </s>
 #include <string.h>
 
-#include "frontend/checkpoint/gguf.h"
+#include "frontend/checkpoint/gguf/gguf.h"
 #include "frontend/tokenizer/compile.h"
 
 static void put_item(TokenizerBuilder *b, int32_t id) {

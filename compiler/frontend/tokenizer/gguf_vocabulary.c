@@ -10,7 +10,7 @@
 //   "bert"    WordPiece, whose tokens begin with U+2581 where a word begins: presented as the tokenizer.json it was made of
 #include <string.h>
 
-#include "frontend/checkpoint/gguf.h"
+#include "frontend/checkpoint/gguf/gguf.h"
 #include "frontend/tokenizer/compile.h"
 #include "frontend/tokenizer/sentencepiece.h"
 #include "util/json.h"

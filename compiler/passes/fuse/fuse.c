@@ -12,6 +12,8 @@
 // Needs types; gives nothing new; breaks formulas (attention and products are no longer core ops).
 #include "passes/fuse/fuse.h"
 
+#include "passes/pass.h"
+
 PassFunction pass_split_products, pass_fuse_attention, pass_fuse_norms, pass_integer_products, pass_keep_floats, pass_pack,
     pass_fuse_gates, pass_fuse_epilogues, pass_merge_projections, pass_split_extremes, pass_fuse_elementwise;
 

@@ -1,7 +1,9 @@
 // What the files of fuse share.
 #ifndef BURIN_PASSES_FUSE_H
 #define BURIN_PASSES_FUSE_H
-#include "passes/recognise/recognise.h"
+#include "passes/attempt.h"
+#include "passes/pass.h"
+#include "passes/simplify/simplify.h"
 #include "passes/views.h"
 
 bool fuse_attention(Node *softmax, Attempt *);  // attention.c: every softmax is a site

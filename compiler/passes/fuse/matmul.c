@@ -10,6 +10,7 @@
 #include "ir/format.h"
 #include "ir/operands.h"
 #include "passes/fuse/fuse.h"
+#include "passes/pass.h"
 #include "passes/recipe.h"
 
 Node *packed_of(Node *n) {

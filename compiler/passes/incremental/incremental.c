@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "ir/operands.h"
+#include "passes/pass.h"
 
 PassFunction pass_last_row, pass_sums, pass_shift_rows, pass_key_biases, pass_table_slices, pass_tables, pass_rows,
     pass_row_caches, pass_states, pass_caches, pass_logit_rows;

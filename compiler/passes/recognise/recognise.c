@@ -14,15 +14,9 @@
 // Needs types and formulas in core ops; gives nothing new; keeps everything. Defines the arithmetic of the new ops (ops.def).
 #include "passes/recognise/recognise.h"
 
+#include "passes/pass.h"
+
 PassFunction pass_softmax, pass_score_order, pass_norms, pass_activations, pass_rotary;
-
-bool attempt_broke(Attempt *a, const Node *n, const char *why) {
-    a->broke = n;
-    a->why = why;
-    return true;
-}
-
-bool attempt_fails(Attempt *a, const Node *n, const char *why) { return !attempt_broke(a, n, why); }
 
 Node *climb_product(const Node *n) {
     double v;
@@ -61,20 +55,6 @@ static void mark_data(Graph *g) {
         n->mark = n->op == OP_input && input_role(n) != INPUT_POSITIONS && !is_counted(n);
         for (int i = 0; i < n->n_in; i++) n->mark |= n->in[i] && n->in[i]->mark;
     }
-}
-
-bool recognise_all(Graph *g, PassContext *c, bool (*recogniser)(Node *, Attempt *)) {
-    bool changed = false;
-    EACH_NODE(n, g) {
-        Attempt a = {0};
-        if (!node_uses(n) || !recogniser(n, &a)) continue;
-        fusion_site(c, a.pattern, n->loc, a.broke, a.why);
-        fusion_path(c, n, a.broke);
-        if (a.broke) continue;
-        node_become(a.root, a.by);
-        changed = true;
-    }
-    return changed;
 }
 
 bool pass_softmax(Graph *g, PassContext *c) {

@@ -2,16 +2,8 @@
 // would be replaced, and fills in an attempt: matched, or the node that broke it and why.
 #ifndef BURIN_PASSES_RECOGNISE_H
 #define BURIN_PASSES_RECOGNISE_H
+#include "passes/attempt.h"
 #include "passes/simplify/simplify.h"
-
-typedef struct Attempt {
-    const char *pattern;
-    Node *root, *by;    // matched: `by` replaces `root`
-    const Node *broke;  // or what did not fit
-    const char *why;
-    const char *also;  // matched together with it, or NULL
-    bool of_bytes;     // what is quantized inside of the formula is computed in f32 instead
-} Attempt;
 
 // Each returns false when the anchor is no candidate at all: then there is no site to report.
 bool recognise_softmax(Node *anchor, Attempt *);     // softmax.c
@@ -21,8 +13,5 @@ bool weigh_shared_norms(Graph *);                    // norm.c
 bool recognise_activation(Node *anchor, Attempt *);  // activation.c
 bool recognise_rotary(Node *root, Attempt *);        // rotary.c; needs `mark` set where data flows (mark_data)
 
-bool recognise_all(Graph *, PassContext *, bool (*recogniser)(Node *, Attempt *));  // every node is an anchor
-bool attempt_broke(Attempt *, const Node *, const char *why);                       // true
-bool attempt_fails(Attempt *, const Node *, const char *why);  // the same, for what is part of a pattern: false
 Node *climb_product(const Node *);  // the only user, when it multiplies, divides or inverts; NULL otherwise
 #endif

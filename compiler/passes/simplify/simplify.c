@@ -13,24 +13,12 @@
 
 #include <string.h>
 
+#include "passes/pass.h"
+
 PassFunction pass_simplify;
 
-// A name such as "add.12" says nothing: the value takes the better one of the node it replaces.
-static bool has_own_name(const Node *n) {
-    size_t length = strlen(op_info[n->op].name);
-    return strncmp(n->name, op_info[n->op].name, length) || (n->name[length] && n->name[length] != '.');
-}
-
-void node_become(Node *old, Node *by) {
-    node_replace(old, by);
-    if (has_own_name(by) || (!has_own_name(old) && old->op != by->op) || old->op == OP_constant || old->op == OP_input) return;
-    char *name = arena_strdup(old->graph->arena, old->name);
-    node_set_name(old, "dead");
-    node_set_name(by, name);
-}
-
 static bool simplify_nodes(Graph *g) {
-    Node *(*const rules[])(Node *) = {fold_node,       simplify_empty,  simplify_index, simplify_algebra, simplify_view,
+    Node *(*const rules[])(Node *) = {fold_node,       simplify_empty, simplify_index, simplify_algebra, simplify_view,
                                       simplify_lookup, drop_unit_axis, merge_row_axes, narrow_integers,  tabulate_index};
     bool changed = false;
     EACH_NODE(n, g) {

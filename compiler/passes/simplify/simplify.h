@@ -16,6 +16,5 @@ Node *fold_node(Node *);          // fold.c: the constant that the node always i
 bool merge_equal_nodes(Graph *);  // equal.c
 bool simplify_control(Graph *);   // control.c: loops and branches
 
-void node_become(Node *old, Node *by);  // every use of `old` names `by`, which takes its name when it has none of its own
-bool simplify_graph(Graph *);           // all of the above until nothing changes: what later passes end with
+bool simplify_graph(Graph *);  // all of the above until nothing changes: what later passes end with
 #endif

@@ -104,7 +104,7 @@ Node *onnx_average_of_windows(OnnxCall *, Node *x);  // by the node's attributes
 Node *onnx_channels_first(OnnxCall *, Node *x);      // [N, .., C] to [N, C, ..] where channels_last says so
 Node *onnx_channels_back(OnnxCall *, Node *x);       // and back
 
-// microsoft_quant.c: sums of whole numbers as floats: times both scales, plus a bias (or NULL)
+// microsoft/quant.c: sums of whole numbers as floats: times both scales, plus a bias (or NULL)
 Node *onnx_scaled_sums(OnnxCall *, Node *sums, Node *a_scale, Node *b_scale, Node *bias);
 
 // attention.c
