@@ -181,7 +181,8 @@ static void encode_added(Encoder *e, burin_span s, burin_section list, bool norm
             continue;
         }
         uint8_t kind = kind_of(e->t, id);
-        if (kind & BURIN_TOKEN_SINGLE && inside_word(e->t, s, at, end)) {
+        bool split = e->t->flags & BURIN_SPLITS_SPECIAL && (kind & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL;
+        if (split || (kind & BURIN_TOKEN_SINGLE && inside_word(e->t, s, at, end))) {
             at = end;
             continue;
         }

@@ -84,6 +84,7 @@ enum {                             // burin_tokenizer.flags
     BURIN_PADS_LEFT = 1 << 9,
     BURIN_FLOAT_SCORES = 1 << 10,
     BURIN_LEADING_CODE = 1 << 11,  // ">>fra<<" in front of a text is one token, or unknown
+    BURIN_SPLITS_SPECIAL = 1 << 12,  // special tokens in a text are text
     BURIN_AFFIX_BEHIND = 1 << 5,   // BPE over characters: the affix is of a word's last one; else of all but its first
 };
 

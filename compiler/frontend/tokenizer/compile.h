@@ -2,6 +2,8 @@
 //
 //   tokenizer.c    recognises the file; tokenizer_json.c, normalizers.c, pretokenizers.c and
 //                  slow_class.c, sentencepiece.c, tiktoken.c, vocabularies.c read it
+//   class_rules.c, class_rules.def, class_types.def
+//                  a tokenizer.json as the classes of transformers 5 read it, with the files beside it
 //   piece_classes.c, piece_ids.c
 //                  what the classes of transformers make of SentencePiece's pieces
 //   builder.c      vocabulary, merges, tables
@@ -132,6 +134,7 @@ void pack_decoded(TokenizerBuilder *);  // after sets: what each token becomes
 
 // ------------------------------------------------------------------------------------------------------------------- readers
 void read_tokenizer_json(TokenizerBuilder *, const json_t *);
+const json_t *read_as_class(TokenizerBuilder *, const json_t *tokenizer_json);  // as AutoTokenizer reads it in its folder
 typedef struct StepReader {
     const char *type;  // NULL ends a table of them
     void (*read)(TokenizerBuilder *, const json_t *);

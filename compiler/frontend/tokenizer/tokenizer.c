@@ -91,7 +91,7 @@ Tokenizer *tokenizer_load(Arena *arena, const char *path, int vocab_size) {
         if (is_tekken(root))
             read_tekken(&b, root);
         else
-            read_tokenizer_json(&b, root);
+            read_tokenizer_json(&b, read_as_class(&b, root));
     } else {
         read_llama2c_vocabulary(&b, path, vocab_size);
     }
