@@ -6,28 +6,11 @@
 
 enum { DEFAULT_CONTEXT = 4096, LEAST_GGUF_CONTEXT = 512, DEFAULT_ROWS = 128, SMALL_ROWS = 64 };
 
-static json_t *load_beside(const Build *b, const char *name) {
-    return b->checkpoint ? json_beside(b->checkpoint->folder, name) : NULL;
-}
-
-// A tokenizer.json without a post-processor leaves it open whether a text begins with BOS. It does, unless the tokenizer's
-// configuration says otherwise: models that have such a token were trained with it (GPT-2's, which also ends texts, is none).
-static bool bos_is_left_open(const Build *b) {
-    if (b->checkpoint && b->checkpoint->kind == CHECKPOINT_GGUF) return false;
-    json_t *tokenizer = load_beside(b, "tokenizer.json"), *config = load_beside(b, "tokenizer_config.json");
-    const char *class = json_string_value(json_object_get(config, "tokenizer_class"));
-    bool open = tokenizer && !json_is_object(json_object_get(tokenizer, "post_processor")) &&
-                !json_is_false(json_object_get(config, "add_bos_token")) && !(class && !strncmp(class, "GPT2", 4));
-    json_decref(tokenizer);
-    json_decref(config);
-    return open;
-}
-
+// The token that a tokenizer puts first, else the one that configuration files name: a program without a prompt begins with it.
 static int32_t bos_of(const Build *b) {
     const Module *m = b->module;
     if (b->tokenizer && b->tokenizer->bos >= 0) return b->tokenizer->bos;
-    if (m->n_eos && m->bos == m->eos[0]) return -1;
-    return !b->tokenizer || bos_is_left_open(b) ? m->bos : -1;
+    return m->n_eos && m->bos == m->eos[0] ? -1 : m->bos;
 }
 
 // The module has what the checkpoint says; the tokenizer knows better how a text begins, and has the end when nobody else has.

@@ -98,7 +98,7 @@ static TokenList read_tokens(const Build *b, const TextFile *f) {
     char *text = read_text_file(f->path, &bytes);
     if (bytes > (size_t)f->most * BYTES_A_TOKEN) bytes = (size_t)f->most * BYTES_A_TOKEN;
     const burin_encoding e = {.text = text, .bytes = bytes, .special = true, .plain = true, .whole = true};
-    burin_tokens tokens = burin_encode_text(b->tokenizer->blob, NULL, &e);
+    burin_tokens tokens = burin_encode_text(b->tokenizer->blob, &e);
     int32_t n = tokens.n < f->most ? tokens.n : f->most, *ids = ARENA_ARRAY(b->arena, int32_t, n + 1);
     memcpy(ids, tokens.id, (size_t)n * sizeof *ids);
     free(tokens.id);

@@ -153,7 +153,7 @@ void burin_conversation_save(const burin_conversation *c) {
 
 // -------------------------------------------------------------------------------------------------------------------- prompt
 static burin_tokens encode(const burin_conversation *c, const uint8_t *marks, size_t bytes) {
-    return burin_encode_text(c->g.tokenizer, NULL,
+    return burin_encode_text(c->g.tokenizer,
                              &(burin_encoding){.text = c->rendering.text, .bytes = bytes, .marks = marks, .whole = true});
 }
 

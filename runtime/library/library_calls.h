@@ -48,7 +48,7 @@ static int64_t encode_text(const burin_encoding *e) {
     if (!tokenizer_blob()) return -1;
     if ((!e->text && e->bytes) || (!e->ids && e->capacity) || !e->memory) return NAME_BAD_ARGUMENT;
     if ((uintptr_t)e->memory % 16) return NAME_BAD_ALIGNMENT;
-    size_t n = burin_encode_prompt(&NAME_model, tokenizer_blob(), e);
+    size_t n = burin_encode_prompt(tokenizer_blob(), e);
     return (int64_t)(e->special ? burin_cut_ids(&NAME_model, tokenizer_blob(), e->ids, e->capacity, n) : n);
 }
 

@@ -126,18 +126,13 @@ static void check_length(burin_request *q, size_t tokens) {
 }
 
 void burin_prompt_encode(burin_request *q, const burin_encoding *text) {
-    const burin_model *m = q->server->model;
     burin_encoding e = *text;
-    e.capacity = e.bytes + 16;
-    if (burin_text_is_far_longer(m, e.text, e.bytes, q->server->base->context)) check_length(q, e.bytes);
-    q->prompt = burin_allocate(e.capacity, sizeof *q->prompt);
-    e.ids = q->prompt;
-    e.memory = burin_allocate(1, burin_encode_memory(q->server->tokenizer, e.bytes));
-    size_t n = e.marks ? burin_encode(q->server->tokenizer, &e) : burin_encode_prompt(m, q->server->tokenizer, &e);
-    free(e.memory);
-    if (n > e.capacity) burin_request_fail(q, 400, NULL, "the prompt has more tokens than bytes");
-    check_length(q, n);
-    q->n_prompt = (int32_t)n;
+    if (burin_text_is_far_longer(q->server->model, e.text, e.bytes, q->server->base->context)) check_length(q, e.bytes);
+    e.whole = true;
+    burin_tokens tokens = burin_encode_text(q->server->tokenizer, &e);
+    q->prompt = tokens.id;
+    check_length(q, (size_t)tokens.n);
+    q->n_prompt = tokens.n;
 }
 
 void burin_prompt_chat(burin_request *q) {

@@ -8,7 +8,6 @@
 
 #include "program/input.h"
 #include "program/output.h"
-#include "tokenizer/prompt_ids.h"
 
 static int32_t first_token(const burin_model *model) {
     return model->bos >= 0 ? model->bos : model->n_eos ? model->eos[0] : -1;  // GPT-2 starts a text where another ended
@@ -85,11 +84,7 @@ const void *burin_tokenizer_of(const burin_model *model) {
     return model->weights() + model->tokenizer_offset;
 }
 
-static size_t encode_into(const void *tokenizer, const burin_model *model, const burin_encoding *e) {
-    return model ? burin_encode_prompt(model, tokenizer, e) : burin_encode(tokenizer, e);
-}
-
-burin_tokens burin_encode_text(const void *tokenizer, const burin_model *model, const burin_encoding *how) {
+burin_tokens burin_encode_text(const void *tokenizer, const burin_encoding *how) {
     burin_encoding e = *how;
     size_t memory = burin_encode_memory(tokenizer, e.bytes), n = e.bytes + 16;
     if (memory == SIZE_MAX) burin_stop(BURIN_USER_MISTAKE, "a text of %zu bytes is too long for this tokenizer", e.bytes);
@@ -99,28 +94,16 @@ burin_tokens burin_encode_text(const void *tokenizer, const burin_model *model, 
         free(e.ids);
         e.capacity = n;
         e.ids = burin_allocate(e.capacity, sizeof *e.ids);
-        n = encode_into(tokenizer, model, &e);
+        n = burin_encode(tokenizer, &e);
     } while (n > e.capacity);
     free(e.memory);
     if (n > INT32_MAX) burin_stop(BURIN_USER_MISTAKE, "the text has too many tokens");
     return (burin_tokens){.id = e.ids, .n = (int32_t)n};
 }
 
-// Says so where the tokenizer has cut a text to n ids.
-static void tell_cut(const burin_model *model, const burin_encoding *prompt, int32_t n) {
-    const burin_tokenizer *t = burin_tokenizer_of(model);
-    burin_encoding whole = *prompt;
-    if (!(t->flags & BURIN_TRUNCATES)) return;
-    whole.whole = true;
-    burin_tokens all = burin_encode_text(t, model, &whole);
-    if (all.n > n) burin_note("a text of %d tokens is cut: its tokenizer keeps %d", all.n, n);
-    free(all.id);
-}
-
-static burin_tokens tokenize(const burin_model *model, const burin_encoding *how) {
-    burin_tokens tokens = burin_encode_text(burin_tokenizer_of(model), model, how);
-    tell_cut(model, how, tokens.n);
-    return tokens;
+burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
+    return burin_encode_text(burin_tokenizer_of(model),
+                             &(burin_encoding){.text = text, .bytes = bytes, .special = special, .whole = true});
 }
 
 burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {

@@ -21,9 +21,9 @@ burin_tokens burin_prompt_tokens(const burin_model *, const char *text, size_t b
 // What the decoder of an encoder-decoder begins with: --decoder-tokens, or what the model says.
 burin_tokens burin_read_start(const burin_model *, const burin_command *);
 
-// Encodes a text, however many ids it becomes; `how` needs no ids, capacity and memory. With a model, the ids of its prompt
-// (burin_encode_prompt). Ends the program when there are more than INT32_MAX.
-burin_tokens burin_encode_text(const void *tokenizer, const burin_model *, const burin_encoding *how);
+// Encodes a text, however many ids it becomes; `how` needs no ids, capacity and memory. Ends the program when there are more
+// than INT32_MAX.
+burin_tokens burin_encode_text(const void *tokenizer, const burin_encoding *how);
 
 // The tokens of a text; `special`: with what the tokenizer puts around it.
 burin_tokens burin_tokenize(const burin_model *, const char *text, size_t bytes, bool special);

@@ -39,8 +39,8 @@ static void print_ids(const burin_tokens *ids) {
 }
 
 static void print_text(const burin_tokenizing *how, const char *text, size_t bytes) {
-    const burin_encoding e = {.text = text, .bytes = bytes, .special = true, .pad = !how->model};
-    burin_tokens ids = burin_encode_text(how->tokenizer, how->model, &e);
+    const burin_encoding e = {.text = text, .bytes = bytes, .special = true, .pad = !how->model, .whole = how->model != NULL};
+    burin_tokens ids = burin_encode_text(how->tokenizer, &e);
     if (how->json) burin_print("{\"ids\": [");
     print_ids(&ids);
     if (how->json && how->pieces) {

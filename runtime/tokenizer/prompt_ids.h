@@ -1,5 +1,4 @@
-// The ids of a prompt: the tokenizer's, with the model's beginning-of-text token in front where the tokenizer leaves that open;
-// and those of a text that is embedded, cut where the model ends.
+// The ids of a prompt are the tokenizer's; those of a text to embed are cut to the model's length.
 #ifndef BURIN_PROMPT_IDS_H
 #define BURIN_PROMPT_IDS_H
 #include <string.h>
@@ -20,15 +19,11 @@ static inline int32_t burin_most_tokens(const burin_model *m) {
     return (int32_t)most;
 }
 
-// As burin_encode, but texts to embed are cut by burin_cut_ids alone. An empty text has no ids.
-static inline size_t burin_encode_prompt(const burin_model *model, const void *blob, const burin_encoding *prompt) {
-    burin_encoding whole = *prompt, *e = &whole;
-    whole.whole |= burin_reads_texts(model);
-    size_t n = burin_encode(blob, e), written = n < e->capacity ? n : e->capacity;
-    if (!e->special || model->encoder || model->bos < 0 || !written || e->ids[0] == model->bos) return n;
-    memmove(e->ids + 1, e->ids, (written < e->capacity ? written : written - 1) * sizeof *e->ids);
-    e->ids[0] = model->bos;
-    return n + 1;
+// As burin_encode, but not cut: texts to embed are cut by burin_cut_ids alone, other prompts never. An empty text has no ids.
+static inline size_t burin_encode_prompt(const void *blob, const burin_encoding *prompt) {
+    burin_encoding whole = *prompt;
+    whole.whole = true;
+    return burin_encode(blob, &whole);
 }
 
 // How many of n ids are left of a text to embed, of which `capacity` may be in `ids`: one longer than the model's is cut, what

@@ -13,15 +13,17 @@ prints() {
     fi
 }
 austen=examples/austen
-prints "ids" 1114,306 "$BURIN" tokenize $austen "It was"
-prints "the file itself" 1114,306 "$BURIN" tokenize $austen/tokenizer.json "It was"
-prints "beside the weights" 1114,306 "$BURIN" tokenize $austen/model.safetensors "It was"
-prints "nothing" "" "$BURIN" tokenize $austen ""
-prints "special tokens" 0,1114,1 "$BURIN" tokenize $austen "<s>It</s>"
-prints "pieces" "1114,306
+prints "ids" 0,1114,306 "$BURIN" tokenize $austen "It was"
+prints "the file itself" 0,1114,306 "$BURIN" tokenize $austen/tokenizer.json "It was"
+prints "beside the weights" 0,1114,306 "$BURIN" tokenize $austen/model.safetensors "It was"
+prints "nothing" 0 "$BURIN" tokenize $austen ""
+prints "special tokens" 0,0,1114,1 "$BURIN" tokenize $austen "<s>It</s>"
+prints "pieces" "0,1114,306
+0	0	0	\"<s>\"
 1114	0	2	\"It\"
 306	2	6	\" was\"" "$BURIN" tokenize $austen "It was" --pieces
-prints "pieces of a character" "129,104
+prints "pieces of a character" "0,129,104
+0	0	0	\"<s>\"
 129	0	1	\"$(printf '\357\277\275')\"
 104	1	2	\"$(printf '\357\277\275')\"" "$BURIN" tokenize $austen "é" --pieces
 prints "back to text" "It was" "$BURIN" tokenize $austen --decode 1114,306
@@ -34,12 +36,12 @@ says "tokenize: no tokenizer" 1 "there is no tokenizer in $WORK" "$BURIN" tokeni
 says "tokenize: a folder of one GGUF" 1 'gpt2/model.gguf: error: metadata "tokenizer.ggml.model" is missing' \
     "$BURIN" tokenize tests/formats/gpt2 x
 says "tokenize: two texts" 2 "one MODEL at a time" "$BURIN" tokenize $austen a b
-check "tokenize: lines" test "$(printf 'It was\n\nIt' | "$BURIN" tokenize $austen)" = "1114,306
-
-1114"
-answers_at_once "tokenize: a line at once" "It was" 1114,306 "$BURIN" tokenize $austen
+check "tokenize: lines" test "$(printf 'It was\n\nIt' | "$BURIN" tokenize $austen)" = "0,1114,306
+0
+0,1114"
+answers_at_once "tokenize: a line at once" "It was" 0,1114,306 "$BURIN" tokenize $austen
 check "tokenize: JSON" test "$(printf 'a "b"' | "$BURIN" tokenize $austen --format json --pieces)" = \
-    '{"ids": [66,401,67,3], "pieces": ["a", " \"", "b", "\""], "offsets": [[0, 1], [1, 3], [3, 4], [4, 5]]}'
+    '{"ids": [0,66,401,67,3], "pieces": ["<s>", "a", " \"", "b", "\""], "offsets": [[0, 0], [0, 1], [1, 3], [3, 4], [4, 5]]}'
 head -c 20000 examples/austen/held_out.txt > "$WORK/text"
 check "tokenize: there and back" test "$("$BURIN" tokenize $austen --decode "$("$BURIN" tokenize $austen "$(cat "$WORK/text")")")" = "$(cat "$WORK/text")"
 bert=$SHARED/data/tokenizers/bert gpt2=$SHARED/data/tokenizers/gpt2

@@ -398,6 +398,14 @@ static void read_folder(Checkpoint *c) {
     }
 }
 
+// Returns true if tokenizer_config.json has "tokenizer_file": null. Then the vocabulary counts, a tokenizer.json is stale.
+static bool has_stale_tokenizer(const char *folder) {
+    json_t *config = json_beside(folder, "tokenizer_config.json");
+    bool stale = json_is_null(json_object_get(config, "tokenizer_file"));
+    json_decref(config);
+    return stale;
+}
+
 const char *tokenizer_in(Arena *arena, const char *folder) {
     static const char *const names[][2] = {{"tokenizer.json"},
                                            {"vocab.json", "merges.txt"},
@@ -413,11 +421,12 @@ const char *tokenizer_in(Arena *arena, const char *folder) {
                                            {"qwen.tiktoken"},
                                            {"tokenizer.bin"},
                                            {"vocab.txt"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = has_stale_tokenizer(folder); i < sizeof names / sizeof *names; i++) {
         const char *file = arena_printf(arena, "%s/%s", folder, names[i][0]), *with = names[i][1];
         if (exists(file) && (!with || exists(arena_printf(arena, "%s/%s", folder, with)))) return file;
     }
-    return only_file(arena, folder, ".gguf");
+    const char *file = arena_printf(arena, "%s/%s", folder, names[0][0]);
+    return exists(file) ? file : only_file(arena, folder, ".gguf");
 }
 
 Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library) {

@@ -328,7 +328,7 @@ static void add_more(Reading *r) {
     bool languages = *more && r->rule->around && strstr(r->rule->around, "lang");
     if (*more == '*')
         add_extra_ids(r);
-    else if (*more != '^' && !(languages && more_special_tokens(r)))
+    else if (*more != '^' && !(languages && json_is_array(more_special_tokens(r))))
         add_words(r, more);
 }
 
