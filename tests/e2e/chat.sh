@@ -27,7 +27,7 @@ asks() {
 }
 asks '[{"role": "user", "content": "It was"}]'
 text=$(cat "$WORK/answer")
-check "chat: an answer: $text" test -n "$text" -a "$text" = "$("$talk" --raw "<s>It was</s><s>and" --temp 0 -n 8)"
+check "chat: an answer: $text" test -n "$text" -a "$text" = "$("$talk" --raw "It was</s><s>and" --temp 0 -n 8)"
 check "chat: from standard input" test "$("$talk" --messages - --temp 0 -n 8 < "$WORK/m.json")" = "$text"
 asks '[{"role": "user", "content": "It was"}]' --json
 check "chat: as JSON" grep -q '^{"role": "assistant", "content": ".*", "finish_reason": "length", "prompt_tokens": [0-9]*, "completion_tokens": 8}$' "$WORK/answer"

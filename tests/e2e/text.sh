@@ -31,9 +31,8 @@ prints "that of standard input as well" "$ended" sh -c "'$austen' -n 10 --temp 0
 prints "through a pipe" "$text" sh -c "printf 'It was' | '$austen' -n 10 --temp 0"
 prints "redirected" "$text" sh -c "'$austen' -n 10 --temp 0 < '$WORK/prompt'"
 prints "through a pipe that is named" "$text" sh -c "printf 'It was' | '$austen' -f - -n 10 --temp 0"
-prints "with the beginning of a text written out" "$text" "$austen" "<s>It was" -n 10 --temp 0
 prints "as ids" "315,274,287,1879,334,321,306,315,359,13" "$austen" --tokens 0,1114,306 -n 10 --temp 0
-prints "no prompt is the beginning of a text" "$("$austen" "<s>" -n 9 --temp 0)" "$austen" -n 9 --temp 0
+prints "no prompt is the beginning of a text" "$("$austen" -f /dev/null -n 9 --temp 0)" "$austen" -n 9 --temp 0
 prints "an empty prompt as well" "$("$austen" -n 9 --temp 0 < /dev/null)" "$austen" "" -n 9 --temp 0
 prints "nothing through a pipe as well" "$("$austen" -n 9 --temp 0 < /dev/null)" sh -c ": | '$austen' -n 9 --temp 0"
 prints "-n 0 prints nothing" "" "$austen" "It was" -n 0

@@ -18,7 +18,8 @@ static const char *const special_names[SPECIALS] = {"bos", "eos", "unk", "sep", 
 typedef struct ClassRule {
     const char *names, *model, *fields, *normalizer, *pretokenizer, *decoder, *around;
     const char *specials[SPECIALS];  // texts, NULL: none; a space first: it takes the white space before it
-    const char *more;  // tokens with spaces between, or NULL; ^ first: before those of the files; "*": <extra_id_0> ...
+    const char *more;  // tokens with spaces between, or NULL; ^ first: before those of the files; "*": <extra_id_0> ...;
+                       // "!": special tokens are found by their texts alone
 } ClassRule;
 
 #define CLASS(...)  {__VA_ARGS__},
@@ -86,8 +87,8 @@ static const char *class_name(const Reading *r) {
     if (!named) return usual ? usual : "";
     if (!strcmp(named, "LlamaTokenizer") && !distrusted && splits_bytes(r->file)) return "";
     if (!usual || !strcmp(usual, named)) return named;
-    if (!*usual || !strcmp(named, "PreTrainedTokenizer")) return "";
-    return distrusted ? usual : named;
+    if (!*usual) return "";
+    return distrusted ? usual : strcmp(named, "PreTrainedTokenizer") ? named : "";
 }
 
 static const char *model_kind(const json_t *file) {
@@ -303,15 +304,15 @@ static void add_named(Reading *r) {
     const char *key;
     json_t *token;
     for (int which = 0; which < SPECIALS; which++) add_once(r, special_token(r, which), true);
+    if (r->rule && r->rule->more && *r->rule->more == '^') add_words(r, r->rule->more + 1);
     json_object_foreach((json_t *)r->config, key, token) {
         size_t n = strlen(key);
         if (n > 6 && !strcmp(key + n - 6, "_token") && !is_special_name(key) && text_of(token)) add_once(r, token, true);
     }
-    if (r->rule && r->rule->more && *r->rule->more == '^') add_words(r, r->rule->more + 1);
     if (json_is_object(more)) json_object_foreach((json_t *)more, key, token) add_once(r, token, true);
     for (size_t i = 0; i < json_array_size(more); i++) add_once(r, json_array_get(more, i), true);
     const json_t *padding = json_object_get(json_object_get(r->file, "padding"), "pad_token");
-    if (!special_value(r, "pad_token")) add_once(r, padding, true);
+    if (!special_token(r, PAD) && !special_value(r, "pad_token")) add_once(r, padding, true);
 }
 
 static void add_extra_ids(Reading *r) {
@@ -322,14 +323,22 @@ static void add_extra_ids(Reading *r) {
         add_once(r, json_own(r->b->arena, json_sprintf("<extra_id_%lld>", (long long)i)), true);
 }
 
+// Special tokens as their texts alone: without what the files have about white space beside them.
+static void add_plain_special(Reading *r) {
+    for (int which = 0; which < SPECIALS; which++) {
+        const char *text = text_of(special_token(r, which));
+        if (text) add_token(r, json_own(r->b->arena, json_string(text)), true);
+    }
+}
+
 // Languages are added unless the files name other tokens.
 static void add_more(Reading *r) {
     const char *more = r->rule && r->rule->more ? r->rule->more : "";
     bool languages = *more && r->rule->around && strstr(r->rule->around, "lang");
-    if (*more == '*')
-        add_extra_ids(r);
-    else if (*more != '^' && !(languages && json_is_array(more_special_tokens(r))))
-        add_words(r, more);
+    if (*more == '*') add_extra_ids(r);
+    if (*more == '!') add_plain_special(r);
+    bool words = *more && !strchr("*!^", *more);
+    if (words && !(languages && json_is_array(more_special_tokens(r)))) add_words(r, more);
 }
 
 static bool is_named_special(const Reading *r, const char *text) {
@@ -367,9 +376,14 @@ static void add_tokens(Reading *r) {
 }
 
 // ------------------------------------------------------------------------------------------------------------ post-processor
+// A token by its name in a post-processor of the table.
 static const json_t *token_around(const Reading *r, const char *name, size_t n) {
+    static const char *const of_speech[][2] = {{"start", "<|startoftranscript|>"}, {"plain", "<|notimestamps|>"}};
     for (int which = 0; which < SPECIALS; which++)
         if (strlen(special_names[which]) == n && !strncmp(special_names[which], name, n)) return special_token(r, which);
+    for (size_t i = 0; i < sizeof of_speech / sizeof *of_speech; i++)
+        if (strlen(of_speech[i][0]) == n && !strncmp(of_speech[i][0], name, n))
+            return id_of(r, of_speech[i][1]) < 0 ? special_token(r, UNKNOWN) : json_own(r->b->arena, json_string(of_speech[i][1]));
     const json_t *language = json_object_get(r->config, "src_lang");
     const char *usual = strstr(r->rule->more ? r->rule->more : "", "eng_Latn") ? "eng_Latn" : "en_XX";
     return language && !json_is_null(language) ? language : json_own(r->b->arena, json_string(usual));

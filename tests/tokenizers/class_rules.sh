@@ -1,0 +1,27 @@
+#!/bin/sh
+# A tokenizer.json beside tokenizer_config.json and config.json: the ids of AutoTokenizer of transformers 5, for every class that builds
+# steps of its own and each of its fields (class_rules.py).
+. tests/lib.sh
+xz -dc tests/tokenizers/class_rules.json.xz > "$WORK/cases.json" && mkdir "$WORK/folder"
+check "class rules: as transformers 5" "$BUILD/tools/class_cases" "$WORK/cases.json" "$WORK/folder"
+
+# "tokenizer_file": null: the vocabulary counts. A folder without a post-processor adds nothing, in a program neither.
+mkdir "$WORK/stale"
+printf '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\n' > "$WORK/stale/vocab.txt"
+echo '{"model": {"type": "WordLevel", "unk_token": "x", "vocab": {"x": 0}}}' > "$WORK/stale/tokenizer.json"
+stale() { echo "{\"tokenizer_class\": \"BertTokenizer\"$1}" > "$WORK/stale/tokenizer_config.json" && "$BURIN" tokenize "$WORK/stale" "the cat"; }
+check "class rules: a stale tokenizer.json" test "$(stale ', "tokenizer_file": null')" = 2,5,6,3
+check "class rules: a tokenizer.json that counts" test "$(stale '')" = 0
+found=$SHARED/data/found2
+if [ -d "$found" ]; then
+    mkdir "$WORK/plain" && cp "$found"/bos_without_postprocessor/* "$WORK/plain"
+    check "class rules: a program builds" "$BURIN" build "$WORK/plain" -o "$WORK/program"
+    check "class rules: no post-processor, no BOS" test "$("$WORK/program" --tokenize "the cats")" = "$("$BURIN" tokenize "$WORK/plain" "the cats")"
+    for folder in "$found"/tokcfg_*; do
+        name=$(basename "$folder")
+        "$BUILD/tools/class_cases" --expected "$folder/expected_4.57.6.json" "$folder" > "$WORK/said" 2>&1
+        check "class rules: $name: $(tail -1 "$WORK/said")" [ $? = 0 ]
+    done
+else
+    skip "class rules: folders of users" "the shared data is missing"
+fi
