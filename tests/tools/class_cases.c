@@ -67,9 +67,9 @@ int main(int argc, char **argv) {
     json_t *root = argc == 3 ? json_load_file(argv[1], JSON_ALLOW_NUL, &error) : NULL;
     const json_t *cases = json_object_get(root, "cases");
     if (!root || chdir(argv[2])) return fprintf(stderr, "usage: class_cases FILE FOLDER\n"), 2;
-    size_t failed = 0;
-    for (size_t i = 0; i < json_array_size(cases); i++) failed += !passes(root, json_array_get(cases, i));
-    printf("%zu of %zu cases have the ids of transformers\n", json_array_size(cases) - failed, json_array_size(cases));
+    size_t failed = 0, n = json_array_size(cases);
+    for (size_t i = 0; i < n; i++) failed += !passes(root, json_array_get(cases, i));
+    printf("%zu of %zu cases have the ids of transformers\n", n - failed, n);
     json_decref(root);
-    return failed || !json_array_size(cases);
+    return failed || !n;
 }
