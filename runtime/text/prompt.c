@@ -106,12 +106,9 @@ burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t b
                              &(burin_encoding){.text = text, .bytes = bytes, .special = special, .whole = true});
 }
 
-burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
-    return tokenize(model, &(burin_encoding){.text = text, .bytes = bytes, .special = special});
-}
-
 burin_tokens burin_tokenize_marked(const burin_model *model, const char *text, const uint8_t *marks, size_t bytes) {
-    return tokenize(model, &(burin_encoding){.text = text, .bytes = bytes, .marks = marks});
+    return burin_encode_text(burin_tokenizer_of(model),
+                             &(burin_encoding){.text = text, .bytes = bytes, .marks = marks, .whole = true});
 }
 
 // Tokens near the place where a text is cut may be others than those of the whole: twice as many leave no doubt.
