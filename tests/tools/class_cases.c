@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "frontend/tokenizer.h"
-#include "runtime/program/prompt.h"
+#include "runtime/text/prompt.h"
 #include "util/diag.h"
 
 static void write_json(const char *name, const json_t *content) {

@@ -130,7 +130,7 @@ static void encodes_austen(void) {
            *g;
     size_t i, bytes;
     char *text = read_text_file("examples/austen/held_out.txt", &bytes);
-    encode(&r, text, bytes, true);
+    encode(&r, text, bytes, false);
     CHECK(r.n == (size_t)json_integer_value(json_object_get(expected, "tokens")));
     CHECK_TEXT(decode(&r), text);
     r.n = json_array_size(json_object_get(expected, "first_tokens"));
@@ -138,8 +138,6 @@ static void encodes_austen(void) {
     json_array_foreach(greedy, i, g) {
         const char *prompt = json_string_value(json_object_get(g, "prompt"));
         encode(&r, prompt, strlen(prompt), true);
-        memmove(r.ids + 1, r.ids, r.n++ * sizeof *r.ids);  // expected.json puts <s> in front
-        r.ids[0] = 0;
         check_json_ids(&r, json_object_get(g, "ids"), prompt);
     }
     free(text);
