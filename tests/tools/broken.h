@@ -8,6 +8,7 @@
 
 #include "frontend/checkpoint.h"
 #include "frontend/tokenizer.h"
+#include "runtime/tokenizer/tokenizer_characters.h"
 #include "tests/tools/bytes.h"
 #include "tests/tools/charsmap.h"
 #include "util/text.h"

@@ -288,6 +288,12 @@ static void tokenizer_too_large(void) {
     tokenizer_load(arena, "tokenizer.json", 2);
 }
 
+static const char *utf8_of(uint32_t code) {
+    static char text[5];
+    text[burin_utf8_write((uint8_t *)text, code)] = 0;
+    return text;
+}
+
 // `n` copies of a step, then the last of a list.
 static void open_steps(const char *list, const char *step, int n, const char *end) {
     json(list);
@@ -325,6 +331,57 @@ static void decoder_grows(void) {
     open_steps("{'decoder':{'type':'Sequence','decoders':[", step, 8, "{'type':'Fuse'}]}," BPE "}");
 }
 
+static void decoders_too_many(void) {
+    static const char step[] = "{'type':'Replace','pattern':{'String':'a'},'content':'b'}";
+    open_steps("{'decoder':{'type':'Sequence','decoders':[", step, 65, "{'type':'Fuse'}]}," BPE "}");
+}
+
+// Tokens of 900 letters, each of which becomes 1,000.
+static void decoder_makes_much(void) {
+    char text[904], step[1100];
+    memset(text, 'a', 900), memset(step, 'b', 1000);
+    text[900] = step[1000] = 0;
+    json("{'decoder':{'type':'Replace','pattern':{'String':'a'},'content':'");
+    raw(step);
+    json("'},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0");
+    for (int i = 1; i < 100; i++) json(arena_printf(arena, ",'%s%d':%d", text, i, i));
+    json("}}}");
+    write_out("tokenizer.json");
+    tokenizer_load(arena, "tokenizer.json", 0);
+}
+
+static void regex_many_sets(void) {
+    json("{'pre_tokenizer':{'type':'Sequence','pretokenizers':[");
+    for (uint32_t i = 0; i < 3; i++) {
+        json("{'type':'Split','behavior':'Isolated','pattern':{'String':'");
+        for (uint32_t code = 0x4e00 + 4000 * i; code < 0x4e00 + 4000 * (i + 1); code++) raw(utf8_of(code));
+        json("'}},");
+    }
+    json("{'type':'WhitespaceSplit'}]}," BPE "}");
+    write_out("tokenizer.json");
+    tokenizer_load(arena, "tokenizer.json", 0);
+}
+
+// A tokenizer.json of a class that builds its own steps.
+static void open_class(const char *config, const char *model) {
+    json(config);
+    write_out("tokenizer_config.json");
+    json("{'post_processor':{'type':'TemplateProcessing','single':[{'Sequence':{'id':'A'}}]},'model':");
+    json(model);
+    json("}");
+    write_out("tokenizer.json");
+    tokenizer_load(arena, "tokenizer.json", 0);
+}
+
+#define UNIGRAM "{'type':'Unigram','unk_id':0,'vocab':[['<unk>',0.0],['</s>',-1.0],['a',-2.0],['b',-3.0]]}"
+static void class_value(void) {
+    open_class("{'tokenizer_class':'BertTokenizer','strip_accents':'no'}", "{'type':'WordPiece','unk_token':'a','vocab':{'a':0}}");
+}
+
+static void class_extra_ids(void) { open_class("{'tokenizer_class':'T5Tokenizer','extra_ids':-1}", UNIGRAM); }
+
+static void class_around(void) { open_class("{'tokenizer_class':'MBartTokenizer','src_lang':'xx'}", UNIGRAM); }
+
 static void regex_too_long(void) {
     json("{'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'String':'");
     for (int i = 0; i < 5000; i++) raw("a");
@@ -361,5 +418,11 @@ static const BrokenCase broken_tokenizers[] = {CASE(vocabulary_no_model),
                                                CASE(pretokenizers_grow),
                                                CASE(normalizers_too_many),
                                                CASE(decoder_grows),
+                                               CASE(decoders_too_many),
+                                               CASE(decoder_makes_much),
+                                               CASE(regex_many_sets),
+                                               CASE(class_value),
+                                               CASE(class_extra_ids),
+                                               CASE(class_around),
                                                CASE(regex_too_long)};
 #endif

@@ -30,7 +30,7 @@ enum {
     MAX_PRETOKENIZERS = 64,       // each is a call inside the one before
     MAX_DECODERS = 64,            // each goes over all tokens
     MAX_SETS = 1 << 13,           // of characters, in patterns and normalizers
-    MAX_MADE_BYTES = 256 << 20,   // of tokens' texts as normalizers and decoders write them
+    MAX_MADE_BYTES = 64 << 20,    // of tokens' texts as normalizers and decoders write them
     MAX_DECODED_BYTES = 1 << 20,  // of one of these
 };
 

@@ -303,9 +303,6 @@ static void decode_token(Decoding *d, const struct BuilderToken *t, bool first, 
     for (size_t i = 0; i < d->b->decoders.length / sizeof *steps; i++) {
         decode_step(d, &steps[i]);
         builder_spend(d->b, d->text.length > t->length ? d->text.length - t->length : 0);
-        if (d->text.length > MAX_DECODED_BYTES)
-            tokenizer_fatal(d->b, "its decoder makes more than %d MB of token \"%.*s\"", MAX_DECODED_BYTES >> 20,
-                            (int)(t->length < 80 ? t->length : 80), t->text);
     }
 }
 
