@@ -112,6 +112,20 @@ static bool updates_fit(Graph *g, Node *n, int depth) {
     return true;
 }
 
+// An update for each index; indices within x but along the axis.
+static bool elements_fit(Graph *g, Node *n, int axis) {
+    const Type *x = operand(n, 0), *index = operand(n, 1), *updates = operand(n, 2);
+    if (index->rank != x->rank || updates->rank != x->rank) return infer_mismatch(n, "operands differ in rank");
+    for (int i = 0; i < x->rank; i++) {
+        int64_t more;
+        if (surely_differ(g, index->dim[i], updates->dim[i]))
+            return infer_mismatch(n, "axis %d of updates must be %s, as in the index", i, dim_text(index->dim[i]));
+        if (i != axis && dim_is_const(dim_sub(g, index->dim[i], x->dim[i]), &more) && more > 0)
+            return infer_mismatch(n, "axis %d of the index is longer than %s, that of x", i, dim_text(x->dim[i]));
+    }
+    return true;
+}
+
 bool infer_scatter(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0), *index = operand(n, 1), *updates = operand(n, 2);
     int axis;
@@ -119,9 +133,7 @@ bool infer_scatter(Graph *g, Node *n, Type *result) {
     *result = *x;
     if (!is_index(index) || updates->dtype != x->dtype)
         return infer_mismatch(n, "takes x, indices (i32 or i64) and updates of the type of x");
-    if (n->op == OP_scatter_elements)
-        return infer_axis(n, 0, x->rank, &axis) &&
-               ((index->rank == x->rank && updates->rank == x->rank) || infer_mismatch(n, "operands differ in rank"));
+    if (n->op == OP_scatter_elements) return infer_axis(n, 0, x->rank, &axis) && elements_fit(g, n, axis);
     if (!index->rank || !dim_is_const(index->dim[index->rank - 1], &depth) || depth > x->rank)
         return infer_mismatch(n, "the last axis of the index must be constant, at most the rank of x");
     return updates_fit(g, n, (int)depth);

@@ -82,7 +82,7 @@ void *arena_alloc(Arena *a, size_t bytes) {
 
 char *arena_strndup(Arena *a, const char *text, size_t n) {
     char *copy = arena_alloc(a, n + 1);
-    memcpy(copy, text, n);
+    if (n) memcpy(copy, text, n);  // an empty text may be NULL
     return copy;
 }
 

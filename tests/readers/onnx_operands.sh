@@ -17,6 +17,6 @@
     seq 1 40 | awk '{ print "node Concat t" $1 - 1 " t" $1 - 1 " -> t" $1 " : axis=0" }'
     printf 'node ConstantOfShape t40 -> z\noutput z\n'
 } | "$BUILD/tools/onnx_of_text" "$WORK/doubles.onnx"
-(ulimit -v 1000000 -t 10 && "$BURIN" inspect "$WORK/doubles.onnx") > "$WORK/doubles.said" 2>&1
+(ulimit -v 1000000 && ulimit -t 10 && "$BURIN" inspect "$WORK/doubles.onnx") > "$WORK/doubles.said" 2>&1
 check "onnx: a shape that doubles 40 times is refused (status $?)" [ $? = 1 ]
 check "onnx: a shape that doubles 40 times: one message" grep -q "error: ConstantOfShape: " "$WORK/doubles.said"

@@ -301,6 +301,8 @@ Node *onnx_finish(OnnxCall *c, Node *n) {
     onnx_infer_fixed_sizes(c, n);
     onnx_check_broadcast(c, n);
     if (!node_infer(n)) diag_stop();
+    if (n->type.dtype != DT_tuple && dim_upper(type_count(c->graph, &n->type)) > ONNX_MAX_ELEMENTS)
+        onnx_fatal(c, "a value of %s has too many elements\nhint: the file is damaged", type_text(&n->type));
     return n;
 }
 

@@ -296,16 +296,8 @@ void onnx_check_model(const OnnxImport *m) {
 }
 
 // ------------------------------------------------------------------------------------------------------------- declared types
-// A stale dimension is common in files that were edited after the export; the element type and the rank are not, except that
-// PyTorch declares the rank of the branch of an If that is not taken (scatter_reduce).
-static bool is_from_if(const OnnxImport *m, const char *name) {
-    const BurinOnnx__GraphBody *g = m->model->proto->graph;
-    for (size_t i = 0; i < g->n_node; i++)
-        for (size_t j = 0; j < g->node[i]->n_output; j++)
-            if (!strcmp(g->node[i]->output[j], name)) return !strcmp(g->node[i]->op_type, "If");
-    return false;
-}
-
+// Stale dimensions and ranks are common in files that were edited after the export, and PyTorch declares the rank of the branch of
+// an If that is not taken (scatter_reduce): a warning. A wrong element type is not common.
 static bool dims_differ(const BurinOnnx__ValueType__TensorOf *declared, const Type *found) {
     for (int i = 0; declared->shape && i < found->rank; i++) {
         const BurinOnnx__Shape__Dimension *d = declared->shape->dim[i];
@@ -325,12 +317,7 @@ static bool check_value(const OnnxImport *m, const BurinOnnx__ValueInfo *info) {
         diag_fatal(v->node->loc,
                    "%s is %s, but the model declares elements of %s\nhint: the file is damaged, or its exporter wrong",
                    info->name, type_text(found), dtype_name(dtype));
-    if (declared->shape && declared->shape->n_dim != (size_t)found->rank) {
-        if (is_from_if(m, info->name)) return true;
-        diag_fatal(v->node->loc,
-                   "%s is %s, but the model declares %zu dimensions\nhint: the file is damaged, or its exporter wrong",
-                   info->name, type_text(found), declared->shape->n_dim);
-    }
+    if (declared->shape && declared->shape->n_dim != (size_t)found->rank) return true;
     return dims_differ(declared, found);
 }
 

@@ -66,14 +66,18 @@ static const Dim *named_dim(OnnxImport *m, const char *text) {
     return d ? d : bounded_symbol(m, text);
 }
 
+static bool has_letter(const char *text) {
+    for (; *text; text++)
+        if (isalnum((unsigned char)*text) || (unsigned char)*text >= 128) return true;
+    return false;
+}
+
 const char *onnx_dim_name(Arena *arena, const BurinOnnx__ValueInfo *info, size_t axis) {
     const BurinOnnx__Shape__Dimension *d = info->type->tensor_type->shape->dim[axis];
     if (d->has_dim_value && d->dim_value >= 0) return NULL;
-    return d->dim_param && *d->dim_param ? d->dim_param : arena_printf(arena, "%s_%zu", info->name, axis);
+    bool named = d->dim_param && has_letter(d->dim_param);  // "?" is no name: each axis has a size of its own
+    return named ? d->dim_param : arena_printf(arena, "%s_%zu", info->name, axis);
 }
-
-enum { MOST_ELEMENTS_BITS = 48 };
-#define MOST_ELEMENTS (INT64_C(1) << MOST_ELEMENTS_BITS)
 
 static const Dim *dim_of(OnnxImport *m, const BurinOnnx__ValueInfo *info, const BurinOnnx__Shape__Dimension *d, size_t axis) {
     if (d->has_dim_value && d->dim_value >= 0) return dim_const(m->graph, d->dim_value);
@@ -96,7 +100,7 @@ Type onnx_input_type(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
                    "input %s has %zu dimensions, at most %d are supported\nhint: fold dimensions before the export", info->name,
                    t->shape->n_dim, MAX_RANK);
     for (size_t i = 0; i < t->shape->n_dim; i++) type.dim[type.rank++] = dim_of(m, info, t->shape->dim[i], i);
-    if (dim_upper(type_count(m->graph, &type)) > MOST_ELEMENTS)
+    if (dim_upper(type_count(m->graph, &type)) > ONNX_MAX_ELEMENTS)
         file_fatal(m->model->file, "input %s: %s has too many elements\nhint: the file is damaged", info->name,
                    type_text(&type));
     return type;

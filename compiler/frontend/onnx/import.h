@@ -37,6 +37,7 @@ typedef struct OnnxImport {
     OnnxSaid *said;               // keeps notes and warnings; NULL: they are printed at once
 } OnnxImport;
 
+#define ONNX_MAX_ELEMENTS (INT64_C(1) << 48)  // of one value
 enum { ONNX_MAX_RESULTS = 64, ONNX_MAX_KNOWN = 1024 };  // results of a node; integers that are known one by one
 
 // import.c, for text.c

@@ -14,25 +14,39 @@ static int64_t source_of(const char *mode, int64_t i, int64_t n) {
 
 enum { MOST_INDICES = 1 << 24 };
 
-static Node *pad_by_index(OnnxCall *c, Node *x, const char *mode, const OnnxPads *p) {
-    for (int axis = 0; axis < x->type.rank; axis++) {
-        if (!p->low[axis] && !p->high[axis]) continue;
-        int64_t n = onnx_extent(c, x, axis), count = n + p->low[axis] + p->high[axis];
-        if (n < 1 || count < 0 || count > MOST_INDICES) onnx_fatal(c, "cannot pad axis %d of %s", axis, type_text(&x->type));
-        int64_t *index = ARENA_ARRAY(c->graph->arena, int64_t, count + 1);
-        for (int64_t i = 0; i < count; i++) index[i] = source_of(mode, i - p->low[axis], n);
-        x = onnx_take(c, x, onnx_integers(c, index, count), axis);
-    }
-    return x;
+// Where element i of a padded axis comes from, as positions that a run computes: the axis has a size of the run.
+static Node *sources(OnnxCall *c, const char *mode, const Dim *n, const Dim *low, const Dim *count) {
+    Type shape = {.dtype = DT_i64, .rank = 1, .dim = {count}};
+    Node *at = onnx_cast(c, onnx_index_along(c, &shape, 0), DT_i64), *extent = onnx_number_of(c, n, DT_i64);
+    Node *in[] = {ONNX_BINARY(c, OP_sub, at, onnx_number_of(c, low, DT_i64)), extent};
+    if (!strcmp(mode, "edge")) return onnx_formula(c, in, 2, "max(0, min(sub($1, 1), $0))");
+    if (!strcmp(mode, "wrap")) return onnx_formula(c, in, 2, "mod($0, $1)");
+    Node *period = onnx_formula(c, &extent, 1, "max(1, mul(2, sub($0, 1)))");
+    Node *turns[] = {onnx_formula(c, (Node *[]){in[0], period}, 2, "mod($0, $1)"), period};
+    return onnx_formula(c, turns, 2, "min($0, abs(sub($1, $0)))");
 }
 
-static OnnxPads constant_pads(const OnnxCall *c, const OnnxPadDims *p, int rank) {
-    OnnxPads pads = {0};
-    for (int i = 0; i < rank; i++)
-        if (!dim_is_const(p->low[i], &pads.low[i]) || !dim_is_const(p->high[i], &pads.high[i]))
-            onnx_fatal(c, "the list of pads must be constant\nhint: %s",
-                       onnx_sizes_to_fix(c, (const Dim *[]){p->low[i], p->high[i]}, 2));
-    return pads;
+static Node *constant_sources(OnnxCall *c, const char *mode, int64_t n, int64_t low, int64_t count) {
+    int64_t *index = ARENA_ARRAY(c->graph->arena, int64_t, count + 1);
+    for (int64_t i = 0; i < count; i++) index[i] = source_of(mode, i - low, n);
+    return onnx_integers(c, index, count);
+}
+
+static Node *pad_by_index(OnnxCall *c, Node *x, const char *mode, const OnnxPadDims *p) {
+    Graph *g = c->graph;
+    for (int axis = 0; axis < x->type.rank; axis++) {
+        const Dim *extent = x->type.dim[axis], *added = dim_binary(g, DIM_ADD, p->low[axis], p->high[axis]);
+        const Dim *padded = dim_binary(g, DIM_ADD, extent, added);
+        int64_t n, low, count, high;
+        if (dim_is_const(p->low[axis], &low) && dim_is_const(p->high[axis], &high) && !low && !high) continue;
+        if (dim_upper(extent) < 1 || dim_upper(padded) < 0 || dim_upper(padded) > MOST_INDICES)
+            onnx_fatal(c, "cannot pad axis %d of %s", axis, type_text(&x->type));
+        bool known = dim_is_const(extent, &n) && dim_is_const(p->low[axis], &low) && dim_is_const(padded, &count);
+        dim_raise(extent, 1);
+        x = onnx_take(c, x, known ? constant_sources(c, mode, n, low, count) : sources(c, mode, extent, p->low[axis], padded),
+                      axis);
+    }
+    return x;
 }
 
 // pads, value, axes: attributes before opset 11, operands since
@@ -55,8 +69,7 @@ void onnx_pad_op(OnnxCall *c, int argument) {
         pads.high[axis] = given ? dim_const(c->graph, given[n_axes + i]) : list[n_axes + i];
     }
     if (strcmp(mode, "constant")) {
-        OnnxPads known = constant_pads(c, &pads, rank);
-        onnx_result(c, 0, pad_by_index(c, x, mode, &known));
+        onnx_result(c, 0, pad_by_index(c, x, mode, &pads));
         return;
     }
     Node *value = onnx_operand(c, 2) ? onnx_reshape(c, onnx_node(c, 2), &(Type){.dtype = x->type.dtype})
@@ -75,6 +88,8 @@ void onnx_center_crop_pad(OnnxCall *c, int argument) {
     OnnxPads pads = {0};
     for (int i = 0; i < n; i++) {
         int axis = onnx_axis(c, axes ? axes[i] : i, x->type.rank);
+        if (shape[i] < 0 || shape[i] > INT32_MAX)
+            onnx_fatal(c, "the shape has the dimension %lld, expected 0 to %d", (long long)shape[i], INT32_MAX);
         int64_t more = shape[i] - onnx_extent(c, x, axis);
         pads.low[axis] = more >= 0 ? more / 2 : -(-more / 2);
         pads.high[axis] = more - pads.low[axis];
@@ -92,6 +107,7 @@ void onnx_tile(OnnxCall *c, int argument) {
     const Dim *const *repeats = onnx_need_elements(c, 1, &n, "the list of repeats"), *one = dim_const(g, 1);
     if (n != rank) onnx_fatal(c, "%d repeats of a value of rank %d", n, rank);
     for (int axis = 0; axis < rank; axis++) {  // axis by axis, so that ranks stay low
+        if (dim_upper(repeats[axis]) < 0) onnx_fatal(c, "repeats axis %d %s times", axis, dim_text(repeats[axis]));
         if (repeats[axis] == one) continue;
         const Dim *apart[3] = {one, one, one}, *dims[MAX_RANK];
         for (int i = 0; i < rank; i++) {
@@ -166,32 +182,52 @@ void onnx_reverse_sequence(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_finish(c, n));
 }
 
+enum { MOST_COLUMNS = 1 << 24 };  // elements of all blocks
+
+// An attribute of n integers from `least` on; `least` each where it is absent.
+static const int64_t *list_of(OnnxCall *c, const char *name, int n, int64_t least) {
+    int found;
+    const int64_t *given = onnx_ints(c, name, &found);
+    int64_t *list = ARENA_ARRAY(c->graph->arena, int64_t, n);
+    if (given && found != n) onnx_fatal(c, "%s has %d values, expected %d", name, found, n);
+    for (int i = 0; i < n; i++) {
+        list[i] = given ? given[i] : least;
+        if (list[i] < least || list[i] > MOST_COLUMNS)
+            onnx_fatal(c, "%s has the value %lld, expected %lld to %d", name, (long long)list[i], (long long)least, MOST_COLUMNS);
+    }
+    return list;
+}
+
 // Columns of overlapping blocks, summed: [N, C * prod(block), L] scattered into the padded image.
 void onnx_col2im(OnnxCall *c, int argument) {
     (void)argument;
     Graph *g = c->graph;
     Node *x = onnx_node(c, 0);
     int64_t image[MAX_RANK], block[MAX_RANK], padded[MAX_RANK], count[MAX_RANK];
-    int n = onnx_int_list(c, 1, image, 4, "the image shape"), m = onnx_int_list(c, 2, block, 4, "the block shape"), k;
-    const int64_t *strides = onnx_ints(c, "strides", &k), *dilations = onnx_ints(c, "dilations", &k),
-                  *pads = onnx_ints(c, "pads", &k);
+    int n = onnx_int_list(c, 1, image, 4, "the image shape"), m = onnx_int_list(c, 2, block, 4, "the block shape");
     if (n != m || n < 1) onnx_fatal(c, "the image has %d dimensions, the block %d", n, m);
-    for (int i = 0; strides && i < n; i++)
-        if (strides[i] < 1) onnx_fatal(c, "strides has the value %lld, expected 1 or more", (long long)strides[i]);
+    const int64_t *strides = list_of(c, "strides", n, 1), *dilations = list_of(c, "dilations", n, 1),
+                  *pads = list_of(c, "pads", 2 * n, 0);
     int64_t taps = 1, places = 1, size = 1;
     OnnxPads cut = {0};
     for (int i = 0; i < n; i++) {
-        padded[i] = image[i] + (pads ? pads[i] + pads[n + i] : 0);
-        cut.low[2 + i] = pads ? -pads[i] : 0, cut.high[2 + i] = pads ? -pads[n + i] : 0;
-        count[i] = (padded[i] - (dilations ? dilations[i] : 1) * (block[i] - 1) - 1) / (strides ? strides[i] : 1) + 1;
+        if (image[i] < 1 || block[i] < 1 || image[i] > MOST_COLUMNS || block[i] > MOST_COLUMNS)
+            onnx_fatal(c, "an image of %lld in blocks of %lld, expected 1 to %d", (long long)image[i], (long long)block[i],
+                       MOST_COLUMNS);
+        padded[i] = image[i] + pads[i] + pads[n + i];
+        cut.low[2 + i] = -pads[i], cut.high[2 + i] = -pads[n + i];
+        count[i] = (padded[i] - dilations[i] * (block[i] - 1) - 1) / strides[i] + 1;
         taps *= block[i], places *= count[i], size *= padded[i];
+        if (count[i] < 1 || taps > MOST_COLUMNS || places > MOST_COLUMNS || taps * places > MOST_COLUMNS || size > INT32_MAX)
+            onnx_fatal(c, "%lld blocks of %lld elements, expected 1 to %d elements in all", (long long)count[i], (long long)taps,
+                       MOST_COLUMNS);
     }
     int64_t *index = ARENA_ARRAY(g->arena, int64_t, taps *places + 1);
     for (int64_t t = 0; t < taps; t++)
         for (int64_t p = 0; p < places; p++) {
             int64_t at = 0, unit = 1, tap = t, place = p;
             for (int i = n - 1; i >= 0; unit *= padded[i], tap /= block[i], place /= count[i], i--)
-                at += unit * (place % count[i] * (strides ? strides[i] : 1) + tap % block[i] * (dilations ? dilations[i] : 1));
+                at += unit * (place % count[i] * strides[i] + tap % block[i] * dilations[i]);
             index[t * places + p] = at;
         }
     const Dim *batch = x->type.dim[0], *channels = dim_binary(g, DIM_FLOORDIV, x->type.dim[1], dim_const(g, taps));

@@ -175,7 +175,11 @@ void onnx_unique(OnnxCall *c, int argument) {
 void onnx_non_max_suppression(OnnxCall *c, int argument) {
     (void)argument;
     Node *in[5] = {NULL};
-    for (int i = 0; i < 5; i++) in[i] = onnx_optional_node(c, i);
+    for (int i = 0; i < 5; i++) {
+        in[i] = onnx_optional_node(c, i);
+        if (i >= 2 && in[i] && !dim_is(type_count(c->graph, &in[i]->type), 1))
+            onnx_fatal(c, "operand %d is %s, expected one number", i, type_text(&in[i]->type));
+    }
     const Tensor *most = onnx_known(c, 2);  // of each batch and class
     Type kept = in[1]->type;
     if (most && tensor_count(most) == 1)

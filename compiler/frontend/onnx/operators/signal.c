@@ -130,7 +130,7 @@ void onnx_mel_weights(OnnxCall *c, int argument) {
     (void)argument;
     int64_t bins = onnx_need_int(c, 0, "num_mel_bins"), length = onnx_need_int(c, 1, "dft_length"), lines = length / 2 + 1;
     double rate = onnx_need_float(c, 2, "sample_rate"), low = mel_of(onnx_need_float(c, 3, "lower_edge_hertz"));
-    double high = mel_of(onnx_need_float(c, 4, "upper_edge_hertz")), step = (high - low) / (double)(bins + 2);
+    double high = mel_of(onnx_need_float(c, 4, "upper_edge_hertz")), step = (high - low) / ((double)bins + 2);
     DType dtype = DT_f32;
     if (bins < 1 || bins > INT16_MAX || lines < 1 || lines > (1 << 26) / bins ||
         !onnx_dtype((int32_t)onnx_int(c, "output_datatype", 1), &dtype))

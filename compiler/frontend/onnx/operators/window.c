@@ -13,9 +13,26 @@ enum { MAX_SPATIAL = 3 };
 typedef struct Window {
     int spatial;
     int64_t kernel[MAX_RANK], strides[MAX_RANK], dilations[MAX_RANK];
-    OnnxPads pads;                // of all axes; filled from axis 2 on
-    int64_t ceil_rest[MAX_RANK];  // what ceil_mode adds at the end
+    OnnxPadDims pads;                // of all axes; 0 until read_pads
+    const Dim *ceil_rest[MAX_RANK];  // elements that ceil_mode adds at the end of each spatial axis
+    const Dim *count[MAX_RANK];      // windows along a spatial axis, where auto_pad or ceil_mode decide; NULL: by the padded size
 } Window;
+
+// Arithmetic of sizes: an axis may be a symbol.
+static const Dim *size(const OnnxCall *c, int64_t n) { return dim_const(c->graph, n); }
+
+static const Dim *plus(const OnnxCall *c, const Dim *a, int64_t b) { return dim_binary(c->graph, DIM_ADD, a, size(c, b)); }
+
+static const Dim *scaled(const OnnxCall *c, const Dim *a, int64_t b) { return dim_binary(c->graph, DIM_MUL, a, size(c, b)); }
+
+static const Dim *at_least_0(const OnnxCall *c, const Dim *a) { return dim_binary(c->graph, DIM_MAX, a, size(c, 0)); }
+
+// a / b, rounded up
+static const Dim *divided_up(const OnnxCall *c, const Dim *a, int64_t b) {
+    return dim_binary(c->graph, DIM_FLOORDIV, plus(c, a, b - 1), size(c, b));
+}
+
+static int64_t reach_of(const Window *w, int i) { return (w->kernel[i] - 1) * w->dilations[i]; }
 
 static void read_list(const OnnxCall *c, const char *name, int n, int64_t absent, int64_t *list) {
     int found;
@@ -29,12 +46,13 @@ static void read_list(const OnnxCall *c, const char *name, int n, int64_t absent
 }
 
 // SAME: as many windows as strides fit, the odd element at the end (UPPER) or the beginning (LOWER).
-static void same_pads(Window *w, int i, int64_t in, bool lower) {
-    int64_t out = (in + w->strides[i] - 1) / w->strides[i];
-    int64_t total = (out - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilations[i] + 1 - in;
-    if (total < 0) total = 0;
-    w->pads.low[2 + i] = lower ? (total + 1) / 2 : total / 2;
-    w->pads.high[2 + i] = total - w->pads.low[2 + i];
+static void same_pads(const OnnxCall *c, Window *w, int i, const Dim *in, bool lower) {
+    const Dim *out = divided_up(c, in, w->strides[i]);
+    const Dim *total = dim_sub(c->graph, plus(c, scaled(c, plus(c, out, -1), w->strides[i]), reach_of(w, i) + 1), in);
+    total = at_least_0(c, total);
+    w->count[i] = out;
+    const Dim *less = dim_binary(c->graph, DIM_FLOORDIV, total, size(c, 2)), *more = dim_sub(c->graph, total, less);
+    w->pads.low[2 + i] = lower ? more : less, w->pads.high[2 + i] = lower ? less : more;
 }
 
 static void read_pads(const OnnxCall *c, Window *w, const Node *x) {
@@ -43,9 +61,9 @@ static void read_pads(const OnnxCall *c, Window *w, const Node *x) {
     read_list(c, "pads", 2 * w->spatial, 0, pads);
     for (int i = 0; i < w->spatial; i++) {
         if (!strncmp(automatic, "SAME", 4))
-            same_pads(w, i, onnx_extent(c, x, 2 + i), !strcmp(automatic, "SAME_LOWER"));
+            same_pads(c, w, i, x->type.dim[2 + i], !strcmp(automatic, "SAME_LOWER"));
         else if (strcmp(automatic, "VALID"))
-            w->pads.low[2 + i] = pads[i], w->pads.high[2 + i] = pads[w->spatial + i];
+            w->pads.low[2 + i] = size(c, pads[i]), w->pads.high[2 + i] = size(c, pads[w->spatial + i]);
     }
 }
 
@@ -53,6 +71,7 @@ static Window read_window(const OnnxCall *c, const Node *x, const Node *weights)
     Window w = {.spatial = x->type.rank - 2};
     if (w.spatial < 1 || w.spatial > MAX_SPATIAL)
         onnx_fatal(c, "takes [N, C] and 1 to %d spatial axes, not %s", MAX_SPATIAL, type_text(&x->type));
+    for (int i = 0; i < MAX_RANK; i++) w.pads.low[i] = w.pads.high[i] = w.ceil_rest[i] = size(c, 0);
     read_list(c, "kernel_shape", w.spatial, 0, w.kernel);
     read_list(c, "strides", w.spatial, 1, w.strides);
     read_list(c, "dilations", w.spatial, 1, w.dilations);
@@ -70,7 +89,11 @@ static Node *windows(OnnxCall *c, Node *x, const Window *w) {
     attr_set_ints(n, "dilations", w->dilations, w->spatial);
     onnx_finish(c, n);
     int axis = x->type.rank - w->spatial;
-    for (int i = 0; i < w->spatial; i++) dim_raise(n->type.dim[axis + i], 1);  // less than a window has no result
+    for (int i = 0; i < w->spatial; i++) {
+        dim_raise(n->type.dim[axis + i], 1);  // less than a window has no result
+        // Padding by maxima hides that two such axes are equal: all of it, under the plain name of its size.
+        if (w->count[i] && w->count[i] != n->type.dim[axis + i]) n = onnx_slice_at(c, n, axis + i, size(c, 0), w->count[i]);
+    }
     return n;
 }
 
@@ -107,6 +130,10 @@ static Node *weight_columns(OnnxCall *c, Node *w, int64_t groups) {
     return onnx_swap(c, onnx_shape_to(c, w, 3, dims), 1, 2);
 }
 
+static Node *padded_with(OnnxCall *c, Node *x, const OnnxPadDims *p, double value) {
+    return onnx_pad_by_dims(c, x, p, onnx_scalar(c, x->type.dtype, value));
+}
+
 // x padded and windowed, times weights: [N, M, out..]
 static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int64_t groups, double pad) {
     int64_t read;
@@ -114,7 +141,7 @@ static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int6
     int64_t channels = onnx_extent(c, x, 1), filters = onnx_extent(c, weights, 0);
     if (groups < 1 || channels % groups || filters % groups || onnx_extent(c, weights, 1) * groups != channels)
         onnx_fatal(c, "%lld groups of %s by weights %s", (long long)groups, type_text(&x->type), type_text(&weights->type));
-    Node *padded = windows(c, onnx_pad_with(c, x, &w->pads, pad), w);
+    Node *padded = windows(c, padded_with(c, x, &w->pads, pad), w);
     Node *rows = window_rows(c, padded, w->spatial, groups), *y;
     const Dim *dims[MAX_RANK] = {x->type.dim[0], weights->type.dim[0]};
     if (groups == 1) {  // a plain matrix of weights
@@ -181,19 +208,20 @@ static void transposed_pads(OnnxCall *c, Window *w, const Node *x) {
     if (given == w->spatial + 2) onnx_fatal(c, "output_shape must list the spatial axes only");
     read_list(c, "output_shape", w->spatial, -0, shape);
     for (int i = 0; i < w->spatial; i++) {
-        int64_t in = onnx_extent(c, x, 2 + i),
-                full = (in - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilations[i] + 1 + rest[i];
+        const Dim *in = x->type.dim[2 + i];
+        const Dim *full = plus(c, scaled(c, plus(c, in, -1), w->strides[i]), reach_of(w, i) + 1 + rest[i]);
         bool same = !strncmp(automatic, "SAME", 4);
-        int64_t total = given ? full - shape[i] : full - in * w->strides[i], low = total / 2;
+        w->count[i] = same && !given ? scaled(c, in, w->strides[i]) : NULL;
         if (given || same) {
-            if (total < 0 && !given) total = 0, low = 0;
-            low = !strcmp(automatic, "SAME_LOWER") || !same ? total - total / 2 : total / 2;
-            if (given && strcmp(automatic, "SAME_UPPER")) low = total / 2;
-            w->pads.low[2 + i] = low, w->pads.high[2 + i] = total - low;
+            const Dim *total = dim_sub(c->graph, full, given ? size(c, shape[i]) : scaled(c, in, w->strides[i]));
+            if (!given) total = at_least_0(c, total);
+            const Dim *spare = at_least_0(c, total), *less = dim_binary(c->graph, DIM_FLOORDIV, spare, size(c, 2));
+            bool more_first = given ? strcmp(automatic, "SAME_UPPER") : !strcmp(automatic, "SAME_LOWER");
+            const Dim *low = more_first ? dim_sub(c->graph, spare, less) : less;
+            w->pads.low[2 + i] = low, w->pads.high[2 + i] = dim_sub(c->graph, total, low);
         }
-        int64_t reach = (w->kernel[i] - 1) * w->dilations[i];
-        w->pads.low[2 + i] = reach - w->pads.low[2 + i];
-        w->pads.high[2 + i] = reach - w->pads.high[2 + i] + rest[i];
+        w->pads.low[2 + i] = dim_sub(c->graph, size(c, reach_of(w, i)), w->pads.low[2 + i]);
+        w->pads.high[2 + i] = dim_sub(c->graph, size(c, reach_of(w, i) + rest[i]), w->pads.high[2 + i]);
         w->pads.interior[2 + i] = w->strides[i] - 1;
         w->strides[i] = 1;
     }
@@ -269,17 +297,19 @@ void onnx_qlinear_conv(OnnxCall *c, int argument) {
 // ceil_mode: a last window that begins inside the input or its first pad.
 static void add_ceil(OnnxCall *c, Window *w, const Node *x) {
     for (int i = 0; onnx_int(c, "ceil_mode", 0) && i < w->spatial; i++) {
-        int64_t in = onnx_extent(c, x, 2 + i), low = w->pads.low[2 + i], reach = (w->kernel[i] - 1) * w->dilations[i] + 1;
-        int64_t room = in + low + w->pads.high[2 + i] - reach, count = (room + w->strides[i] - 1) / w->strides[i] + 1;
-        if ((count - 1) * w->strides[i] >= in + low) count--;
-        int64_t rest = (count - 1) * w->strides[i] - room;
-        w->ceil_rest[i] = rest > 0 ? rest : 0;
+        Graph *g = c->graph;
+        const Dim *first = dim_binary(g, DIM_ADD, x->type.dim[2 + i], w->pads.low[2 + i]);
+        const Dim *room = plus(c, dim_binary(g, DIM_ADD, first, w->pads.high[2 + i]), -reach_of(w, i) - 1);
+        const Dim *count = plus(c, divided_up(c, room, w->strides[i]), 1);
+        count = dim_binary(g, DIM_MIN, count, divided_up(c, first, w->strides[i]));
+        w->count[i] = count;
+        w->ceil_rest[i] = at_least_0(c, dim_sub(g, scaled(c, plus(c, count, -1), w->strides[i]), room));
     }
 }
 
-static OnnxPads pads_and_rest(const Window *w) {
-    OnnxPads p = w->pads;
-    for (int i = 0; i < w->spatial; i++) p.high[2 + i] += w->ceil_rest[i];
+static OnnxPadDims pads_and_rest(const OnnxCall *c, const Window *w) {
+    OnnxPadDims p = w->pads;
+    for (int i = 0; i < w->spatial; i++) p.high[2 + i] = dim_binary(c->graph, DIM_ADD, p.high[2 + i], w->ceil_rest[i]);
     return p;
 }
 
@@ -297,8 +327,8 @@ static Window pool_window(OnnxCall *c, const Node *x) {
 }
 
 static Node *pool_sum(OnnxCall *c, Node *x, const Window *w) {
-    OnnxPads p = pads_and_rest(w);
-    return reduce_windows(c, OP_reduce_sum, onnx_pad_with(c, x, &p, 0), w);
+    OnnxPadDims p = pads_and_rest(c, w);
+    return reduce_windows(c, OP_reduce_sum, padded_with(c, x, &p, 0), w);
 }
 
 // How many elements each window counts: a sum over ones, known at compile time.
@@ -308,8 +338,8 @@ static Node *pool_count(OnnxCall *c, const Node *x, const Window *w, bool pads_c
     Node *ones = onnx_expand_to(c, onnx_scalar(c, DT_f32, 1), &shape);
     Window rest = *w;
     if (pads_count) {
-        ones = onnx_pad_with(c, ones, &w->pads, 1);
-        memset(rest.pads.low, 0, sizeof rest.pads.low), memset(rest.pads.high, 0, sizeof rest.pads.high);
+        ones = padded_with(c, ones, &w->pads, 1);
+        for (int i = 0; i < MAX_RANK; i++) rest.pads.low[i] = rest.pads.high[i] = size(c, 0);
     }
     return pool_sum(c, ones, &rest);
 }
@@ -371,8 +401,8 @@ void onnx_ms_nhwc_max_pool(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_permute(c, onnx_node(c, 0), (int64_t[]){0, 3, 1, 2});
     Window w = pool_window(c, x);
-    OnnxPads p = pads_and_rest(&w);
-    Node *y = reduce_windows(c, OP_reduce_max, onnx_pad_with(c, x, &p, lowest(x->type.dtype)), &w);
+    OnnxPadDims p = pads_and_rest(c, &w);
+    Node *y = reduce_windows(c, OP_reduce_max, padded_with(c, x, &p, lowest(x->type.dtype)), &w);
     onnx_result(c, 0, onnx_permute(c, y, (int64_t[]){0, 2, 3, 1}));
 }
 
@@ -380,11 +410,11 @@ void onnx_max_pool(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
     Window w = pool_window(c, x);
-    OnnxPads p = pads_and_rest(&w);
-    Node *padded = onnx_pad_with(c, x, &p, lowest(x->type.dtype));
+    OnnxPadDims p = pads_and_rest(c, &w);
+    Node *padded = padded_with(c, x, &p, lowest(x->type.dtype));
     onnx_result(c, 0, reduce_windows(c, OP_reduce_max, padded, &w));
     if (c->proto->n_output < 2 || !*c->proto->output[1]) return;
-    Node *places = onnx_pad_with(c, pool_positions(c, x, &w), &p, 0);
+    Node *places = padded_with(c, pool_positions(c, x, &w), &p, 0);
     Node *best = onnx_emit_make(c, OP_arg_max, 1, (Node *[]){flat_windows(c, padded, &w)});
     attr_set_int(best, "axis", -1);
     Node *chosen = onnx_emit_make(c, OP_gather_elements, 2, (Node *[]){flat_windows(c, places, &w), onnx_finish(c, best)});
@@ -417,12 +447,12 @@ void onnx_max_unpool(OnnxCall *c, int argument) {
     if (given && onnx_int_list(c, 2, shape, x->type.rank, "the output shape") != x->type.rank)
         onnx_fatal(c, "the output shape must list %d dimensions", x->type.rank);
     Type own = x->type;
-    OnnxPads rest = {0};
+    OnnxPadDims rest = {0};
+    for (int i = 0; i < MAX_RANK; i++) rest.low[i] = rest.high[i] = size(c, 0);
     for (int i = 0; i < w.spatial; i++) {
-        int64_t in = onnx_extent(c, x, 2 + i), out = (in - 1) * w.strides[i] + w.kernel[i];
-        out -= w.pads.low[2 + i] + w.pads.high[2 + i];
-        own.dim[2 + i] = dim_const(g, out);
-        rest.high[2 + i] = given ? shape[2 + i] - out : 0;
+        const Dim *out = plus(c, scaled(c, plus(c, x->type.dim[2 + i], -1), w.strides[i]), w.kernel[i]);
+        own.dim[2 + i] = out = dim_sub(g, out, dim_binary(g, DIM_ADD, w.pads.low[2 + i], w.pads.high[2 + i]));
+        if (given) rest.high[2 + i] = dim_sub(g, size(c, shape[2 + i]), out);
     }
     const Dim *count = type_count(g, &own), *updates = type_count(g, &x->type);
     Type flat = {.dtype = x->type.dtype, .rank = 1, .dim = {count}};
@@ -430,5 +460,5 @@ void onnx_max_unpool(OnnxCall *c, int argument) {
     Node *in[] = {zeros, onnx_shape_to(c, index, 1, &updates), onnx_shape_to(c, x, 1, &updates)};
     Node *y = onnx_emit_make(c, OP_scatter_elements, 3, in);
     attr_set_int(y, "axis", 0);
-    onnx_result(c, 0, onnx_pad_with(c, onnx_reshape(c, onnx_finish(c, y), &own), &rest, 0));
+    onnx_result(c, 0, padded_with(c, onnx_reshape(c, onnx_finish(c, y), &own), &rest, 0));
 }
