@@ -28,8 +28,6 @@ static const Operator OPERATORS[] = {
     {"attribute-range", 20, "node ArgMax x -> z : keepdims=5"},
     {"attribute-without-name", 20, "node Relu x -> z : =1"},
     {"pads-too-many", 20, "tensor l i64 [17] raw 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\nnode Pad x l -> z"},
-    {"pads-of-shape-reflected", 20, "node Shape x -> n\nnode Concat n n -> l : axis=0\nnode Pad x l -> z : mode='reflect'"},
-    {"pads-of-free-axis", 20, "input f f32 [H,W]\ntensor l i64 [4] raw 1 1 1 1\nnode Pad f l -> z : mode='reflect'"},
     {"resize-to-free-sizes", 20, "node Shape x -> n\nnode Add n n -> l\nnode Resize x _ _ l -> z : mode='linear' antialias=1"},
     {"pads-wrong-number", 20, "tensor l i64 [3] raw 0 0 0\nnode Pad x l -> z"},
     {"pads-reflect-empty", 20, "input e f32 [0,4]\ntensor l i64 [4] raw 1 0 1 0\nnode Pad e l -> z : mode='reflect'"},
