@@ -277,11 +277,35 @@ void node_remove(Node *n) {
     if (map_get(&n->graph->names, n->name) == n) map_put(&n->graph->names, n->name, NULL);
 }
 
+// The size that the values of a node decide, or NULL
+static const Dim *decided_size(const Node *n) {
+    bool decides = n->op == OP_nonzero || n->op == OP_unique || n->op == OP_non_max_suppression;
+    const Dim *size = decides ? attr_dim(n, "extent") : n->op == OP_loop ? attr_dim(n, "length") : NULL;
+    return size && size->kind == DIM_SYMBOL ? size : NULL;
+}
+
+static bool mentions(const Node *n, const Dim *symbol) {
+    for (int i = 0; i < n->type.rank; i++)
+        if (dim_has_symbol(n->type.dim[i], symbol)) return true;
+    for (const Attr *a = n->attrs; a; a = a->next)
+        for (int i = 0; a->kind == ATTR_DIMS && i < a->n; i++)
+            if (dim_has_symbol(a->dims[i], symbol)) return true;
+    return false;
+}
+
+// Does a later node need the size that this one decides?
+static bool is_size_used(const Node *n) {
+    const Dim *size = decided_size(n);
+    for (const Node *later = size ? n->next : NULL; later; later = later->next)
+        if (mentions(later, size) && !(later->op == OP_item && later->in[0] == n)) return true;
+    return false;
+}
+
 bool graph_sweep(Graph *g) {
     bool changed = false;
     for (Node *n = g->last, *prev; n; n = prev) {
         prev = n->prev;
-        if (n->op == OP_input || node_uses(n)) continue;
+        if (n->op == OP_input || node_uses(n) || is_size_used(n)) continue;
         node_remove(n);
         changed = true;
     }
