@@ -64,7 +64,7 @@ failing_as_expected() {
 compile_cases() { emit_and_compile "$1" "$BUILD/tools/conformance" --emit "$@"; }
 
 # emit_and_compile FOLDER COMMAND...: of the cases that the command writes. The headers are parsed once; every case is one object.
-# FOLDER/refused is what clang says of those that it does not compile.
+# FOLDER/refused is what clang says of those that it does not compile. CASE_FLAGS: more options of clang.
 emit_and_compile() {
     _to=$1
     shift
@@ -72,12 +72,12 @@ emit_and_compile() {
     mkdir -p "$_to"
     "$@" > "$_to/emitted"
     awk -F '\t' '$3 == "pass" { print $1 }' "$_to/emitted" > "$_to/names"
-    _flags="-std=gnu17 -O1 -w -D_GNU_SOURCE -ffp-contract=off -fno-math-errno -Iruntime -Itests/tools -I$_to -march=x86-64-v3"
+    _flags="-std=gnu17 -O1 -w -D_GNU_SOURCE -ffp-contract=off -fno-math-errno -Iruntime -Itests/tools -I$_to -march=x86-64-v3 ${CASE_FLAGS-}"
     printf '#include "%s"\n' kernels/kernels.h kernels/nest.h engine/step.h engine/program.h engine/cpu.h > "$_to/all.h"
     # shellcheck disable=SC2086 # words
     clang-19 $_flags -DBURIN_CPU=x86_64_v3 -x c-header "$_to/all.h" -o "$_to/all.pch" || return 1
     while read -r _case; do
-        printf '#include "%s.c"\n#define places dispatch_places\n#include "%s_dispatch.c"\n' "$_case" "$_case" > "$_to/case_$_case.c"
+        printf '#include "%s.c"\n#define buffer_offsets dispatch_buffer_offsets\n#include "%s_dispatch.c"\n' "$_case" "$_case" > "$_to/case_$_case.c"
     done < "$_to/names"
     sed "s|.*|$_to/case_&|" "$_to/names" |
         FLAGS="$_flags -DBURIN_CPU=x86_64_v3 -include-pch $_to/all.pch" xargs -P 2 -n 20 \

@@ -25,10 +25,11 @@ static bool directly_before(const Buffer *const *list, int n, const Buffer *befo
     return true;
 }
 
-static void write_bytes(Text *t, const Program *p, const Buffer *b) {
+// (size_t)symbols[0] * 256 * 4: what a buffer holds in a run
+void c_bytes(Text *t, const Program *p, const Buffer *b, void (*write_dim)(Text *, const Program *, const Dim *)) {
     int bits = dtype_bits(b->dtype);
     bool is_packed = bits > 0 && bits < 8;
-    text_add(t, is_packed ? "((size_t)" : "(size_t)"), c_dim_at_most(t, p, b->units);
+    text_add(t, is_packed ? "((size_t)" : "(size_t)"), write_dim(t, p, b->units);
     if (is_packed)
         text_add(t, " * %d + 7) / 8", bits);
     else
@@ -40,7 +41,8 @@ static void write_buffer_offset(Text *t, const Program *p, const Buffer *const *
     for (int j = 0; j < i; j++)
         if (directly_before(list, n, list[j], list[i]))
             text_add(t, "    if (end[%d] > offset[%d]) offset[%d] = end[%d];\n", j, i, i, j);
-    text_add(t, "    end[%d] = offset[%d] + (", i, i), write_bytes(t, p, list[i]), text_add(t, " + 63) / 64 * 64;  ");
+    text_add(t, "    end[%d] = offset[%d] + (", i, i), c_bytes(t, p, list[i], c_dim_at_most);
+    text_add(t, " + %d) / 64 * 64;  ", 63 + (p->guarded ? GUARD_BYTES : 0));
     size_t comment = c_comment(t);
     text_add(t, "%s", list[i]->name), c_comment_end(t, comment);
     text_add(t, "    if (end[%d] > total) total = end[%d];\n", i, i);

@@ -32,8 +32,11 @@ void c_comment_end(Text *, size_t begin);
 const char *c_type(DType);                                    // float, int32_t, ...
 void c_dim(Text *, const Program *, const Dim *);             // rows, 2 * rows + 1; always in parentheses when not atomic
 void c_dim_of_symbols(Text *, const Program *, const Dim *);  // the same over symbols[i], outside of a step
-// the same, with bounds in place of data-dependent sizes
+// the same, with bounds in place of data-dependent sizes: over symbols[i], or within a step
 void c_dim_at_most(Text *, const Program *, const Dim *);
+void c_dim_of_step_at_most(Text *, const Program *, const Dim *);
+// bytes that a run stores in a buffer, with one of these for its sizes
+void c_bytes(Text *, const Program *, const Buffer *, void (*write_dim)(Text *, const Program *, const Dim *));
 void c_float(Text *, double);                                 // 0x1.5p-3f
 void c_number(Text *, DType, double);                         // an element of the type as it is stored: 3, 0x3c00
 void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where an operand begins, at a call

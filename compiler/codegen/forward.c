@@ -30,6 +30,33 @@ static void write_offset_in(Text *t, const char *memory, uint64_t offset) {
     if (offset) text_add(t, " + %llu", (unsigned long long)offset);
 }
 
+// Returns true if every row of a step has as many units of the buffer.
+static bool is_of_rows(const Program *p, const Buffer *b) {
+    int64_t factor, offset;
+    return p->rows && dim_is_line(p->graph, b->units, p->rows, &factor, &offset) && !offset;
+}
+
+// burin_guard(qkv, (size_t)(rows * 128) * 4, (size_t)rows * 576), or burin_unguard(qkv, ...)
+static void write_guard(Text *t, const Program *p, const Buffer *b, bool guard) {
+    text_add(t, guard ? "    burin_guard(%s, " : "    burin_unguard(%s, ", b->name);
+    bool exact = p->dynamic_sizes || !p->rows || is_of_rows(p, b);
+    for (int room = !guard; room < 2; room++) {
+        if (p->dynamic_sizes)
+            text_add(t, room ? "(" : ""), c_bytes(t, p, b, c_dim_of_step_at_most),
+                text_add(t, room ? " + %d) / 64 * 64" : "", 63 + GUARD_BYTES);
+        else if (room || !exact)
+            text_add(t, b->fixed_size ? "%llu" : "(size_t)s->rows * %llu", (unsigned long long)b->row_bytes);
+        else
+            c_bytes(t, p, b, c_dim_of_step_at_most);
+        text_add(t, room ? ");\n" : ", ");
+    }
+}
+
+// For tests: bands after the buffers
+static void write_guards(Text *t, const Program *p, bool guard) {
+    for (int i = 0; i < p->n_buffers && p->guarded; i++) write_guard(t, p, p->buffers[i], guard);
+}
+
 static void write_buffers(Text *t, const Program *p) {
     for (int i = 0; i < p->n_buffers; i++) {
         const Buffer *b = p->buffers[i];
@@ -435,7 +462,9 @@ void write_forward(Text *t, const Program *p, int first_site) {
     if (p->dynamic_sizes)
         text_add(&lines, "    size_t offset[%d];\n    %sbuffer_offsets(s->symbols, offset);\n", p->n_buffers + 1, p->prefix);
     write_buffers(&lines, p);
+    write_guards(&lines, p, true);
     write_calls(&lines, p, first_site);
+    write_guards(&lines, p, false);
     write_locals(t, p, lines.data);
     text_add(t, "%s}\n", lines.data);
     text_free(&lines);

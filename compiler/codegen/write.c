@@ -78,11 +78,13 @@ typedef struct DimWriter {
 
 static void write_symbol(Text *t, const DimWriter *w, const Dim *d) {
     int index = symbol_index(w->p, d);
+    bool by_name = d == w->p->rows || d == w->p->logit_rows;
+    if (index < 0 && !by_name) diag_fatal(NO_LOC, "nothing decides the size \"%s\"", d->name);
     if (w->before_run && index >= w->p->n_symbols)
         text_add(t, "%lld", (long long)dim_upper(d));
     else if (w->by_symbols)
         text_add(t, "symbols[%d]", index);
-    else if (d == w->p->rows || d == w->p->logit_rows)
+    else if (by_name)
         text_add(t, d == w->p->rows ? "rows" : "logit_rows");
     else
         text_add(t, "(int)s->symbols[%d]", index);
@@ -110,6 +112,7 @@ static void write_dim(Text *t, const DimWriter *w, const Dim *d) {
 
 void c_dim(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, false, false}, d); }
 void c_dim_of_symbols(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, true, false}, d); }
+void c_dim_of_step_at_most(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, false, true}, d); }
 void c_dim_at_most(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, true, true}, d); }
 
 void c_float(Text *t, double value) {

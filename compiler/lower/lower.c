@@ -75,6 +75,7 @@ static Program *program_new(Arena *arena, const Module *module, Graph *g, const 
 
 static void choose_kernels(Lowering *l, Program *p, const LowerOptions *options) {
     *l = (Lowering){.program = p, .arena = p->arena, .graph = p->graph, .options = options};
+    p->guarded = options->guarded;
     p->over_ranks = options->over_ranks, p->gather_above = options->gather_above, p->compared = options->compared;
     select_kernels(l);
     check_kernel_types(p);

@@ -22,6 +22,8 @@
 typedef struct LowerOptions {
     const char *name;      // Program.name; NULL: the module's
     bool over_ranks;       // --with=mpi
+    // tests: a band of GUARD_BYTES after each buffer, which AddressSanitizer watches (runtime/engine/guard.h)
+    bool guarded;
     int64_t gather_above;  // bytes: ranks compute smaller products whole; 0: the default
     // burin check: every result is recorded, so no kernel is fused into another by tiles
     bool compared;
@@ -29,6 +31,8 @@ typedef struct LowerOptions {
 
 // ---------------------------------------------------------------------------------------------------------------- operands
 typedef enum { BASE_NONE, BASE_BUFFER, BASE_WEIGHT, BASE_STATE, BASE_INPUT, BASE_OUTPUT, BASE_SCALAR } BaseKind;
+
+enum { GUARD_BYTES = 64 };  // after each buffer of a guarded program, for each row
 
 typedef struct Buffer {
     int index;
@@ -234,6 +238,7 @@ typedef struct Program {
     const Dim **counters;          // that count the iterations of loops
     int n_symbols, n_data_dependent, n_counters;
     int64_t max_rows;  // 1 without rows
+    bool guarded;      // LowerOptions.guarded
     bool over_ranks;   // ranks of MPI share its kernels
     int64_t gather_above;
     bool compared;           // LowerOptions

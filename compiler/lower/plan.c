@@ -77,6 +77,8 @@ void find_live_ranges(Program *p) {
     }
     for (int i = p->n_regions; i-- > 0;)  // the inner ones first
         for (int j = 0; j < p->n_buffers; j++) outlive_region(p->buffers[j], &p->regions[i]);
+    for (int i = 0; i < p->n_buffers && p->guarded; i++)  // memory is never used again: its bands stay where they are
+        if (p->buffers[i]->n_live) *p->buffers[i]->live = (struct Live){0, p->n_kernels}, p->buffers[i]->n_live = 1;
 }
 
 // Ranges are in ascending order.
@@ -266,6 +268,7 @@ int scratch_in_order(const Program *p, const Buffer **list) {
 
 void plan_buffers(Program *p) {
     for (int i = 0; i < p->n_buffers && p->dynamic_sizes; i++) p->buffers[i]->fixed_size = true;
+    for (int i = 0; i < p->n_buffers && p->guarded; i++) p->buffers[i]->row_bytes += GUARD_BYTES;
     find_live_ranges(p);
     Buffer **list = ARENA_ARRAY(p->arena, Buffer *, p->n_buffers + 1);
     int n = 0;

@@ -8,6 +8,7 @@
 // --profile=trace.json also keeps when each part of the work was at which kernel, for Perfetto and Chrome.
 #ifndef BURIN_PROFILE_H
 #define BURIN_PROFILE_H
+#include "kernels/fault.h"
 #include "program.h"
 #ifndef BURIN_BARE
 #include <time.h>
@@ -63,6 +64,18 @@ static inline void burin_lane_add(burin_lane *lane, int kernel, uint64_t now) {
     lane->n++;
 }
 
+#if FAULT_DELAY
+// Every third time for up to 200 microseconds, and no more than a second in all
+static inline void burin_delay(int thread) {
+    static _Atomic uint64_t left = 1000000000;
+    uint64_t noise = (burin_nanoseconds() / 64 + (uint64_t)thread) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    struct timespec time = {0, (long)(noise % 200000)};
+    if (noise / 200000 % 3 || left < 200000) return;
+    left -= (uint64_t)time.tv_nsec;
+    nanosleep(&time, NULL);
+}
+#endif
+
 // A thread begins with its part of a step; thread 0 where its account does.
 static inline void burin_profile_begin(const burin_step *step, int thread) {
     burin_profile *p = step->profile;
@@ -77,6 +90,9 @@ static inline void burin_profile_mark(burin_profile *p, int thread, int kernel, 
 }
 
 static inline void burin_mark(const burin_step *step, int thread, int kernel) {
+#if FAULT_DELAY
+    burin_delay(thread);
+#endif
     if (__builtin_expect(step->profile != NULL, 0)) burin_profile_mark(step->profile, thread, kernel, true);
 }
 

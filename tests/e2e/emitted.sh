@@ -49,7 +49,7 @@ done
 races() { "$1/run" x86-64 3 "$2" 7 2>&1 | grep -c 'WARNING: ThreadSanitizer'; }
 without_barrier() { awk -v gone="$3" '/BARRIER\(\);$/ { if (++n == gone) next } { print }' "$1" > "$2"; }
 sanitize="clang-19 -fsanitize=thread -g -O1 -DBURIN_SLICE_UNITS=0 -DBURIN_ATTENTION_ROWS=2" # small work in slices, too
-for name in llama_q8_0_heads llama; do
+for name in llama_q8_0_heads llama scatters; do
     dir=$WORK/races_$name
     if ! emitted_build "$dir" $name "$sanitize" x86-64:x86_64:-march=x86-64 > "$WORK/races.log" 2>&1; then
         skip "emitted: races" "no ThreadSanitizer here"

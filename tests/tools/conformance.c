@@ -122,7 +122,7 @@ static void emit_case(const char *folder) {
     PassContext passes = {.arena = c.arena, .module = m, .stop_after = -1, .context = 64, .max_rows = 64};
     write_values(&c, m->graphs[0], at);
     passes_run(m, &passes);
-    LowerOptions options = {0};
+    LowerOptions options = {.guarded = getenv("GUARDED") != NULL};
     case_write_program(at, lower_module(c.arena, m, &options));
     arena_free(c.arena);
     printf("pass");

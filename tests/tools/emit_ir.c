@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
     Graph *g = load_ir_text(arena, argv[1]);
     Module m = {
         .arena = arena, .name = name, .graphs = &g, .n_graphs = 1, .description = "llama.burin", .bos = -1, .context = 64};
-    LowerOptions options = {.over_ranks = getenv("OVER_RANKS") != NULL};
+    LowerOptions options = {.over_ranks = getenv("OVER_RANKS") != NULL, .guarded = getenv("GUARDED") != NULL};
     Program *p = lower(arena, &m, 0, &options);
     name_functions(p);
     Text t = {0};

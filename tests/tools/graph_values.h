@@ -79,7 +79,7 @@ static void emit_graph(CasePlace at, Graph *g, int64_t size, uint64_t seed, bool
     interpret(at.arena, g, size, in, after);
     for (int i = 0; i < g->n_outputs; i++)
         if (!is_near(before[i], after[i])) diag_fatal(NO_LOC, "the passes change output %d", i);
-    LowerOptions options = {0};
+    LowerOptions options = {.guarded = getenv("GUARDED") != NULL};
     case_write_values(at, (CaseHeader){.n_inputs = g->n_inputs, .n_outputs = g->n_outputs, .exact = 1}, in, after);
     case_write_program(at, lower_module(at.arena, m, &options));
 }

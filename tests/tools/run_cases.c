@@ -1,5 +1,6 @@
-// Runs compiled cases: run_cases FOLDER, linked with many cases and their table. FOLDER/NAME.values holds the tensors. A line a
-// case: NAME<tab>pass, or the reason. Each case is a process of its own.
+// Runs compiled cases: run_cases FOLDER [RUNS], linked with many cases and their table. FOLDER/NAME.values holds the tensors. A
+// line a case: NAME<tab>pass, or the reason. Each case is a process of its own, which computes it RUNS times (1), with 2, 3 and 4
+// threads by turns, in memory that holds no earlier results: each time the same bits.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 
 extern const burin_model *const cases[];  // ends with NULL
 
-enum { MAX_TENSORS = 512, SECONDS = 20 };
+// FINDING: status of a program that a sanitizer ended. FRESH: so many bytes come from the system as zeros.
+enum { MAX_TENSORS = 512, SECONDS = 20, FINDING = 66, FRESH = 16 << 20 };
 
 static double element(const char *type, const void *data, int64_t i) {
     if (!strcmp(type, "f32")) return ((const float *)data)[i];
@@ -102,29 +104,56 @@ static void *output_memory(const burin_network *net, const burin_tensor *t, cons
     return aligned_alloc(64, (bytes + 127) / 64 * 64);
 }
 
-static void run_case(const burin_model *m, const char *folder) {
+// Outputs of one computation of a case, in memory of their own.
+typedef struct Results {
+    void *data[MAX_TENSORS];
+    int64_t symbols[MAX_TENSORS];
+} Results;
+
+static Results compute(const burin_model *m, const Values *v, int threads) {
+    const burin_network *net = m->net;
+    int64_t dims[8 * MAX_TENSORS], *dim = dims;
+    const void *inputs[MAX_TENSORS];
+    Results r;
+    for (int i = 0; i < v->n_in; i++) {
+        inputs[i] = data_of(v->in[i]);
+        for (int j = 0; j < v->in[i]->rank; j++) *dim++ = v->in[i]->dim[j];
+    }
+    burin_status status = burin_network_bind(net, dims, r.symbols);
+    for (int i = 0; i < v->n_out; i++) r.data[i] = output_memory(net, &net->outputs[i], r.symbols);
+    burin_options o = {.threads = threads};
+    size_t bytes = burin_session_bytes(m, &o);
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (bytes < FRESH) memset(memory, 0xff, bytes);
+    burin_session *s;
+    if (!status) status = burin_session_open(&s, m, &o, memory, bytes);
+    if (!status) status = burin_network_run(s, inputs, r.symbols, r.data);
+    if (status) fail(burin_status_text(status));
+    burin_session_close(s);
+    free(memory);
+    return r;
+}
+
+static size_t result_bytes(const burin_network *net, const Values *v, const Results *r, int i) {
+    size_t n = 1;
+    for (int j = 0; j < net->outputs[i].rank; j++) n *= (size_t)burin_network_dim(net, net->outputs[i].dim[j], r->symbols);
+    return n ? v->out[i]->bytes : 0;
+}
+
+static void run_case(const burin_model *m, const char *folder, int runs) {
     const burin_network *net = m->net;
     Values v = read_values(folder, m->name);
     if (!net) fail("no network");
     if (v.n_in != net->n_inputs || v.n_out != net->n_outputs) fail("number of tensors differs");
-    int64_t dims[8 * MAX_TENSORS], *dim = dims, symbols[MAX_TENSORS];
-    const void *inputs[MAX_TENSORS];
-    void *outputs[MAX_TENSORS];
-    for (int i = 0; i < v.n_in; i++) {
-        inputs[i] = data_of(v.in[i]);
-        for (int j = 0; j < v.in[i]->rank; j++) *dim++ = v.in[i]->dim[j];
+    Results first = compute(m, &v, 2);
+    for (int i = 0; i < v.n_out; i++) compare(net, &v, i, first.data[i], first.symbols);
+    for (int run = 1; run < runs; run++) {
+        Results again = compute(m, &v, 2 + run % 3);
+        for (int i = 0; i < v.n_out; i++) {
+            if (memcmp(again.data[i], first.data[i], result_bytes(net, &v, &first, i))) fail("other bits in another run");
+            free(again.data[i]);
+        }
     }
-    burin_status status = burin_network_bind(net, dims, symbols);
-    for (int i = 0; i < v.n_out; i++) outputs[i] = output_memory(net, &net->outputs[i], symbols);
-    burin_options o = {.threads = 2};
-    size_t bytes = burin_session_bytes(m, &o);
-    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    memset(memory, 0xff, bytes);
-    burin_session *s;
-    if (!status) status = burin_session_open(&s, m, &o, memory, bytes);
-    if (!status) status = burin_network_run(s, inputs, symbols, outputs);
-    if (status) fail(burin_status_text(status));
-    for (int i = 0; i < v.n_out; i++) compare(net, &v, i, outputs[i], symbols);
     printf("pass");
     fflush(stdout);
     _exit(0);
@@ -137,8 +166,9 @@ int main(int argc, char **argv) {
         printf("%s\t", cases[i]->name);
         fflush(stdout);
         pid_t child = fork();
-        if (child == 0) alarm(SECONDS), run_case(cases[i], argv[1]);
+        if (child == 0) alarm(SECONDS), run_case(cases[i], argv[1], argc > 2 ? atoi(argv[2]) : 1);
         waitpid(child, &status, 0);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == FINDING) printf("a sanitizer's finding");
         if (WIFSIGNALED(status)) printf("ends by signal %d", WTERMSIG(status));
         printf("\n");
         fflush(stdout);
