@@ -23,14 +23,14 @@ void burin_grammar_fail(burin_grammar_reader *r, size_t at, const char *format, 
     longjmp(r->failed, 1);
 }
 
-static _Noreturn void fail_budget(burin_grammar_reader *r, size_t at) {
+static _Noreturn void fail_grammar_budget(burin_grammar_reader *r, size_t at) {
     char text[128];
     burin_budget_text(&r->budget, text, sizeof text);
     burin_grammar_fail(r, at, "%-s", text);
 }
 
 void burin_grammar_spend(burin_grammar_reader *r, uint64_t steps) {
-    if (!burin_spend(&r->budget, steps)) fail_budget(r, 0);
+    if (!burin_spend(&r->budget, steps)) fail_grammar_budget(r, 0);
 }
 
 void *burin_grammar_grow(void *array, size_t *room, int32_t n, size_t bytes) {
@@ -277,7 +277,7 @@ static int32_t read_repetition(burin_grammar_reader *r, int32_t of) {
 static int32_t read_choice(burin_grammar_reader *, bool nested);
 
 static int32_t read_group(burin_grammar_reader *r) {
-    if (!burin_enter_level(&r->budget)) fail_budget(r, place(r));
+    if (!burin_enter_level(&r->budget)) fail_grammar_budget(r, place(r));
     r->at++;
     skip_blanks(r, true);
     int32_t item = read_choice(r, true);

@@ -33,8 +33,8 @@ static burin_value merge_keyword(burin_schema_writer *w, burin_value key, burin_
     for (int i = 0; i < 6; i++)
         if (burin_is_text(key, silent[i])) return a;
     for (int i = 0; i < 4 && burin_is_number(a) && burin_is_number(b); i++) {
-        if (burin_is_text(key, largest[i])) return burin_number(a) > burin_number(b) ? a : b;
-        if (burin_is_text(key, least[i])) return burin_number(a) < burin_number(b) ? a : b;
+        if (burin_is_text(key, largest[i])) return burin_order(&w->r, a, b) > 0 ? a : b;
+        if (burin_is_text(key, least[i])) return burin_order(&w->r, a, b) < 0 ? a : b;
     }
     if (burin_equal(&w->r, a, b)) return a;
     char name[64];

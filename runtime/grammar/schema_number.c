@@ -1,37 +1,103 @@
 // Numbers between bounds, as digits: for each length the digits from the first on, as long as they are those of a bound; then
 // the fraction, if there may be one. Without bounds any number; with them none has an exponent.
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "schema.h"
 
-// The size of a bound: 12.5 is "12" and "5", without zeros at the end.
-typedef struct digits {
-    char whole[40], part[40];
-    int n, n_part;
-    bool open;  // without the bound itself
-} digits;
+typedef burin_decimal digits;
 
 typedef struct range_of_digits {
     const digits *low, *high;  // high NULL: without end
     bool whole;                // integers alone
 } range_of_digits;
 
-static digits digits_of(burin_schema_writer *w, double size, bool open) {
-    digits d = {.open = open};
-    char text[64];
-    if (size >= 1e15) burin_schema_fail(w, "bounds of numbers must be less than 10^15");
-    snprintf(text, sizeof text, "%.12f", size);
-    char *dot = strchr(text, '.');
-    *dot = 0;
-    d.n = (int)strlen(text);
-    memcpy(d.whole, text, (size_t)d.n);
-    d.n_part = (int)strlen(dot + 1);
-    memcpy(d.part, dot + 1, (size_t)d.n_part);
+// ------------------------------------------------------------------------------------------------------------------ decimals
+static bool is_zero_decimal(const digits *d) { return d->n == 1 && *d->whole == '0' && !d->n_part; }
+
+// Digits of a text like "-12.5e-3", without its point; returns how many are before the point, which may be below 0.
+static int read_decimal(burin_schema_writer *w, const char *text, char all[BURIN_DIGITS], int *n) {
+    int point = -1;
+    *n = 0;
+    for (text += *text == '-'; *text && *text != 'e'; text++) {
+        if (*text == '.') {
+            point = *n;
+            continue;
+        }
+        if (*n == BURIN_DIGITS) burin_schema_fail(w, "bounds of numbers may have %d digits", BURIN_DIGITS);
+        all[(*n)++] = *text;
+    }
+    if (point < 0) point = *n;
+    return point + (*text == 'e' ? atoi(text + 1) : 0);
+}
+
+burin_decimal burin_decimal_of(burin_schema_writer *w, burin_value number, const char *keyword) {
+    char room[64], all[BURIN_DIGITS];
+    burin_decimal d = {0};
+    int n;
+    if (number.kind == BURIN_BOOL || !burin_is_number(number)) burin_schema_fail(w, "%s must be a number", keyword);
+    if (!isfinite(burin_number(number))) burin_schema_fail(w, "%s must be a finite number", keyword);
+    const char *text = burin_number_text(number, room);
+    int point = read_decimal(w, text, all, &n), begin = point < 0 ? point : 0;
+    if (point > BURIN_DIGITS || n - begin > BURIN_DIGITS + (point > 0 ? point : 0) || (point <= 0 && n - point > BURIN_DIGITS))
+        burin_schema_fail(w, "bounds of numbers may have %d digits", BURIN_DIGITS);
+    for (int i = 0; i < point; i++) {
+        char c = i < n ? all[i] : '0';
+        if (c != '0' || d.n) d.whole[d.n++] = c;
+    }
+    if (!d.n) d.whole[d.n++] = '0';
+    for (int i = point; i < n; i++) d.part[d.n_part++] = i < 0 ? '0' : all[i];
     while (d.n_part && d.part[d.n_part - 1] == '0') d.n_part--;
-    if (size != 0 && d.n == 1 && d.whole[0] == '0' && !d.n_part) burin_schema_fail(w, "bounds of numbers may have 12 decimals");
+    d.negative = *text == '-' && !is_zero_decimal(&d);
     return d;
+}
+
+static int order_sizes(const digits *a, const digits *b) {
+    int shorter = a->n_part < b->n_part ? a->n_part : b->n_part;
+    if (a->n != b->n) return a->n - b->n;
+    int order = memcmp(a->whole, b->whole, (size_t)a->n);
+    if (!order) order = memcmp(a->part, b->part, (size_t)shorter);
+    return order ? order : a->n_part - b->n_part;
+}
+
+int burin_decimal_order(const burin_decimal *a, const burin_decimal *b) {
+    if (a->negative != b->negative) return a->negative ? -1 : 1;
+    return a->negative ? order_sizes(b, a) : order_sizes(a, b);
+}
+
+// One more, or one less than a whole size from 1 on.
+static void change_size(burin_schema_writer *w, digits *d, bool more) {
+    char from = more ? '9' : '0', to = more ? '0' : '9';
+    int i = d->n - 1;
+    for (; i >= 0 && d->whole[i] == from; i--) d->whole[i] = to;
+    if (i >= 0) {
+        d->whole[i] = (char)(d->whole[i] + (more ? 1 : -1));
+    } else {
+        if (d->n == BURIN_DIGITS) burin_schema_fail(w, "bounds of numbers may have %d digits", BURIN_DIGITS);
+        memmove(d->whole + 1, d->whole, (size_t)d->n++);
+        *d->whole = '1';
+    }
+    if (d->n > 1 && *d->whole == '0') memmove(d->whole, d->whole + 1, (size_t)--d->n);
+    if (is_zero_decimal(d)) d->negative = false;
+}
+
+// Adds 1 to a whole number, or takes 1 away.
+static void step_whole(burin_schema_writer *w, digits *d, bool up) {
+    if (is_zero_decimal(d)) {
+        *d->whole = '1', d->negative = !up;
+        return;
+    }
+    change_size(w, d, up != d->negative);
+}
+
+// The nearest whole number that a low bound (up) or a high one allows.
+static void make_whole(burin_schema_writer *w, digits *d, bool up) {
+    bool fraction = d->n_part > 0, away = d->negative != up;  // away: from 0
+    d->n_part = 0;
+    d->negative &= !is_zero_decimal(d);
+    if (fraction ? away : d->open) step_whole(w, d, up);
+    d->open = false;
 }
 
 // Digits behind the point from position `at` of a bound on: not less (or more) than its. False: impossible.
@@ -151,48 +217,42 @@ static bool write_size(burin_growing *g, const range_of_digits *r) {
     return any || !r->high;
 }
 
-// Integers have no open bounds.
-static burin_bounds whole_bounds(burin_bounds b) {
-    double low = ceil(b.low), high = floor(b.high);
-    if (b.above_low && low == b.low) low++;
-    if (b.below_high && high == b.high) high--;
-    return (burin_bounds){.has_low = b.has_low, .has_high = b.has_high, .low = low, .high = high};
-}
-
-static bool write_positive(burin_schema_writer *w, burin_growing *g, bool whole, const burin_bounds *b) {
-    bool from_zero = !b->has_low || b->low < 0;
-    digits low = digits_of(w, from_zero ? 0 : b->low, !from_zero && b->above_low), high = {0};
-    if (b->has_high) high = digits_of(w, b->high, b->below_high);
-    return write_size(g, &(range_of_digits){&low, b->has_high ? &high : NULL, whole});
+static bool write_positive(burin_growing *g, bool whole, const burin_bounds *b) {
+    digits low = {.whole = "0", .n = 1};
+    if (b->has_low && !b->low.negative) low = b->low;
+    return write_size(g, &(range_of_digits){&low, b->has_high ? &b->high : NULL, whole});
 }
 
 // "-" and the size: from -high to -low.
-static bool write_negative(burin_schema_writer *w, burin_growing *g, bool whole, const burin_bounds *b) {
-    bool to_zero = !b->has_high || b->high >= 0;
-    digits low = digits_of(w, to_zero ? whole : -b->high, !to_zero && b->below_high), high = {0};
-    if (b->has_low) high = digits_of(w, -b->low, b->above_low);
-    return write_size(g, &(range_of_digits){&low, b->has_low ? &high : NULL, whole});
+static bool write_negative(burin_growing *g, bool whole, const burin_bounds *b) {
+    digits low = {.whole = {whole ? '1' : '0'}, .n = 1};
+    if (b->has_high && b->high.negative) low = b->high;
+    return write_size(g, &(range_of_digits){&low, b->has_low ? &b->low : NULL, whole});
 }
 
 void burin_schema_number(burin_schema_writer *w, burin_growing *g, bool whole, const burin_bounds *given) {
-    burin_bounds b = whole ? whole_bounds(*given) : *given;
+    burin_bounds b = *given;
     bool any = false;
     if (!b.has_low && !b.has_high) {
         burin_growing_add(g, whole ? "integer" : "number");
         return;
     }
+    if (whole && b.has_low) make_whole(w, &b.low, true);
+    if (whole && b.has_high) make_whole(w, &b.high, false);
+    if (b.has_low && b.has_high && burin_decimal_order(&b.low, &b.high) > 0)
+        burin_schema_fail(w, "no number is between these bounds");
     size_t start = g->n;
     burin_growing_add(g, "(");
-    if (!b.has_high || b.high > 0 || (b.high == 0 && !b.below_high)) any = write_positive(w, g, whole, &b);
+    if (!b.has_high || (!b.high.negative && !(is_zero_decimal(&b.high) && b.high.open))) any = write_positive(g, whole, &b);
     size_t before = g->n;
     if (!any) g->bytes[g->n = before = start + 1] = 0;
-    if (!b.has_low || b.low < 0) {
+    if (!b.has_low || b.low.negative) {
         burin_growing_add(g, any ? " | \"-\" (" : "\"-\" (");
-        bool negative = write_negative(w, g, whole, &b);
+        bool negative = write_negative(g, whole, &b);
         burin_growing_add(g, ")");
         if (!negative) g->bytes[g->n = before] = 0;
         any |= negative;
     }
-    if (!any || (b.has_low && b.has_high && b.low > b.high)) burin_schema_fail(w, "no number is between these bounds");
+    if (!any) burin_schema_fail(w, "no number is between these bounds");
     burin_growing_add(g, ")");
 }

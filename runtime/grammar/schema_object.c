@@ -81,8 +81,36 @@ static int other_names(burin_schema_writer *w, const names *all, const char *pre
     return w->n_helpers++;
 }
 
-// A name that is none of the properties', and its value: a helper rule.
-static int write_other_pair(burin_schema_writer *w, const property *p, int n, int rule) {
+void burin_schema_other_strings(burin_schema_writer *w, burin_growing *g, burin_value texts) {
+    names *all = burin_render_allocate(&w->r, sizeof *all);
+    if (texts.list->n > MOST_PROPERTIES) burin_schema_fail(w, "not of more than %d values", MOST_PROPERTIES);
+    all->n = (int)texts.list->n;
+    for (int i = 0; i < all->n; i++) all->name[i] = texts.list->items[i];
+    burin_growing_add(g, "\"\\\"\" h%d \"\\\"\"", other_names(w, all, "", 0));
+}
+
+// The rule of names, a schema of strings; -1: any names.
+static int rule_of_names(burin_schema_writer *w, burin_value schema, int n) {
+    const burin_value *names = burin_schema_key(w, schema, "propertyNames");
+    if (!names || burin_schema_is_any(w, *names)) return -1;
+    const burin_value *type = names->kind == BURIN_DICT ? burin_schema_key(w, *names, "type") : NULL;
+    if (type && burin_is_text(*type, "string") && names->dict->n == 1) return -1;
+    if (n || (type && !burin_is_text(*type, "string")) || names->kind != BURIN_DICT) {
+        burin_schema_miss(w, "propertyNames is supported for strings, where no properties are named");
+        return -1;
+    }
+    burin_value strings = burin_dict_new(&w->r);
+    burin_dict_set(&w->r, strings, BURIN_LITERAL("type"), BURIN_LITERAL("string"));
+    return burin_schema_rule(w, burin_schema_merge(w, *names, strings), "/propertyNames");
+}
+
+// A name that is none of the properties', and its value: a helper rule. by_name: the rule of names, or -1.
+static int write_other_pair(burin_schema_writer *w, const property *p, int n, const int rules[2]) {
+    int rule = rules[0], by_name = rules[1];
+    if (!n && by_name >= 0) {
+        burin_growing_add(&w->rules, "h%d ::= s%d ws \":\" ws s%d\n", w->n_helpers, by_name, rule);
+        return w->n_helpers++;
+    }
     if (!n) {
         burin_growing_add(&w->rules, "h%d ::= string ws \":\" ws s%d\n", w->n_helpers, rule);
         return w->n_helpers++;
@@ -129,19 +157,62 @@ static int read_properties(burin_schema_writer *w, burin_value schema, property 
     return n;
 }
 
+// A name by a pattern, and its value: a helper rule.
+static int write_pattern_pair(burin_schema_writer *w, const burin_pair *pattern) {
+    burin_growing g = {0};
+    int rule = burin_schema_rule(w, pattern->value, "/patternProperties");
+    burin_schema_pattern(w, &g, pattern->key, (burin_span_of_lengths){0, -1});
+    burin_growing_add(&w->rules, "h%d ::= \"\\\"\" ", w->n_helpers);
+    burin_growing_bytes(&w->rules, g.bytes, g.n);
+    burin_growing_add(&w->rules, " \"\\\"\" ws \":\" ws s%d\n", rule);
+    burin_growing_free(&g);
+    return w->n_helpers++;
+}
+
+// How many properties there may be, with no names: "h3 (ws "," ws h3){1,4} ws". Else what the names allow must do.
+static bool write_counted(burin_schema_writer *w, burin_growing *g, burin_value schema, const int n_other[2]) {
+    int n = n_other[0], other = n_other[1];
+    int64_t least = burin_schema_count(w, schema, "minProperties", 0), most = burin_schema_count(w, schema, "maxProperties", -1);
+    const burin_value *required = burin_schema_key(w, schema, "required");
+    int64_t certain = required ? required->list->n : 0;
+    if (most >= 0 && most < least) burin_schema_fail(w, "maxProperties is less than minProperties");
+    bool counts = least > certain || (most >= 0 && (other >= 0 || most < n));
+    if (!counts) return false;
+    if (n || other < 0) {
+        burin_schema_miss(w, "minProperties and maxProperties are supported where no properties are named");
+        return false;
+    }
+    if (most == 0) return burin_growing_add(g, "\"{\" ws \"}\""), true;
+    burin_growing_add(g, "\"{\" ws (h%d (ws \",\" ws h%d){%lld,", other, other, (long long)(least ? least - 1 : 0));
+    if (most >= 0) burin_growing_add(g, "%lld", (long long)(most - 1));
+    burin_growing_add(g, "} ws)%s \"}\"", least ? "" : "?");
+    return true;
+}
+
 // The rule of one more property that no name is of, or -1. Absent: any, where no properties are named, else none.
 static int read_other(burin_schema_writer *w, burin_value schema, const property *p, int n) {
-    const burin_value *more = burin_schema_key(w, schema, "additionalProperties");
-    if (more && more->kind == BURIN_BOOL && !more->integer) return -1;
+    const burin_value *more = burin_schema_key(w, schema, "additionalProperties"),
+                      *patterns = burin_schema_key(w, schema, "patternProperties");
+    bool closed = more && more->kind == BURIN_BOOL && !more->integer;
+    if (patterns && patterns->kind != BURIN_DICT) burin_schema_fail(w, "patternProperties must be an object");
+    if (patterns && patterns->dict->n == 1 && closed && !n) return write_pattern_pair(w, patterns->dict->pairs);
+    for (uint32_t i = 0; patterns && i < patterns->dict->n; i++)
+        if (!burin_schema_is_any(w, patterns->dict->pairs[i].value)) {
+            burin_schema_miss(w, "patternProperties is supported for one pattern beside additionalProperties false");
+            break;
+        }
+    if (closed) return -1;
+    int by_name = rule_of_names(w, schema, n);
     if (!more && burin_schema_key(w, schema, "properties")) return -1;
     int rule = burin_schema_rule(w, more ? *more : burin_boolean(true), "/additionalProperties");
-    return write_other_pair(w, p, n, rule);
+    return write_other_pair(w, p, n, (int[]){rule, by_name});
 }
 
 // Two helper rules a property, from the last on: what may follow when something stands before it, and when nothing does.
 void burin_schema_object(burin_schema_writer *w, burin_growing *g, burin_value schema) {
     property *p = burin_render_allocate(&w->r, MOST_PROPERTIES * sizeof *p);
     int n = read_properties(w, schema, p), other = read_other(w, schema, p, n), next = w->n_helpers;
+    if (write_counted(w, g, schema, (int[]){n, other})) return;
     w->n_helpers += 2;
     if (other < 0)
         burin_growing_add(&w->rules, "h%d ::= \"\"\nh%d ::= \"\"\n", next, next + 1);
@@ -204,6 +275,7 @@ void burin_schema_array(burin_schema_writer *w, burin_growing *g, burin_value sc
     array_form *a = burin_render_allocate(&w->r, sizeof *a);
     a->n = 0;
     read_array(w, schema, a);
+    if (burin_schema_unique(w, g, schema, a->least, a->most)) return;
     if (a->most == 0 || (!a->n && a->items < 0)) {
         burin_growing_add(g, "\"[\" ws \"]\"");
         return;

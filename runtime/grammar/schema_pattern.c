@@ -10,7 +10,29 @@ typedef struct pattern_reader {
     burin_growing *g;
     const char *at, *end;
     int depth;
+    burin_span_of_lengths length;  // characters of what was read last
+    size_t quantifier[2];          // where in `g` the one part of a varying length has its quantifier
+    int n_varying;                 // parts of a varying length outside of groups; more than 1: no length can be held
+    bool one_by_one;               // that part repeats a single character
 } pattern_reader;
+
+enum { MOST_CHARACTERS = 1 << 24 };
+
+static int64_t times_length(int64_t a, int64_t b) {
+    if (!a || !b) return 0;
+    return a < 0 || b < 0 ? -1 : a > MOST_CHARACTERS / b ? MOST_CHARACTERS : a * b;
+}
+
+static burin_span_of_lengths one_after_other(burin_span_of_lengths a, burin_span_of_lengths b) {
+    int64_t least = a.least + b.least;
+    return (burin_span_of_lengths){least < MOST_CHARACTERS ? least : MOST_CHARACTERS,
+                                   a.most < 0 || b.most < 0 ? -1 : a.most + b.most};
+}
+
+static burin_span_of_lengths either_length(burin_span_of_lengths a, burin_span_of_lengths b) {
+    return (burin_span_of_lengths){a.least < b.least ? a.least : b.least,
+                                   a.most < 0 || b.most < 0 ? -1 : a.most > b.most ? a.most : b.most};
+}
 
 typedef struct code_set {
     uint32_t low[128], high[128];
@@ -170,54 +192,115 @@ static void read_pattern_character(pattern_reader *p) {
     write_set(p, &s);
 }
 
-static void read_quantifier(pattern_reader *p) {
-    const char *begin = p->at;
-    if (p->at < p->end && strchr("*+?", *p->at) && *p->at) {
-        p->at++;
-    } else if (pattern_is_at(p, "{")) {
-        while (p->at < p->end && *p->at != '}') {
-            p->at++;
-            if (p->at < p->end && *p->at && !strchr("0123456789,}", *p->at))
-                burin_schema_fail(p->w, "pattern: a repetition without numbers");
-        }
-        if (p->at == p->end) burin_schema_fail(p->w, "pattern: a repetition without }");
-        p->at++;
+// *, +, ?, {2}, {2,}, {2,3}
+static burin_span_of_lengths read_times(pattern_reader *p) {
+    char c = p->at < p->end ? *p->at : 0;
+    if (c == '*' || c == '+' || c == '?') return p->at++, (burin_span_of_lengths){c == '+', c == '?' ? 1 : -1};
+    if (c != '{') return (burin_span_of_lengths){1, 1};
+    int64_t n[2] = {0, 0};
+    int commas = 0, digits = 0;
+    for (p->at++; p->at < p->end && *p->at != '}'; p->at++) {
+        bool digit = *p->at >= '0' && *p->at <= '9';
+        if ((!digit && *p->at != ',') || (*p->at == ',' && (++commas > 1 || !digits)))
+            burin_schema_fail(p->w, "pattern: a repetition without numbers");
+        if (digit && n[commas] < MOST_CHARACTERS) n[commas] = 10 * n[commas] + *p->at - '0';
+        digits = digit ? digits + 1 : 0;
     }
-    burin_growing_bytes(p->g, begin, (size_t)(p->at - begin));
-    if (p->at > begin && pattern_is_at(p, "?")) p->at++;  // as few as possible: the same texts
-    burin_growing_add(p->g, " ");
+    if (p->at == p->end) burin_schema_fail(p->w, "pattern: a repetition without }");
+    if (!commas && !digits) burin_schema_fail(p->w, "pattern: a repetition without numbers");
+    p->at++;
+    return (burin_span_of_lengths){n[0], !commas ? n[0] : digits ? n[1] : -1};
+}
+
+static void write_times(burin_growing *g, burin_span_of_lengths t) {
+    if (t.most < 0)
+        burin_growing_add(g, "{%lld,} ", (long long)t.least);
+    else
+        burin_growing_add(g, "{%lld,%lld} ", (long long)t.least, (long long)t.most);
+}
+
+// Reads what repeats the item before, whose length is p->length.
+static void read_quantifier(pattern_reader *p, bool outermost) {
+    size_t before = p->g->n;
+    bool single = p->length.least == 1 && p->length.most == 1;
+    burin_span_of_lengths t = read_times(p);
+    if (p->at < p->end && *p->at == '?' && !(t.least == 1 && t.most == 1)) p->at++;  // as few as possible: the same texts
+    if (t.least != 1 || t.most != 1) write_times(p->g, t);
+    p->length = (burin_span_of_lengths){times_length(p->length.least, t.least), times_length(p->length.most, t.most)};
+    if (!outermost || p->length.least == p->length.most) return;
+    p->n_varying++, p->one_by_one = single;
+    p->quantifier[0] = before, p->quantifier[1] = p->g->n;
+}
+
+static void read_pattern_item(pattern_reader *p, bool outermost) {
+    p->length = (burin_span_of_lengths){1, 1};
+    if (*p->at == '[')
+        read_pattern_class(p);
+    else if (*p->at == '(')
+        read_pattern_group(p);
+    else
+        read_pattern_character(p);
+    read_quantifier(p, outermost);
+}
+
+// One alternative; outermost ones may be anchored. Its length is p->length.
+static void read_alternative(pattern_reader *p, bool outermost) {
+    burin_span_of_lengths all = {0, 0};
+    bool begins = outermost && pattern_is_at(p, "^"), ends = false;
+    if (outermost && !begins) burin_growing_add(p->g, "char* "), p->n_varying += 2;
+    p->at += begins;
+    burin_growing_add(p->g, "\"\" ");
+    while (p->at < p->end && *p->at != '|' && *p->at != ')' && !ends) {
+        ends = outermost && *p->at == '$' && (p->at + 1 == p->end || p->at[1] == '|');
+        if (ends) {
+            p->at++;
+            break;
+        }
+        read_pattern_item(p, outermost);
+        all = one_after_other(all, p->length);
+    }
+    if (outermost && !ends) burin_growing_add(p->g, "char* "), p->n_varying += 2;
+    if (outermost && !(begins && ends)) all.most = -1;
+    p->length = all;
 }
 
 static void read_alternatives(pattern_reader *p, bool outermost) {
-    for (bool more = true; more;) {
-        bool begins = outermost && pattern_is_at(p, "^"), ends = false;
-        if (outermost && !begins) burin_growing_add(p->g, "char* ");
-        p->at += begins;
-        burin_growing_add(p->g, "\"\" ");
-        while (p->at < p->end && *p->at != '|' && *p->at != ')' && !ends) {
-            ends = outermost && *p->at == '$' && (p->at + 1 == p->end || p->at[1] == '|');
-            if (ends) {
-                p->at++;
-                break;
-            }
-            if (*p->at == '[')
-                read_pattern_class(p);
-            else if (*p->at == '(')
-                read_pattern_group(p);
-            else
-                read_pattern_character(p);
-            read_quantifier(p);
-        }
-        if (outermost && !ends) burin_growing_add(p->g, "char* ");
-        more = pattern_is_at(p, "|");
-        if (more) p->at++, burin_growing_add(p->g, "| ");
+    read_alternative(p, outermost);
+    burin_span_of_lengths all = p->length;
+    while (pattern_is_at(p, "|")) {
+        p->at++, burin_growing_add(p->g, "| "), p->n_varying += 2;
+        read_alternative(p, outermost);
+        all = either_length(all, p->length);
     }
+    p->length = all;
 }
 
-void burin_schema_pattern(burin_schema_writer *w, burin_growing *g, const char *pattern, size_t bytes) {
-    pattern_reader p = {.w = w, .g = g, .at = pattern, .end = pattern + bytes};
+// Writes other numbers where the one varying part has its own, so that the whole is as long as it must be. Returns false if
+// that is not possible.
+static bool hold_length(pattern_reader *p, burin_span_of_lengths wanted) {
+    burin_growing tail = {0};
+    burin_span_of_lengths has = p->length;
+    if (p->n_varying != 1 || !p->one_by_one || p->quantifier[1] <= p->quantifier[0]) return false;
+    const char *own = p->g->bytes + p->quantifier[0];
+    int64_t least = strtoll(own + 1, NULL, 10), fixed = has.least - least;
+    burin_span_of_lengths t = {wanted.least > has.least ? wanted.least - fixed : least, -1};
+    if (wanted.most >= 0 || has.most >= 0)
+        t.most = (wanted.most < 0 || (has.most >= 0 && has.most < wanted.most) ? has.most : wanted.most) - fixed;
+    if (t.most >= 0 && t.most < t.least) burin_schema_fail(p->w, "pattern: no text of this length matches");
+    burin_growing_bytes(&tail, p->g->bytes + p->quantifier[1], p->g->n - p->quantifier[1]);
+    p->g->n = p->quantifier[0];
+    write_times(p->g, t);
+    burin_growing_bytes(p->g, tail.bytes, tail.n);
+    burin_growing_free(&tail);
+    return true;
+}
+
+void burin_schema_pattern(burin_schema_writer *w, burin_growing *g, burin_value pattern, burin_span_of_lengths wanted) {
+    pattern_reader p = {.w = w, .g = g, .at = pattern.text, .end = pattern.text + pattern.length};
     burin_growing_add(g, "(");
     read_alternatives(&p, true);
     if (p.at < p.end) burin_schema_fail(w, "pattern: ) without (");
+    bool within = p.length.least >= wanted.least && (wanted.most < 0 || (p.length.most >= 0 && p.length.most <= wanted.most));
+    if (!within && !hold_length(&p, wanted)) burin_schema_miss(w, "lengths beside this pattern are not supported");
     burin_growing_add(g, ")");
 }

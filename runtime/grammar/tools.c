@@ -489,5 +489,13 @@ char *burin_tools_grammar(burin_tool_format *f, const burin_tools_text *t, burin
     *error = 0;
     if (f->form == BURIN_TOOLS_FREE) return NULL;
     f->texts.n = 0;
-    return burin_write_grammar(&(burin_grammar_text){t->name, t->json, t->bytes, write_tools, &wanted}, error, room);
+    const burin_grammar_text text = {.name = t->name,
+                                     .json = t->json,
+                                     .bytes = t->bytes,
+                                     .write = write_tools,
+                                     .context = &wanted,
+                                     .lenient = choice == BURIN_CALLS_ALLOWED,
+                                     .missed = f->missed,
+                                     .missed_room = sizeof f->missed};
+    return burin_write_grammar(&text, error, room);
 }

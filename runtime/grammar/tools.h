@@ -24,6 +24,7 @@ typedef struct burin_tool_format {
     burin_tool_syntax shape;
     const char *marks[16];  // special tokens that stand in one of these are text for a grammar of tools; ends with NULL
     burin_growing texts;    // of the last grammar: how its arguments stand between tags
+    char missed[256];       // what the last grammar does not hold answers to (BURIN_CALLS_ALLOWED), or ""
 } burin_tool_format;
 
 // Of a compiled template, or of the text of one, where nothing is rendered.

@@ -193,12 +193,16 @@ static burin_value repeat(burin_render_state *r, burin_value v, int64_t times) {
 static bool is_sequence(burin_value v) { return v.kind == BURIN_STRING || v.kind == BURIN_LIST || v.kind == BURIN_TUPLE; }
 static bool is_whole(burin_value v) { return v.kind == BURIN_INTEGER || v.kind == BURIN_BOOL; }
 
+static _Noreturn void fail_large(burin_render_state *r) {
+    burin_render_fail(r, "a number is too large: arithmetic is of 64 bits");
+}
+
 static burin_value power(burin_render_state *r, int64_t base, int64_t exponent) {
     int64_t result = 1;
     if (exponent < 0) return burin_real(pow((double)base, (double)exponent));
     for (; exponent; exponent /= 2) {
-        if (exponent % 2 && __builtin_mul_overflow(result, base, &result)) burin_render_fail(r, "a number is too large");
-        if (exponent > 1 && __builtin_mul_overflow(base, base, &base)) burin_render_fail(r, "a number is too large");
+        if (exponent % 2 && __builtin_mul_overflow(result, base, &result)) fail_large(r);
+        if (exponent > 1 && __builtin_mul_overflow(base, base, &base)) fail_large(r);
     }
     return burin_integer(result);
 }
@@ -227,7 +231,7 @@ static burin_value whole_arithmetic(burin_render_state *r, uint32_t op, int64_t 
         default:
             return power(r, a, b);
     }
-    if (over) burin_render_fail(r, "a number is too large");
+    if (over) fail_large(r);
     return burin_integer(result);
 }
 
@@ -273,7 +277,9 @@ burin_value burin_arithmetic(burin_render_state *r, uint32_t op, burin_value a, 
     if (op == BURIN_T_MULTIPLY && is_sequence(a) && is_whole(b)) return repeat(r, a, b.integer);
     if (op == BURIN_T_MULTIPLY && is_sequence(b) && is_whole(a)) return repeat(r, b, a.integer);
     if (!burin_is_number(a) || !burin_is_number(b)) fail_operands(r, op, a, b);
-    if (op == BURIN_T_DIVIDE || !is_whole(a) || !is_whole(b)) return real_arithmetic(r, op, burin_number(a), burin_number(b));
+    bool real = a.kind == BURIN_FLOAT || b.kind == BURIN_FLOAT;
+    if (!real && op != BURIN_T_DIVIDE && (a.kind == BURIN_BIG || b.kind == BURIN_BIG)) fail_large(r);
+    if (op == BURIN_T_DIVIDE || real) return real_arithmetic(r, op, burin_number(a), burin_number(b));
     return whole_arithmetic(r, op, a.integer, b.integer);
 }
 
@@ -416,6 +422,7 @@ static burin_value negative(burin_render_state *r, uint32_t op, burin_value v) {
     if (!burin_is_number(v)) burin_render_fail(r, "%s has no sign", burin_kind_names[v.kind]);
     if (op == BURIN_T_POSITIVE) return v.kind == BURIN_BOOL ? burin_integer(v.integer) : v;
     if (v.kind == BURIN_FLOAT) return burin_real(-v.real);
+    if (v.kind == BURIN_BIG) fail_large(r);
     return whole_arithmetic(r, BURIN_T_SUBTRACT, 0, v.integer);
 }
 

@@ -1,4 +1,5 @@
 // Filters of single values, and how filters, tests, methods and functions get their arguments.
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +126,7 @@ static burin_value lines_of(burin_render_state *r, burin_value s) {
 
 static void add_blanks(burin_render_state *r, burin_value width) {
     if (width.kind == BURIN_STRING) return burin_text_add(r, width.text, width.length);
-    int64_t n = width.kind == BURIN_UNDEFINED ? 4 : width.integer;
+    int64_t n = burin_width(width, 4);
     for (int64_t i = 0; i < n; i++) burin_text_char(r, ' ');
 }
 
@@ -146,9 +147,15 @@ FILTER(filter_indent) {
     return text;
 }
 
+int64_t burin_width(burin_value v, int64_t absent) {
+    enum { WIDEST = 1 << 30 };
+    if (v.kind != BURIN_INTEGER) return absent;
+    return v.integer > WIDEST ? WIDEST : v.integer < -WIDEST ? -WIDEST : v.integer;
+}
+
 FILTER(filter_truncate) {
     burin_value s = burin_string(r, of), end = a[2].kind == BURIN_STRING ? a[2] : BURIN_LITERAL("...");
-    int64_t length = a[0].kind == BURIN_INTEGER ? a[0].integer : 255, leeway = a[3].kind == BURIN_INTEGER ? a[3].integer : 5;
+    int64_t length = burin_width(a[0], 255), leeway = burin_width(a[3], 5);
     if (burin_length(r, s) <= length + leeway) return s;
     int64_t kept = length - burin_length(r, end);
     burin_value cut = burin_slice(s, 0, burin_character_offset(s, kept > 0 ? kept : 0));
@@ -159,7 +166,7 @@ FILTER(filter_truncate) {
 
 FILTER(filter_center) {
     burin_value s = burin_string(r, of);
-    int64_t width = a[0].kind == BURIN_INTEGER ? a[0].integer : 80, room = width - burin_length(r, s);
+    int64_t width = burin_width(a[0], 80), room = width - burin_length(r, s);
     if (room <= 0) return s;
     int64_t left = room / 2 + (room & width & 1);
     size_t begin = burin_text_begin(r);
@@ -226,8 +233,10 @@ static bool parse_number(burin_render_state *r, burin_value s, int base, burin_v
     text[trimmed.length] = 0;
     burin_render_step(r, trimmed.length);
     if (base >= 2 && base <= 36) {
+        errno = 0;
         long long whole = strtoll(text, &end, base);
-        *out = burin_integer(whole);
+        if (!*end && end != text && errno && base != 10) burin_render_fail(r, "the number %.80s is too large", text);
+        *out = errno && !*end ? burin_big(r, text, strlen(text)) : burin_integer(whole);
         if (!*end && end != text) return true;
     }
     double real = strtod(text, &end);
@@ -235,8 +244,10 @@ static bool parse_number(burin_render_state *r, burin_value s, int base, burin_v
     return !*end && end != text && !is_word_of_float(text);
 }
 
-static burin_value truncated(double real, burin_value absent) {
-    return real > -9.2e18 && real < 9.2e18 ? burin_integer((int64_t)real) : absent;
+static burin_value truncated(burin_render_state *r, double real, burin_value absent) {
+    char text[400];
+    if (!isfinite(real)) return absent;
+    return burin_big(r, text, (size_t)snprintf(text, sizeof text, "%.0f", trunc(real)));
 }
 
 // A base that int() refuses is one that no digit is of: then float() reads the string.
@@ -248,10 +259,11 @@ static int base_of(burin_value base) {
 FILTER(filter_int) {
     burin_value absent = a[0].kind == BURIN_UNDEFINED ? burin_integer(0) : a[0], number;
     if (of.kind == BURIN_UNDEFINED) burin_render_fail(r, "\"%.*s\" is undefined", (int)of.length, of.text);
-    if (of.kind == BURIN_FLOAT) return truncated(of.real, absent);
+    if (of.kind == BURIN_FLOAT) return truncated(r, of.real, absent);
+    if (of.kind == BURIN_BIG) return of;
     if (burin_is_number(of)) return burin_integer(of.integer);
     if (of.kind != BURIN_STRING || !parse_number(r, of, base_of(a[1]), &number)) return absent;
-    return number.kind == BURIN_FLOAT ? truncated(number.real, absent) : number;
+    return number.kind == BURIN_FLOAT ? truncated(r, number.real, absent) : number;
 }
 
 FILTER(filter_float) {
@@ -265,13 +277,14 @@ FILTER(filter_abs) {
     (void)a;
     if (!burin_is_number(of)) burin_render_fail(r, "abs takes a number, not %s", burin_kind_names[of.kind]);
     if (of.kind == BURIN_FLOAT) return burin_real(fabs(of.real));
+    if (of.kind == BURIN_BIG) return burin_big(r, of.text + (*of.text == '-'), of.length - (*of.text == '-'));
     return of.integer < 0 ? burin_arithmetic(r, BURIN_T_SUBTRACT, burin_integer(0), of) : burin_integer(of.integer);
 }
 
 FILTER(filter_round) {
     int64_t digits = a[0].kind == BURIN_INTEGER ? a[0].integer : 0;
     if (!burin_is_number(of)) burin_render_fail(r, "round takes a number, not %s", burin_kind_names[of.kind]);
-    if (digits < -15 || digits > 15) return of;
+    if (digits < -15 || digits > 15 || of.kind == BURIN_BIG) return of;
     burin_render_step(r, 64);
     double x = burin_number(of), scale = pow(10, (double)digits);
     if (burin_is_text(a[1], "ceil") || burin_is_text(a[1], "floor"))

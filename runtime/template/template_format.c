@@ -50,6 +50,8 @@ static void add_number(burin_render_state *r, const conversion *c, burin_value v
     bool real = strchr("feEgGF", c->letter);
     int precision = c->precision < 0 && real ? 6 : c->precision;
     burin_render_step(r, 64);
+    if (v.kind == BURIN_BIG && strchr("diu", c->letter)) return add_padded(r, c, burin_string_of(v.text, v.length));
+    if (v.kind == BURIN_BIG && !real) burin_render_fail(r, "%%%c: the number is too large", c->letter);
     if (!burin_is_number(v)) burin_render_fail(r, "%%%c takes a number, not %s", c->letter, burin_kind_names[v.kind]);
     snprintf(format, sizeof format, precision < 0 ? "%%%s*%s%c" : "%%%s*.*%s%c", c->flags, real ? "" : "ll",
              c->letter == 'i' || c->letter == 'u' ? 'd' : c->letter);
@@ -184,6 +186,12 @@ static void brace_digits(burin_render_state *r, const brace_format *f, burin_val
         if (f->type == '%') strcat(out, "%");
         return;
     }
+    if (v.kind == BURIN_BIG) {
+        if (v.length >= BRACE_DIGITS || (f->type && f->type != 'd') || f->precision >= 0)
+            burin_render_fail(r, "format: the number is too large for this form");
+        strcpy(out, v.text + (*v.text == '-'));
+        return;
+    }
     unsigned long long whole = v.integer < 0 ? -(unsigned long long)v.integer : (unsigned long long)v.integer;
     if (f->type == 's' || f->precision >= 0) burin_render_fail(r, "format: this form is not one of whole numbers");
     snprintf(out, BRACE_DIGITS, f->type == 'x' ? "%llx" : f->type == 'X' ? "%llX" : f->type == 'o' ? "%llo" : "%llu", whole);
@@ -210,7 +218,7 @@ static burin_value padded_braces(burin_render_state *r, const brace_format *f, c
 static burin_value brace_number(burin_render_state *r, const brace_format *f, burin_value v) {
     char digits[BRACE_DIGITS], grouped[2 * BRACE_DIGITS], prefix[8];
     char align = !f->align ? '>' : f->align == '0' ? '=' : f->align;
-    bool minus = v.kind == BURIN_FLOAT ? signbit(v.real) && !isnan(v.real) : v.integer < 0;
+    bool minus = v.kind == BURIN_FLOAT ? signbit(v.real) && !isnan(v.real) : v.kind == BURIN_BIG ? *v.text == '-' : v.integer < 0;
     brace_digits(r, f, v, digits);
     bool based = f->type && strchr("xXo", f->type);
     if (f->group && (based || align == '=')) burin_render_fail(r, "format: digits in groups behind zeros or in another base");

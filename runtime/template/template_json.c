@@ -100,14 +100,15 @@ static burin_value json_read_number(json_reader *j) {
     for (size_t i = digits; i < n; i++) whole &= from[i] >= '0' && from[i] <= '9';
     bool leading = n > digits + 1 && from[digits] == '0' && from[digits + 1] >= '0' && from[digits + 1] <= '9';
     j->at = from;
-    if (n >= sizeof text || n == digits || leading || from[digits] < '0' || from[digits] > '9') json_fail(j, "a number");
+    if ((n >= sizeof text && !whole) || n == digits || leading || from[digits] < '0' || from[digits] > '9')
+        json_fail(j, "a number");
+    if (whole) return j->at += n, burin_big(j->r, from, n);
     memcpy(text, from, n);
     text[n] = 0;
     double real = strtod(text, &end);
     if (*end || text[n - 1] == '.') json_fail(j, "a number");
     j->at = from + n;
-    if (!whole || real >= 9.2e18 || real <= -9.2e18) return burin_real(real);
-    return burin_integer(strtoll(text, NULL, 10));
+    return burin_real(real);
 }
 
 static burin_value json_word(json_reader *j) {

@@ -244,7 +244,7 @@ static burin_value pad(burin_render_state *r, burin_value of, burin_value width,
     if (fill.kind != BURIN_STRING) fill = BURIN_LITERAL(" ");
     if (burin_length(r, fill) != 1) burin_render_fail(r, "what fills a width is one character");
     size_t begin;
-    int64_t n = width.integer - burin_length(r, of);
+    int64_t n = burin_width(width, 0) - burin_length(r, of);
     begin = burin_text_begin(r);
     burin_text_add(r, of.text, at);
     for (; n > 0; n--) burin_text_add(r, fill.text, fill.length);

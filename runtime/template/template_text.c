@@ -42,6 +42,7 @@ static void write_real(double x, char *out, size_t room) {
 
 const char *burin_number_text(burin_value v, char out[64]) {
     if (v.kind == BURIN_BOOL) return v.integer ? "True" : "False";
+    if (v.kind == BURIN_BIG) return v.text;
     if (v.kind == BURIN_INTEGER)
         snprintf(out, 64, "%lld", (long long)v.integer);
     else if (isnan(v.real))
@@ -130,6 +131,7 @@ void burin_text_repr(burin_render_state *r, burin_value v) {
         case BURIN_BOOL:
         case BURIN_INTEGER:
         case BURIN_FLOAT:
+        case BURIN_BIG:
             burin_render_step(r, v.kind == BURIN_FLOAT ? REAL_STEPS : 1);
             add_text(r, burin_number_text(v, out));
             break;

@@ -1,14 +1,16 @@
 // Values of templates: memory, lists, dictionaries, truth, equality, order, and strings that are being built.
 #include "template_value.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
 
-const char *const burin_kind_names[] = {"undefined", "none",    "a boolean",  "a number",     "a number",
+const char *const burin_kind_names[] = {"undefined", "none",    "a boolean",  "a number",     "a number", "a number",
                                         "a string",  "a list",  "a tuple",    "a dictionary", "a namespace",
                                         "a loop",    "a macro", "a function", "a method",     "an object"};
 
@@ -67,6 +69,21 @@ burin_value burin_boolean(bool b) { return (burin_value){.kind = BURIN_BOOL, .in
 burin_value burin_integer(int64_t i) { return (burin_value){.kind = BURIN_INTEGER, .integer = i}; }
 
 burin_value burin_real(double x) { return (burin_value){.kind = BURIN_FLOAT, .real = x}; }
+
+burin_value burin_big(burin_render_state *r, const char *digits, size_t n) {
+    bool minus = n && *digits == '-';
+    const char *at = digits + (minus || (n && *digits == '+')), *end = digits + n;
+    while (end - at > 1 && *at == '0') at++;
+    size_t begin = burin_text_begin(r);
+    if (minus) burin_text_char(r, '-');
+    burin_text_add(r, at, (size_t)(end - at));
+    burin_text_char(r, 0);
+    burin_value big = burin_text_end(r, begin);
+    big.length--, big.kind = BURIN_BIG;
+    errno = 0;
+    long long whole = strtoll(big.text, NULL, 10);
+    return errno ? big : burin_integer(whole);
+}
 
 burin_value burin_string_of(const char *text, size_t bytes) {
     return (burin_value){.kind = BURIN_STRING, .text = text, .length = (uint32_t)bytes};
@@ -154,6 +171,8 @@ bool burin_truth(burin_value v) {
             return v.integer != 0;
         case BURIN_FLOAT:
             return v.real != 0;
+        case BURIN_BIG:
+            return true;
         case BURIN_STRING:
             return v.length != 0;
         case BURIN_LIST:
@@ -168,9 +187,13 @@ bool burin_truth(burin_value v) {
     }
 }
 
-bool burin_is_number(burin_value v) { return v.kind == BURIN_BOOL || v.kind == BURIN_INTEGER || v.kind == BURIN_FLOAT; }
+bool burin_is_number(burin_value v) {
+    return v.kind == BURIN_BOOL || v.kind == BURIN_INTEGER || v.kind == BURIN_FLOAT || v.kind == BURIN_BIG;
+}
 
-double burin_number(burin_value v) { return v.kind == BURIN_FLOAT ? v.real : (double)v.integer; }
+double burin_number(burin_value v) {
+    return v.kind == BURIN_FLOAT ? v.real : v.kind == BURIN_BIG ? strtod(v.text, NULL) : (double)v.integer;
+}
 
 bool burin_is_text(burin_value v, const char *text) {
     return v.kind == BURIN_STRING && v.length == strlen(text) && !memcmp(v.text, text, v.length);
@@ -181,8 +204,19 @@ burin_value burin_printed_as(burin_value v) {
     return text.kind == BURIN_STRING ? text : v;
 }
 
+// -1, 0 or 1: below all integers of 64 bits, one of them, above.
+static int size_class(burin_value v) { return v.kind != BURIN_BIG ? 0 : *v.text == '-' ? -1 : 1; }
+
+static int order_integers(burin_value a, burin_value b) {
+    int x = size_class(a), y = size_class(b);
+    if (x != y) return x < y ? -1 : 1;
+    if (!x) return (a.integer > b.integer) - (a.integer < b.integer);
+    int order = a.length != b.length ? (a.length > b.length ? 1 : -1) : memcmp(a.text, b.text, a.length);
+    return x * order;
+}
+
 static int order_numbers(burin_value a, burin_value b) {
-    if (a.kind != BURIN_FLOAT && b.kind != BURIN_FLOAT) return (a.integer > b.integer) - (a.integer < b.integer);
+    if (a.kind != BURIN_FLOAT && b.kind != BURIN_FLOAT) return order_integers(a, b);
     double x = burin_number(a), y = burin_number(b);
     return (x > y) - (x < y);
 }

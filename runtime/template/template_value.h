@@ -13,6 +13,7 @@ typedef enum burin_value_kind {
     BURIN_BOOL,
     BURIN_INTEGER,
     BURIN_FLOAT,
+    BURIN_BIG,  // an integer beyond 64 bits: its decimal digits as text, terminated, without leading zeros
     BURIN_STRING,
     BURIN_LIST,
     BURIN_TUPLE,
@@ -139,6 +140,7 @@ burin_value burin_undefined(const char *name, size_t bytes);
 burin_value burin_boolean(bool);
 burin_value burin_integer(int64_t);
 burin_value burin_real(double);
+burin_value burin_big(burin_render_state *, const char *digits, size_t n);  // "-123": an integer of any size
 burin_value burin_string_of(const char *text, size_t bytes);             // not copied
 burin_value burin_slice(burin_value string, size_t from, size_t bytes);  // keeps what the string is
 burin_value burin_list_new(burin_render_state *, burin_value_kind, uint32_t capacity);
@@ -205,6 +207,7 @@ uint32_t burin_lower(uint32_t code);
 int64_t burin_count_characters(burin_value string);
 size_t burin_character_offset(burin_value string, int64_t index);
 burin_value burin_strip(burin_render_state *, burin_value string, burin_value characters, bool left, bool right);
+int64_t burin_width(burin_value v, int64_t absent);  // a number of characters that a filter takes, cut at 2^30
 burin_value burin_change_case(burin_render_state *, burin_value string,
                               const char *how);  // upper, lower, title, words, capitalize
 

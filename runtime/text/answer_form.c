@@ -73,7 +73,11 @@ burin_constraint *burin_tools_constraint(const burin_run *run, const burin_tools
         burin_stop(BURIN_USER_MISTAKE, "--tool-choice required: %s",
                    format->form ? "the messages have no tools" : "burin does not know the calls of this model's template");
     if (!grammar) return NULL;
-    burin_constraint *constraint = follow_grammar(run, "tools, as a grammar", grammar, strlen(grammar), format->marks);
+    if (*format->missed) burin_note("answers are not held to all of the tools' schemas: %s", format->missed);
+    burin_grammar parsed;
+    bool good = burin_grammar_parse(&parsed, "tools, as a grammar", grammar, strlen(grammar));
     free(grammar);
-    return constraint;
+    if (!good && must) burin_stop(BURIN_USER_MISTAKE, "%s", parsed.error);
+    if (!good) burin_note("answers are not held to the tools' schemas: %s", parsed.error);
+    return good ? burin_constraint_open(&parsed, burin_tokenizer_of(m), m->vocab_size, format->marks) : NULL;
 }

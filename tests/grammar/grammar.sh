@@ -12,6 +12,7 @@ same "grammar: what is refused, and where" tests/grammar/bad.txt "$WORK/bad"
 for cases in tests/grammar/schemas/*.json; do
     check "schema: $(basename "$cases" .json)" "$BUILD/tools/grammar" schema "$cases" $tokenizer
 done
+check "schema: keywords, exact numbers" "$BUILD/tools/grammar" list tests/grammar/keywords.json
 for cases in tests/grammar/tools/*.json; do
     check "tools: $(basename "$cases" .json)" "$BUILD/tools/grammar" tools "$cases" $tokenizer
 done

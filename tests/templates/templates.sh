@@ -53,6 +53,13 @@ renders "chat_template.jinja goes first" "<B>file" "$WORK/one" --messages="$WORK
 echo '{"chat_template": [{"name": "rag", "template": "r"}, {"name": "default", "template": "d{{ eos_token }}"}], "eos_token": "E"}' > "$WORK/two/tokenizer_config.json"
 renders "the default of a list" "dE" "$WORK/two" --messages="$WORK/m.json"
 
+# Integers of any size come out digit for digit; arithmetic is of 64 bits.
+echo '{"messages": [], "kwargs": {"a": 12345678901234567890, "b": -98765432109876543210987654321, "c": 9223372036854775807, "d": -9223372036854775808, "e": 9223372036854775808}}' > "$WORK/big.json"
+printf '%s' '{{ a }} {{ b }} {{ c }} {{ d }} {{ e }} {{ [a,b]|tojson }} {{ a > c }} {{ b < d }} {{ a == a }} {{ e == c }} {{ a is integer }} {{ "%d|%5s" % (a, 1) }} {{ "{:,}".format(b) }} {{ "00123456789012345678901234567890"|int }} {{ 1e25|int }} {{ b|abs }} {{ a|int }} {{ a / 2 }} {{ {"x": a} }} {{ "x"|truncate(9223372036854775807) }}{{ "x"|center(-9223372036854775807) }}{{ "x".ljust(-9223372036854775807) }}' > "$WORK/big.jinja"
+renders "large integers" "12345678901234567890 -98765432109876543210987654321 9223372036854775807 -9223372036854775808 9223372036854775808 [12345678901234567890, -98765432109876543210987654321] True True True False True 12345678901234567890|    1 -98,765,432,109,876,543,210,987,654,321 123456789012345678901234567890 10000000000000000905969664 98765432109876543210987654321 12345678901234567890 6.172839450617284e+18 {'x': 12345678901234567890} xxx" "$WORK/big.jinja" --messages="$WORK/big.json"
+printf '%s' '{{ a + 1 }}' > "$WORK/big.jinja"
+says "templates: sums beyond 64 bits" 1 "a number is too large: arithmetic is of 64 bits" "$BURIN" template "$WORK/big.jinja" --messages "$WORK/big.json"
+
 # Several templates by name, and every special token as a variable, as transformers has them.
 echo '{"messages": [{"role": "user", "content": "hi"}], "tools": [{"name": "f"}]}' > "$WORK/tools.json"
 several='[{"name": "rag", "template": "r"}, {"name": "default", "template": "A{% for m in messages %}{{ m.content }}{% endfor %}"}, {"name": "tool_use", "template": "B{{ tools | length }}{% macro f() %}{{ messages[0].content }}{% endmacro %}{{ f() }}"}]'

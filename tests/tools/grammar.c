@@ -4,6 +4,7 @@
 // "incomplete"}]}
 //        grammar bad BAD.json                            a list of {"grammar"}: what is said of each
 //        grammar schema CASES.json [TOKENIZER]           CASES: {"schema", "valid": [...], "invalid": [{"text"}]}
+//        grammar list LIST.json                          a list of such CASES
 //        grammar tools CASES.json [TOKENIZER]            CASES: {"template", "choice", "messages", "accepted", "rejected"}
 //        grammar schemas BAD.json                        {"schemas": [{"schema"}]}: what is said of each
 //        grammar random FIRST COUNT TOKENIZER            random grammars, random texts that they allow
@@ -123,7 +124,7 @@ static char *read_text(const char *path, size_t *bytes) {
 }
 
 static char *grammar_of_schema(const char *name, const json_t *schema) {
-    char error[512], *text = json_dumps(schema, JSON_COMPACT | JSON_ENCODE_ANY);
+    char error[512], *text = json_is_string(schema) ? strdup(json_string_value(schema)) : json_dumps(schema, JSON_COMPACT | JSON_ENCODE_ANY);
     char *grammar = burin_schema_grammar(name, text, strlen(text), error, sizeof error);
     if (!grammar) printf("%s\n", error);
     free(text);
@@ -231,12 +232,34 @@ static int check_random(uint32_t first, uint32_t count, const Tokenizer *t) {
     return wrong;
 }
 
+// Schemas of small meaning, one after the other.
+static int check_schemas(json_t *list) {
+    size_t i;
+    json_t *cases;
+    json_array_foreach(list, i, cases) {
+        const char *about = json_string_value(json_object_get(cases, "about"));
+        char *text = grammar_of_schema(about, json_object_get(cases, "schema"));
+        burin_grammar g;
+        int before = wrong;
+        if (!text) return 1;
+        wrong = 0;
+        read_grammar(&g, about, text, strlen(text));
+        check_cases(&(Checked){.grammar = &g}, cases);
+        if (wrong) printf("%s\n", about);
+        wrong |= before;
+        burin_grammar_free(&g), free(text);
+    }
+    json_decref(list);
+    return wrong;
+}
+
 int main(int argc, char **argv) {
     if (argc == 5 && !strcmp(argv[1], "random"))
         return check_random((uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), tokenizer_load(arena_new(), argv[4], 0));
     if (argc == 3 && !strcmp(argv[1], "schemas"))
         return check_bad_schemas(json_object_get(json_load_file(argv[2], JSON_ALLOW_NUL, NULL), "schemas")), wrong;
     if (argc == 3 && !strcmp(argv[1], "bad")) return check_bad(json_load_file(argv[2], JSON_ALLOW_NUL, NULL)), wrong;
+    if (argc > 2 && !strcmp(argv[1], "list")) return check_schemas(json_load_file(argv[2], JSON_ALLOW_NUL, NULL));
     bool tools = argc > 2 && !strcmp(argv[1], "tools"), schema = tools || (argc > 2 && !strcmp(argv[1], "schema"));
     if (argc < 4 - schema) return 2;
     Arena *arena = arena_new();
