@@ -170,8 +170,8 @@ static Sentence read_sentence(const Build *b) {
     const Options *o = b->options;
     Sentence s = sentence_read(b->arena, b->checkpoint->folder);
     const char *pooling = o->pooling ? o->pooling : s.pooling ? NULL : b->checkpoint->pooling;
-    if (pooling) s.pooling = pooling_parse(pooling);
-    if (s.pooling && !s.n_dense) sentence_read_dense(&s, b->checkpoint);
+    if (pooling) s.pooling = pooling_parse(pooling), s.n_others = 0;
+    if (s.pooling && !s.n_steps) sentence_read_dense(&s, b->checkpoint);
     return s;
 }
 
@@ -185,7 +185,7 @@ static void load_checkpoint(Build *b) {
                       .verbose = o->verbose};
     b->module = dsl_load(b->arena, b->description, &dsl);
     if (!s.pooling) return;
-    sentence_add(b->module->graphs[0], &s);
+    sentence_add(b->module->graphs[0], &s, dsl.library);
     b->embeds = true;
     if (s.max_tokens && (!b->module->context || s.max_tokens < b->module->context)) b->module->context = s.max_tokens;
     if (o->context && o->context < b->module->context) b->module->context = o->context;

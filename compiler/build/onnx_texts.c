@@ -26,7 +26,7 @@ static const Checkpoint *folder_beside(const Build *b) {
 static Sentence sentence_of(const Build *b) {
     const Options *o = b->options;
     Sentence s = sentence_read(b->arena, b->side_folder->folder);
-    if (o->pooling) s.pooling = pooling_parse(o->pooling);
+    if (o->pooling) s.pooling = pooling_parse(o->pooling), s.n_others = 0;
     return s;
 }
 
@@ -95,7 +95,7 @@ static bool has_states(const Graph *g) {
 static bool has_sentence(Build *b, Module *m, const Sentence *s) {
     bool made = graph_output_index(m->graphs[0], "sentence_embedding") >= 0;
     if (b->options->pooling || (s->pooling && !made))
-        sentence_add(m->graphs[0], s);
+        sentence_add(m->graphs[0], s, arena_printf(b->arena, "%s/dsl", burin_home(b->arena)));
     else if (!made)
         return false;
     return b->embeds = true;

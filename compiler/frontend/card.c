@@ -9,7 +9,7 @@
 #include "util/json.h"
 #include "util/text.h"
 
-static const json_t *prompts_of(Arena *arena, const char *folder, Loc *loc) {
+static const json_t *sentence_config(Arena *arena, const char *folder, Loc *loc) {
     const char *path = arena_printf(arena, "%s/config_sentence_transformers.json", folder);
     if (access(path, F_OK)) return NULL;
     const Source *s = read_source(arena, path);
@@ -71,14 +71,28 @@ static void add_labels(Text *t, const Checkpoint *c, int64_t n, burin_card *card
     card->n_labels = (uint32_t)n;
 }
 
-// What sentence-transformers' CrossEncoder and transformers' pipelines make of the numbers.
-static burin_scoring scoring_of(const Checkpoint *c, const burin_card *card) {
-    const json_t *own = json_object_get(json_object_get(c->config, "sentence_transformers"), "activation_fn");
+// The class of torch.nn that a cross-encoder's scores go through: since version 5.4 sentence-transformers writes it into a file of
+// its own. NULL: none is said.
+static const char *activation_of(Arena *arena, const Checkpoint *c) {
+    static const char *const known[] = {"Identity", "Sigmoid", "Softmax"};
+    Loc loc = checkpoint_config_loc(c, "sentence_transformers");
+    const json_t *config = sentence_config(arena, c->folder, &loc), *own = json_object_get(config, "activation_fn");
+    if (!own) own = json_object_get(json_object_get(c->config, "sentence_transformers"), "activation_fn");
     if (!own) own = json_object_get(c->config, "sbert_ce_default_activation_function");
-    const char *function = json_string_value(own), *problem = json_string_value(json_object_get(c->config, "problem_type"));
+    const char *name = json_string_value(own);
+    for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
+        if (text_ends_with(name, known[i])) return known[i];
+    if (name)
+        diag_fatal(loc, "the activation_fn \"%s\" is not supported\nhint: torch.nn's Identity, Sigmoid and Softmax are", name);
+    return NULL;
+}
+
+// What sentence-transformers' CrossEncoder and transformers' pipelines make of the numbers.
+static burin_scoring scoring_of(Arena *arena, const Checkpoint *c, const burin_card *card) {
     if (card->task != BURIN_LABELS_TEXTS) return BURIN_SOFTMAX;
-    if (function && text_ends_with(function, "Identity")) return BURIN_AS_IT_IS;
-    if (function && text_ends_with(function, "Sigmoid")) return BURIN_SIGMOID;
+    const char *function = activation_of(arena, c), *problem = json_string_value(json_object_get(c->config, "problem_type"));
+    if (function && !strcmp(function, "Identity")) return BURIN_AS_IT_IS;
+    if (function) return !strcmp(function, "Sigmoid") ? BURIN_SIGMOID : BURIN_SOFTMAX;
     if (problem && !strcmp(problem, "regression")) return BURIN_AS_IT_IS;
     if (card->n_labels == 1 || (problem && !strcmp(problem, "multi_label_classification"))) return BURIN_SIGMOID;
     return BURIN_SOFTMAX;
@@ -120,8 +134,8 @@ Card card_read(Arena *arena, const Checkpoint *c, const Graph *g, const Tokenize
         card.mask = mask_of(arena, c, tokenizer);
     else if (labels)
         add_labels(&strings, c, last_dim(logits), &card);
-    card.scoring = scoring_of(c, &card);
-    const json_t *prompts = embeds ? prompts_of(arena, c->folder, &loc) : NULL;
+    card.scoring = scoring_of(arena, c, &card);
+    const json_t *prompts = embeds ? sentence_config(arena, c->folder, &loc) : NULL;
     if (prompts) add_prompts(&strings, prompts, loc, &card);
     card.prompts_pairs = card.task == BURIN_LABELS_TEXTS && c->pair_prompt;
     if (card.prompts_pairs) add_string(&strings, c->pair_prompt);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frontend/dsl/formula.h"
 #include "ir/builder.h"
 #include "util/json.h"
 
@@ -32,56 +33,147 @@ static const json_t *read_json(Arena *arena, const char *folder, const char *fil
     return json_read(arena, s, s->text, s->size);
 }
 
-static Pooling read_pooling(Arena *arena, const char *folder, const char *module) {
-    Loc loc;
-    const char *file = arena_printf(arena, "%s/config.json", module), *key;
-    const json_t *config = read_json(arena, folder, file, &loc), *value;
-    Pooling pooling = POOLING_NONE;
-    if (!json_is_object(config)) diag_fatal(NO_LOC, "%s/%s: expected a JSON object of pooling modes", folder, file);
-    json_object_foreach((json_t *)(uintptr_t)config, key, value) {
-        if (strncmp(key, "pooling_mode_", 13) || !json_is_true(value)) continue;
-        if (pooling) diag_fatal(loc, "several poolings at once are not supported: \"%s\" is one of them", key);
-        pooling = find_pooling(pooling_keys, key);
-        if (!pooling) diag_fatal(loc, "\"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another", key);
-    }
-    if (json_is_false(json_object_get(config, "include_prompt")))
-        diag_fatal(loc, "pooling without the prompt (\"include_prompt\": false) is not supported");
-    if (!pooling) diag_fatal(loc, "no pooling is chosen\nhint: --pooling=mean|cls|max chooses one");
-    return pooling;
+// --------------------------------------------------------------------------------------------------------------------- pooling
+static void add_pooling(Sentence *s, Pooling pooling, Loc loc) {
+    if (!s->pooling)
+        s->pooling = pooling;
+    else if (s->n_others < N_POOLINGS - 1)
+        s->others[s->n_others++] = pooling;
+    else
+        diag_fatal(loc, "more than %d poolings", N_POOLINGS);
 }
 
-static bool is_tanh(const Checkpoint *c) {
-    const char *name = json_string_value(json_object_get(c->config, "activation_function")),
-               *dot = name ? strrchr(name, '.') : NULL;
-    if (!name || (dot && !strcmp(dot, ".Tanh"))) return true;
-    if (!dot || strcmp(dot, ".Identity"))
-        diag_fatal(checkpoint_config_loc(c, "activation_function"),
-                   "the activation \"%s\" is not supported\nhint: Tanh and Identity are", name);
+// As sentence-transformers 5.4 and later write it: "pooling_mode": "mean", or ["cls", "max"].
+static void add_named(Sentence *s, const json_t *name, Loc loc) {
+    const char *word = json_string_value(name);
+    Pooling pooling = word ? find_pooling(pooling_names, word) : POOLING_NONE;
+    if (word && !strcmp(word, "mean_sqrt_len_tokens")) pooling = POOLING_MEAN_SQRT;
+    if (!pooling)
+        diag_fatal(loc, "the pooling_mode \"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another", word ? word : "?");
+    add_pooling(s, pooling, loc);
+}
+
+// As earlier versions do, whose order of the results is this one.
+static void add_flagged(Sentence *s, const json_t *config, Loc loc) {
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)config, key, value) {
+        if (strncmp(key, "pooling_mode_", 13) || !json_is_true(value) || find_pooling(pooling_keys, key)) continue;
+        diag_fatal(loc, "\"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another", key);
+    }
+    for (int i = 0; i < N_POOLINGS; i++)
+        if (json_is_true(json_object_get(config, pooling_keys[i]))) add_pooling(s, poolings[i], loc);
+}
+
+static bool has_prompts(Arena *arena, const char *folder) {
+    Loc ignored;
+    const json_t *config = read_json(arena, folder, "config_sentence_transformers.json", &ignored);
+    const char *name;
+    json_t *prompt;
+    json_object_foreach((json_t *)(uintptr_t)json_object_get(config, "prompts"), name, prompt) {
+        if (json_string_length(prompt)) return true;
+    }
     return false;
 }
 
-static void read_dense(Arena *arena, const char *folder, const char *module, Loc loc, Sentence *s) {
-    if (s->normalize || s->n_dense == MAX_DENSE)
-        diag_fatal(loc, "a Dense %s is not supported", s->normalize ? "behind a Normalize" : "behind four others");
-    const Checkpoint *c = checkpoint_open(arena, arena_printf(arena, "%s/%s", folder, module), NULL);
-    Dense d = {checkpoint_find(c, "linear.weight"), checkpoint_find(c, "linear.bias"), is_tanh(c)};
-    if (!d.weight || d.weight->rank != 2 || (d.bias && (d.bias->rank != 1 || d.bias->dim[0] != d.weight->dim[0])))
-        diag_fatal(NO_LOC, "%s needs \"linear.weight\" [outputs, inputs] and at most a \"linear.bias\" [outputs]", c->path);
-    s->dense[s->n_dense++] = d;
+static void read_pooling(Arena *arena, const char *folder, const char *module, Sentence *s) {
+    Loc loc;
+    const char *file = arena_printf(arena, "%s/config.json", module);
+    const json_t *config = read_json(arena, folder, file, &loc), *mode, *one;
+    size_t i;
+    if (!json_is_object(config)) diag_fatal(NO_LOC, "%s/%s: expected a JSON object of pooling modes", folder, file);
+    mode = json_object_get(config, "pooling_mode");
+    if (json_is_array(mode)) {
+        json_array_foreach(mode, i, one) add_named(s, one, loc);
+    } else if (mode && !json_is_null(mode)) {
+        add_named(s, mode, loc);
+    } else {
+        add_flagged(s, config, loc);
+    }
+    if (json_is_false(json_object_get(config, "include_prompt")) && has_prompts(arena, folder))
+        diag_fatal(loc, "pooling without the prompt (\"include_prompt\": false) is not supported where the model has prompts");
+    if (!s->pooling) diag_fatal(loc, "no pooling is chosen\nhint: --pooling=mean|cls|max chooses one");
 }
 
+// ------------------------------------------------------------------------------------------------------------- what follows it
+static SentenceStep *add_step(Sentence *s, int kind, Loc loc) {
+    if (s->n_steps == MAX_MODULES) diag_fatal(loc, "more than %d modules", MAX_MODULES);
+    SentenceStep *step = &s->steps[s->n_steps++];
+    step->kind = kind;
+    return step;
+}
+
+// They may name what they read and write: only a text's own row is followed here.
+static void check_names(const json_t *config, const char *module, Loc loc) {
+    static const char *const keys[] = {"module_input_name", "module_output_name"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *name = json_string_value(json_object_get(config, keys[i]));
+        if (name && strcmp(name, "sentence_embedding"))
+            diag_fatal(loc, "%s: \"%s\": \"%s\" is not supported\nhint: \"sentence_embedding\" is", module, keys[i], name);
+    }
+}
+
+static const char *activation_of(const Checkpoint *c) {
+    const char *name = json_string_value(json_object_get(c->config, "activation_function")),
+               *dot = name ? strrchr(name, '.') : NULL;
+    if (!name) return "Tanh";
+    if (!dot || strncmp(name, "torch.nn.", 9))
+        diag_fatal(checkpoint_config_loc(c, "activation_function"),
+                   "the activation \"%s\" is not supported\nhint: classes of torch.nn are", name);
+    return dot + 1;
+}
+
+static const Checkpoint *open_module(Arena *arena, const char *folder, const char *module) {
+    const Checkpoint *c = checkpoint_open(arena, arena_printf(arena, "%s/%s", folder, module), NULL);
+    check_names(c->config, c->path, checkpoint_config_loc(c, "module_input_name"));
+    return c;
+}
+
+static void read_dense(const Checkpoint *c, SentenceStep *d) {
+    d->weight = checkpoint_find(c, "linear.weight"), d->bias = checkpoint_find(c, "linear.bias");
+    d->activation = activation_of(c);
+    if (!d->weight || d->weight->rank != 2 || (d->bias && (d->bias->rank != 1 || d->bias->dim[0] != d->weight->dim[0])))
+        diag_fatal(NO_LOC, "%s needs \"linear.weight\" [outputs, inputs] and at most a \"linear.bias\" [outputs]", c->path);
+    d->adds_input = json_is_true(json_object_get(c->config, "use_residual"));
+    d->residual = d->adds_input ? checkpoint_find(c, "residual.weight") : NULL;
+    if (d->residual && (d->residual->rank != 2 || memcmp(d->residual->dim, d->weight->dim, 2 * sizeof *d->weight->dim)))
+        diag_fatal(NO_LOC, "%s: \"residual.weight\" must be as large as \"linear.weight\"", c->path);
+    if (d->adds_input && !d->residual && d->weight->dim[0] != d->weight->dim[1])
+        diag_fatal(NO_LOC, "%s has no \"residual.weight\"\nhint: download every file of the model", c->path);
+}
+
+static void read_norm(const Checkpoint *c, SentenceStep *n) {
+    n->weight = checkpoint_find(c, "norm.weight"), n->bias = checkpoint_find(c, "norm.bias");
+    if (!n->weight || !n->bias || n->weight->rank != 1 || n->bias->rank != 1 || n->weight->dim[0] != n->bias->dim[0])
+        diag_fatal(NO_LOC, "%s needs \"norm.weight\" and \"norm.bias\" of one size", c->path);
+}
+
+// sentence-transformers 5.4 and later may write a module's whole path, earlier ones the end of it.
 static void read_module(Arena *arena, const char *folder, const json_t *module, Loc loc, Sentence *s) {
     const char *type = json_string_value(json_object_get(module, "type")),
                *path = json_string_value(json_object_get(module, "path")), *dot = type ? strrchr(type, '.') : NULL;
     if (!dot || !path) diag_fatal(loc, "a module without \"type\" or \"path\"");
-    if (!strcmp(dot, ".Pooling"))
-        s->pooling = read_pooling(arena, folder, path);
-    else if (!strcmp(dot, ".Normalize"))
-        s->normalize = true;
+    if (strstr(path, "..") || *path == '/') diag_fatal(loc, "the path \"%s\" of a module leaves the folder", path);
+    if (!strcmp(dot, ".Transformer") || !strcmp(dot, ".Dropout")) return;
+    bool follows = !strcmp(dot, ".Dense") || !strcmp(dot, ".LayerNorm") || !strcmp(dot, ".Normalize");
+    if (!follows && strcmp(dot, ".Pooling"))
+        diag_fatal(loc,
+                   "a module of type \"%s\" is not supported"
+                   "\nhint: Transformer, Pooling, Dense, LayerNorm, Normalize and Dropout are",
+                   type);
+    if (follows && !s->pooling) diag_fatal(loc, "\"%s\" before a Pooling is not supported", type);
+    if (!follows && s->pooling) diag_fatal(loc, "a second Pooling module is not supported");
+    if (!follows)
+        read_pooling(arena, folder, path, s);
     else if (!strcmp(dot, ".Dense"))
-        read_dense(arena, folder, path, loc, s);
-    else if (strcmp(dot, ".Transformer"))
-        diag_fatal(loc, "a module of type \"%s\" is not supported\nhint: Transformer, Pooling, Dense and Normalize are", type);
+        read_dense(open_module(arena, folder, path), add_step(s, STEP_DENSE, loc));
+    else if (!strcmp(dot, ".LayerNorm"))
+        read_norm(open_module(arena, folder, path), add_step(s, STEP_LAYER_NORM, loc));
+    else {
+        Loc at = loc;
+        check_names(read_json(arena, folder, arena_printf(arena, "%s/config.json", path), &at), path, at);
+        add_step(s, STEP_NORMALIZE, loc);
+    }
 }
 
 // Does the tokenizer, or a part of its normalizer, write small letters?
@@ -101,17 +193,30 @@ static void check_texts(Arena *arena, const char *folder, const json_t *config, 
         diag_fatal(at, "\"do_lower_case\" is not supported where the tokenizer does not write small letters itself");
 }
 
+static int64_t positive(const json_t *number) {
+    return json_is_integer(number) && json_integer_value(number) > 0 ? json_integer_value(number) : 0;
+}
+
+// The tokenizer cuts texts at its own bound where none of the encoder is said.
+static int64_t most_tokens(Arena *arena, const char *folder, const json_t *config) {
+    int64_t most = positive(json_object_get(config, "max_seq_length"));
+    json_t *tokenizer = most ? NULL : json_beside(folder, "tokenizer_config.json");
+    if (tokenizer) most = positive(json_object_get(json_own(arena, tokenizer), "model_max_length"));
+    return most < INT32_MAX ? most : 0;
+}
+
 Sentence sentence_read(Arena *arena, const char *folder) {
     Sentence s = {0};
-    Loc loc;
-    const json_t *modules = read_json(arena, folder, "modules.json", &loc), *config;
+    Loc loc, at = NO_LOC;
+    const json_t *modules = read_json(arena, folder, "modules.json", &loc), *config, *own;
     if (!modules) return s;
     if (!json_is_array(modules)) diag_fatal(loc, "modules.json: expected a list of modules");
     for (size_t i = 0; i < json_array_size(modules); i++) read_module(arena, folder, json_array_get(modules, i), loc, &s);
     config = read_json(arena, folder, "sentence_bert_config.json", &loc);
     check_texts(arena, folder, config, loc);
-    const json_t *most = json_object_get(config, "max_seq_length");
-    if (json_is_integer(most) && json_integer_value(most) > 0) s.max_tokens = json_integer_value(most);
+    s.max_tokens = most_tokens(arena, folder, config);
+    own = read_json(arena, folder, "config_sentence_transformers.json", &at);
+    s.truncate_dim = positive(json_object_get(own, "truncate_dim"));
     return s;
 }
 
@@ -119,7 +224,7 @@ void sentence_read_dense(Sentence *s, const Checkpoint *c) {
     static const char *const names[] = {"dense_2.weight", "dense_3.weight"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const Tensor *weight = checkpoint_find(c, names[i]);
-        if (weight && weight->rank == 2) s->dense[s->n_dense++] = (Dense){.weight = weight};
+        if (weight && weight->rank == 2) add_step(s, STEP_DENSE, NO_LOC)->weight = weight;
     }
 }
 
@@ -129,6 +234,7 @@ typedef struct Site {
     Builder b;               // at its end
     Node *states, *weights;  // [T, N] and [1, T]: 1 for a token that counts, else 0. Without a mask: NULL
     const Dim *tokens, *width;
+    Elaborator *formulas;  // of activations
 } Site;
 
 static Node *emit(const Site *s, Op op, Node *a, Node *b) { return build_op(s->b, op, b ? 2 : 1, (Node *[]){a, b}); }
@@ -179,19 +285,57 @@ static Node *pooled(const Site *s, Pooling pooling) {
 
 static Node *constant(const Site *s, const Tensor *t) { return build_cast(s->b, build_constant(s->b, t), DT_f32); }
 
-static Node *dense(const Site *s, Node *x, const Dense *d) {
+static void check_width(Node *x, int64_t wanted, const char *what) {
     int64_t inputs = 0;
-    if (!dim_is_const(x->type.dim[1], &inputs) || inputs != d->weight->dim[1])
-        diag_fatal(NO_LOC, "a Dense takes %lld numbers, what is before it gives %lld", (long long)d->weight->dim[1],
-                   (long long)inputs);
-    Node *y = emit(s, OP_matmul, x, build_transpose(s->b, constant(s, d->weight), (int64_t[]){1, 0}));
+    if (!dim_is_const(x->type.dim[1], &inputs) || inputs != wanted)
+        diag_fatal(NO_LOC, "%s takes %lld numbers, what is before it gives %lld", what, (long long)wanted, (long long)inputs);
+}
+
+static Node *activated(const Site *s, Node *x, const char *name) {
+    const FormulaArgument arguments[] = {{"x", {.kind = V_TENSOR, .node = x}}, {"name", VALUE_STRING(name)}};
+    return formula_call(s->formulas, &s->b, "module_activation", arguments, 2).node;
+}
+
+static Node *product(const Site *s, Node *x, const Tensor *weight) {
+    return emit(s, OP_matmul, x, build_transpose(s->b, constant(s, weight), (int64_t[]){1, 0}));
+}
+
+static Node *dense(const Site *s, Node *x, const SentenceStep *d) {
+    check_width(x, d->weight->dim[1], "a Dense");
+    Node *y = product(s, x, d->weight);
     if (d->bias) y = emit(s, OP_add, y, constant(s, d->bias));
-    return d->tanh ? emit(s, OP_tanh, y, NULL) : y;
+    if (d->activation) y = activated(s, y, d->activation);
+    return d->adds_input ? emit(s, OP_add, y, d->residual ? product(s, x, d->residual) : x) : y;
+}
+
+static Node *layer_norm(const Site *s, Node *x, const SentenceStep *n) {
+    check_width(x, n->weight->dim[0], "a LayerNorm");
+    Node *centred = emit(s, OP_sub, x, reduced(s, OP_reduce_mean, x, 1));
+    Node *variance = reduced(s, OP_reduce_mean, emit(s, OP_mul, centred, centred), 1);
+    Node *y = emit(s, OP_div, centred, emit(s, OP_sqrt, emit(s, OP_add, variance, scalar(s, 1e-5)), NULL));
+    return emit(s, OP_add, emit(s, OP_mul, y, constant(s, n->weight)), constant(s, n->bias));
 }
 
 static Node *unit_length(const Site *s, Node *x) {
     Node *length = emit(s, OP_sqrt, reduced(s, OP_reduce_sum, emit(s, OP_mul, x, x), 1), NULL);
     return emit(s, OP_div, x, emit(s, OP_max, length, scalar(s, 1e-12)));
+}
+
+static Node *step(const Site *s, Node *x, const SentenceStep *what) {
+    if (what->kind == STEP_NORMALIZE) return unit_length(s, x);
+    return what->kind == STEP_DENSE ? dense(s, x, what) : layer_norm(s, x, what);
+}
+
+static Node *all_pooled(const Site *s, const Sentence *sentence) {
+    Node *parts[N_POOLINGS] = {pooled(s, sentence->pooling)};
+    for (int i = 0; i < sentence->n_others; i++) parts[i + 1] = pooled(s, sentence->others[i]);
+    return sentence->n_others ? build_concat(s->b, 1 + sentence->n_others, parts, 1) : parts[0];
+}
+
+static Node *truncated(const Site *s, Node *x, int64_t size) {
+    int64_t width = 0;
+    if (!size || !dim_is_const(x->type.dim[1], &width) || width <= size) return x;
+    return build_slice(s->b, x, (Slice){1, dim_const(s->graph, 0), dim_const(s->graph, size), 1});
 }
 
 static Node *token_weights(const Site *s) {
@@ -204,8 +348,9 @@ static Node *token_weights(const Site *s) {
     return build_filled(s->b, DT_f32, 1, 2, row);
 }
 
-void sentence_add(Graph *g, const Sentence *sentence) {
+void sentence_add(Graph *g, const Sentence *sentence, const char *library) {
     Site s = {.graph = g};
+    s.formulas = formulas_open(g->arena, library, arena_printf(g->arena, "%s/std/activation.burin", library));
     for (int i = 0; i < g->n_outputs && !s.states; i++) {
         Type *t = &g->outputs[i]->type;
         if (t->rank == 2 && t->dim[0]->kind == DIM_SYMBOL && dim_is_const(t->dim[1], NULL)) s.states = g->outputs[i];
@@ -214,9 +359,9 @@ void sentence_add(Graph *g, const Sentence *sentence) {
     s.tokens = s.states->type.dim[0], s.width = s.states->type.dim[1];
     s.b = cursor_at_end(g, s.states->loc);
     s.weights = token_weights(&s);
-    Node *embedding = pooled(&s, sentence->pooling);
-    for (int i = 0; i < sentence->n_dense; i++) embedding = dense(&s, embedding, &sentence->dense[i]);
-    if (sentence->normalize) embedding = unit_length(&s, embedding);
+    Node *embedding = all_pooled(&s, sentence);
+    for (int i = 0; i < sentence->n_steps; i++) embedding = step(&s, embedding, &sentence->steps[i]);
+    embedding = truncated(&s, embedding, sentence->truncate_dim);
     embedding = build_reshape(s.b, embedding, 1, &embedding->type.dim[1]);
     g->n_outputs = 0;
     graph_add_output(g, embedding, "sentence_embedding");

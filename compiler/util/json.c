@@ -126,6 +126,9 @@ const json_t *json_read(Arena *arena, const Source *source, const char *text, si
     json_error_t error;
     json_t *value = load(text, size, JSON_REJECT_DUPLICATES, &error);
     if (value) return json_own(arena, value);
+    if (size > 12 && !memcmp(text, "version http", 12))
+        diag_fatal(loc_file(source),
+                   "this is a pointer of Git LFS, not the file itself\nhint: git lfs install && git lfs pull, in its folder");
     size_t end = error.position < 0 ? 0 : (size_t)error.position < size ? (size_t)error.position : size;
     uint32_t start = token_start(text, end);
     if (source->text)

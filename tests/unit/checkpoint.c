@@ -398,7 +398,7 @@ static void reads_dense_of_embedding(void) {
     const Checkpoint *c = open_put(arena, &f);
     Sentence s = {.pooling = POOLING_MEAN};
     sentence_read_dense(&s, c);
-    CHECK(s.n_dense == 2 && has_shape(s.dense[0].weight, DT_f32, 2, 2) && has_shape(s.dense[1].weight, DT_f32, 1, 2));
+    CHECK(s.n_steps == 2 && has_shape(s.steps[0].weight, DT_f32, 2, 2) && has_shape(s.steps[1].weight, DT_f32, 1, 2));
     CHECK(json_is_true(json_object_get(c->config, "use_bidirectional_attention")));
     CHECK_TEXT(c->architecture, "gemma3_text");
     arena_free(arena);

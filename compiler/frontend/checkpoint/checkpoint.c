@@ -307,9 +307,9 @@ static bool starts_with(const MappedFile *f, const char *magic) {
 }
 
 _Noreturn static void refuse_unknown(const MappedFile *f) {
-    if (starts_with(f, "PK\003\004") || starts_with(f, "\200\002"))
+    if (starts_with(f, "\200\002"))
         file_fatal(f,
-                   "this is a PyTorch pickle, which can run code when it is read"
+                   "this is a pickle without an archive, as PyTorch wrote it before version 1.6, which burin does not read"
                    "\nhint: take the model's .safetensors, or convert it with safetensors.torch.save_file");
     file_fatal(f,
                "this is no checkpoint that burin knows: it starts with neither a safetensors header, nor \"GGUF\", nor a "
@@ -325,6 +325,9 @@ static void read_file(Checkpoint *c, const char *path) {
     } else if (file_is_json(f)) {
         read_configuration(c);
         safetensors_read_index(c, path);
+    } else if (starts_with(f, "PK\003\004")) {
+        read_configuration(c);
+        pytorch_read(c, f);
     } else if (is_safetensors(f)) {
         read_configuration(c);
         safetensors_read(c, f);
@@ -333,68 +336,16 @@ static void read_file(Checkpoint *c, const char *path) {
     }
 }
 
-// The one file in the folder with this suffix; NULL when there is none, or several.
-static const char *only_file(Arena *arena, const char *folder, const char *suffix) {
-    DIR *d = opendir(folder);
-    const char *found = NULL;
-    int n = 0;
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (text_ends_with(e->d_name, suffix) && !gguf_is_later_part(e->d_name) && !gguf_is_beside_model(e->d_name))
-            found = arena_printf(arena, "%s/%s", folder, e->d_name), n++;
-    if (d) closedir(d);
-    return n == 1 ? found : NULL;
-}
-
-// The first of shards whose index is missing: model-00001-of-00003.safetensors, of *count; NULL: there is none.
-static const char *first_shard(Arena *arena, const char *folder, int *count) {
-    DIR *d = opendir(folder);
-    const char *found = NULL;
-    for (struct dirent *e; d && (e = readdir(d));) {
-        int n = 0, length = 0;
-        if (sscanf(e->d_name, "model-00001-of-%5d.safetensors%n", &n, &length) != 1 || e->d_name[length] || n < 1) continue;
-        *count = n;
-        found = length ? arena_printf(arena, "%s/%s", folder, e->d_name) : found;
-    }
-    if (d) closedir(d);
-    return found;
-}
-
-// transformers takes model.safetensors where there is also an index.
-static const char *file_of_folder(Arena *arena, const char *folder) {
-    static const char *const usual[] = {"model.safetensors", "model.safetensors.index.json"};
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        const char *path = arena_printf(arena, "%s/%s", folder, usual[i]);
-        if (exists(path)) return path;
-    }
-    const char *path = only_file(arena, folder, ".safetensors");
-    if (!path) path = only_file(arena, folder, ".gguf");
-    const char *pickle = arena_printf(arena, "%s/pytorch_model.bin", folder);
-    if (!path && exists(pickle)) return pickle;  // to be refused with the reason
-    return path;
-}
-
-_Noreturn static void refuse_folder(Arena *arena, const char *folder) {
-    if (exists(arena_printf(arena, "%s/pytorch_model.bin.index.json", folder)))
-        diag_fatal(NO_LOC,
-                   "%s holds PyTorch pickles, which can run code when they are read"
-                   "\nhint: take the model's .safetensors, or convert it with safetensors.torch.save_file",
-                   folder);
-    diag_fatal(NO_LOC,
-               "%s has no model.safetensors, no model.safetensors.index.json, and not exactly one .safetensors or .gguf file"
-               "\nhint: name the file itself",
-               folder);
-}
-
 static void read_folder(Checkpoint *c) {
     int shards = 0;
-    const char *file = file_of_folder(c->arena, c->folder), *first = file ? NULL : first_shard(c->arena, c->folder, &shards);
+    const char *file = folder_weights(c->arena, c->folder), *first = file ? NULL : folder_first_shard(c->arena, c->folder, &shards);
     if (file) {
         read_file(c, file);
     } else if (first) {
         read_configuration(c);
         safetensors_read_shards(c, first, shards);
     } else {
-        refuse_folder(c->arena, c->folder);
+        folder_refuse(c->arena, c->folder);
     }
 }
 
@@ -426,7 +377,7 @@ const char *tokenizer_in(Arena *arena, const char *folder) {
         if (exists(file) && (!with || exists(arena_printf(arena, "%s/%s", folder, with)))) return file;
     }
     const char *file = arena_printf(arena, "%s/%s", folder, names[0][0]);
-    return exists(file) ? file : only_file(arena, folder, ".gguf");
+    return exists(file) ? file : folder_only_file(arena, folder, ".gguf");
 }
 
 Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library) {

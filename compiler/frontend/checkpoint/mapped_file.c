@@ -10,12 +10,20 @@
 
 static void unmap(void *what) { mapping_remove(((const MappedFile *)what)->data); }
 
+// What git leaves in a file's place where Git LFS is not installed.
+static void check_pointer(const MappedFile *f) {
+    static const char start[] = "version https://git-lfs.github.com/spec/";
+    if (f->size >= sizeof start - 1 && !memcmp(f->data, start, sizeof start - 1))
+        file_fatal(f, "this is a pointer of Git LFS, not the file itself\nhint: git lfs install && git lfs pull, in its folder");
+}
+
 const MappedFile *map_file(Arena *arena, const char *path) {
     MappedFile *f = ARENA_NEW(arena, MappedFile);
     f->data = mapping_open(path, &f->size);
     if (!f->size) diag_fatal(NO_LOC, "%s is empty\nhint: download it again", path);
     f->source = (Source){.name = arena_strdup(arena, path), .size = f->size};
     arena_at_free(arena, unmap, f);
+    check_pointer(f);
     return f;
 }
 

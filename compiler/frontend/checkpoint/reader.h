@@ -28,6 +28,7 @@ void safetensors_read_shards(Checkpoint *, const char *first, int count);
 void safetensors_read_index(Checkpoint *, const char *index_path);
 // Of the weight, as elements or blocks of the dtype that the checkpoint presents
 void quantized_values(const struct QuantizedMatrix *, DType, unsigned char *out);
+void pytorch_read(Checkpoint *, const MappedFile *);
 void gguf_read(Checkpoint *, const MappedFile *);
 void gguf_nvfp4_present(Arena *, StoredTensor *);  // its data as blocks of format nvfp4
 void llama2c_read(Checkpoint *, const MappedFile *);
@@ -42,6 +43,12 @@ void checkpoint_split_experts(Checkpoint *);  // tensors of all experts of a lay
 void checkpoint_take_newer_names(Checkpoint *);  // of transformers 5, as those of the published files
 // Refuses tensors of one file that share bytes, naming both; those before `first` were checked.
 void checkpoint_check_overlaps(const Checkpoint *, int first);
+// Of a folder: the file of its weights (NULL: none that is read), the one file with a suffix, the first of shards without index.
+const char *folder_weights(Arena *, const char *folder);
+const char *folder_only_file(Arena *, const char *folder, const char *suffix);
+const char *folder_first_shard(Arena *, const char *folder, int *count);
+_Noreturn void folder_refuse(Arena *, const char *folder);         // which has no weights: says what it is
+void folder_warn_of_adapter(Arena *, const char *folder);  // beside the model
 // A file of the checkpoint's folder; NULL when it is not there. Ends the run when it holds no object.
 const json_t *checkpoint_object(const Checkpoint *, const char *file, const Source **);
 // Ends the run where a block's scale is no finite number.

@@ -171,7 +171,11 @@ void safetensors_read_index(Checkpoint *c, const char *path) {
         if (map_get(&shards, shard)) continue;
         map_put(&shards, shard, (void *)shard);
         if (access(shard, F_OK)) diag_fatal(loc_file(index), "%s is missing\nhint: download every file of the model", shard);
-        safetensors_read(c, map_file(c->arena, shard));
+        const MappedFile *f = map_file(c->arena, shard);
+        if (f->size > 4 && !memcmp(f->data, "PK\003\004", 4))
+            pytorch_read(c, f);
+        else
+            safetensors_read(c, f);
     }
     check_index(c, index, map);
 }
