@@ -151,10 +151,86 @@ static void wrong_magic(void) {
 }
 
 static void pickle(void) {
-    raw("PK\003\004 and the rest of a zip file, as torch.save writes it");
+    raw("\200\002 and the rest of a pickle, as torch.save wrote it once");
     write_out("pytorch_model.bin");
     open_checkpoint("pytorch_model.bin");
 }
+
+// ------------------------------------------------------------------------------------------------------------------- PyTorch
+static void u16(uint16_t x) { text_append(&out, (char *)&x, sizeof x); }
+
+static void entry_sizes(uint32_t size, const char *name) {
+    u32(0), u32(size), u32(size), u16((uint16_t)strlen(name)), u16(0);
+}
+
+// A ZIP archive of one stored entry, as torch.save writes them; `method`: 0, or how it claims to be packed.
+static void archive_of(const char *name, const void *data, uint32_t size, uint16_t method) {
+    u32(0x04034b50), u16(0), u16(0), u16(method), u16(0), u16(0), entry_sizes(size, name);
+    raw(name), text_append(&out, data, size);
+    uint32_t directory = (uint32_t)out.length;
+    u32(0x02014b50), u16(0), u16(0), u16(0), u16(method), u16(0), u16(0), entry_sizes(size, name);
+    u16(0), u16(0), u16(0), u32(0), u32(0), raw(name);
+    uint32_t bytes = (uint32_t)out.length - directory;
+    u32(0x06054b50), u16(0), u16(0), u16(1), u16(1), u32(bytes), u32(directory), u16(0);
+    write_out("pytorch_model.bin");
+    open_checkpoint("pytorch_model.bin");
+}
+
+static void pickle_of(const char *code, size_t size) { archive_of("m/data.pkl", code, (uint32_t)size, 0); }
+#define PICKLE(code) pickle_of(code, sizeof(code) - 1)
+#define STORAGE "((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0cpuK\4tQ"
+#define TENSOR(places) PICKLE("\x80\2}X\1\0\0\0xctorch._utils\n_rebuild_tensor_v2\n" STORAGE places "\x89NtRs.")
+
+static void pickle_calls(void) { PICKLE("\x80\2cposix\nsystem\nX\4\0\0\0true\x85R."); }
+static void pickle_code(void) { PICKLE("\x80\2i"); }
+static void pickle_cut(void) { PICKLE("\x80\2X\xff\xff\xff\xffx"); }
+static void pickle_empty_stack(void) { PICKLE("\x80\2(tR."); }
+static void pickle_no_mark(void) { PICKLE("\x80\2}u."); }
+static void pickle_notes(void) { PICKLE("\x80\2}r\xff\xff\xff\x7f."); }
+static void pickle_no_note(void) { PICKLE("\x80\2h\5."); }
+static void pickle_no_dict(void) { PICKLE("\x80\2]."); }
+static void pickle_left_over(void) { PICKLE("\x80\2}}."); }
+static void pickle_no_name(void) { PICKLE("\x80\2}K\1K\2s."); }
+static void pickle_number(void) { PICKLE("\x80\2}X\5\0\0\0epochK\2s."); }
+static void pickle_long(void) { PICKLE("\x80\2\x8a\t123456789."); }
+static void pickle_state(void) { PICKLE("\x80\2K\1}b."); }
+static void pickle_list(void) { PICKLE("\x80\2}K\1a."); }
+static void pickle_storage(void) { PICKLE("\x80\2K\1Q."); }
+static void tensor_no_storage(void) { TENSOR("K\0(K\4t(K\1t"); }
+static void tensor_negative(void) { TENSOR("J\xff\xff\xff\xff(K\4t(K\1t"); }
+static void tensor_strides(void) { TENSOR("K\0(K\4t(K\1K\1t"); }
+static void tensor_huge(void) { TENSOR("K\0(J\xff\xff\xff\x7fJ\xff\xff\xff\x7fJ\xff\xff\xff\x7ft(K\0K\0K\0t"); }
+static void archive_packed(void) { archive_of("m/data.pkl", "}.", 2, 8); }
+static void archive_other(void) { archive_of("word/document.xml", "<w>", 3, 0); }
+static void archive_cut(void) {
+    raw("PK\003\004 and the rest of a zip file that was not downloaded whole");
+    write_out("pytorch_model.bin");
+    open_checkpoint("pytorch_model.bin");
+}
+static void pointer_of_lfs(void) {
+    raw("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n");
+    write_out("model.safetensors");
+    open_checkpoint("model.safetensors");
+}
+
+// ------------------------------------------------------------------------------------------------------------------- folders
+static void folder_holding(const char *name, const char *text) {
+    raw(text);
+    write_out(name);
+    open_checkpoint(".");
+}
+static void folder_adapter(void) {
+    raw("");
+    write_out("adapter_model.safetensors");
+    folder_holding("adapter_config.json", "{\"base_model_name_or_path\": \"org/base\"}");
+}
+static void folder_of_cache(void) {
+    mkdir("refs", 0700), mkdir("snapshots", 0700), mkdir("snapshots/0a1b", 0700);
+    folder_holding("refs/main", "0a1b");
+}
+static void folder_of_meta(void) { folder_holding("consolidated.00.pth", "x"); }
+static void folder_of_mistral(void) { folder_holding("consolidated.safetensors", "x"); }
+static void folder_of_flax(void) { folder_holding("flax_model.msgpack", "x"); }
 
 // ------------------------------------------------------------------------------------------------------------------ llama2.c
 static void llama2c_header(int32_t vocabulary, int32_t heads) {
@@ -217,6 +293,34 @@ static const BrokenCase broken_checkpoints[] = {CASE(header_deep),
                                                 CASE(index_wrong_shard),
                                                 CASE(folder_empty),
                                                 CASE(folder_of_pickles),
+                                                CASE(pickle_calls),
+                                                CASE(pickle_code),
+                                                CASE(pickle_cut),
+                                                CASE(pickle_empty_stack),
+                                                CASE(pickle_no_mark),
+                                                CASE(pickle_notes),
+                                                CASE(pickle_no_note),
+                                                CASE(pickle_no_dict),
+                                                CASE(pickle_left_over),
+                                                CASE(pickle_no_name),
+                                                CASE(pickle_number),
+                                                CASE(pickle_long),
+                                                CASE(pickle_state),
+                                                CASE(pickle_list),
+                                                CASE(pickle_storage),
+                                                CASE(tensor_no_storage),
+                                                CASE(tensor_negative),
+                                                CASE(tensor_strides),
+                                                CASE(tensor_huge),
+                                                CASE(archive_packed),
+                                                CASE(archive_other),
+                                                CASE(archive_cut),
+                                                CASE(pointer_of_lfs),
+                                                CASE(folder_adapter),
+                                                CASE(folder_of_cache),
+                                                CASE(folder_of_meta),
+                                                CASE(folder_of_mistral),
+                                                CASE(folder_of_flax),
                                                 CASE(config_nan),
                                                 CASE(config_infinity),
                                                 CASE(config_duplicate),

@@ -255,6 +255,8 @@ static json_t *value_of_key(const Reading *r, const char *key) {
     return gguf_int(r->gguf, key, &integer) ? json_integer(integer) : NULL;
 }
 
+static bool has_tensor(const Reading *r, const char *pattern);
+
 // Factors and bounds that are 0 where there is none
 static bool is_none(const char *key, const json_t *value) {
     static const char *const none_is_0[] = {"sliding_window",         "attention.scale",         "logit_scale",
@@ -264,6 +266,14 @@ static bool is_none(const char *key, const json_t *value) {
     bool listed = false;
     for (size_t i = 0; i < sizeof none_is_0 / sizeof *none_is_0; i++) listed = listed || text_ends_with(key, none_is_0[i]);
     return listed && json_number_value(value) == 0;
+}
+
+// A model of an architecture with experts may have none.
+static bool is_of_no_expert(const Reading *r, const char *key) {
+    static const char *const counts[] = {".expert_count", ".expert_used_count", ".expert_feed_forward_length"};
+    bool listed = false;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) listed = listed || text_ends_with(key, counts[i]);
+    return listed && !has_tensor(r, "blk.N.ffn_gate_inp.weight") && !gguf_find(r->gguf, gguf_key_of(r, "expert_count"));
 }
 
 static void set_keys(const Reading *r, GgufPairs keys, bool required) {
@@ -277,6 +287,7 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
             json_decref(value);
             value = json_null();
         }
+        if (!value && required && is_of_no_expert(r, key)) value = json_integer(0);
         if (value)
             set_field(r, keys.items[i].name, value);
         else if (required)
@@ -401,6 +412,35 @@ static void set_direction(const Reading *r) {
         json_object_set_new(r->config, "sees_later_tokens", json_boolean(!causal));
 }
 
+static bool is_number_at(const Reading *r, const char *name) { return json_is_number(json_object_get(r->config, name)); }
+
+// What llama.cpp takes where a file of any architecture leaves a key out. NULL: nothing for all.
+static json_t *usual_value(const Reading *r, GgufPair key) {
+    double heads = gguf_config_number(r, "num_attention_heads"), width = gguf_config_number(r, "hidden_size"), base;
+    bool counts = is_number_at(r, "num_attention_heads") && heads >= 1;
+    if (!strcmp(key.gguf, "rope.freq_base")) return json_real(10000.0);
+    if (!strcmp(key.gguf, "rope.freq_base_swa") && !strcmp(key.name, "local_rope_theta") && is_number_at(r, "rope_theta")) {
+        base = gguf_config_number(r, "rope_theta");
+        return json_real(base);
+    }
+    if (!strcmp(key.gguf, "rope.dimension_count") &&
+        (!strcmp(key.name, "partial_rotary_factor") || !strcmp(key.name, "rotary_pct")))
+        return json_real(1.0);
+    if (!strcmp(key.gguf, "attention.head_count_kv") && counts && strncmp(r->name, "rwkv", 4)) return json_integer((json_int_t)heads);
+    if (!strcmp(key.gguf, "attention.key_length") && !strcmp(key.name, "head_dim") && counts && width >= heads)
+        return json_integer((json_int_t)(width / heads));
+    return NULL;
+}
+
+static void set_usual(const Reading *r) {
+    for (int i = 0; i < r->table->further.n; i++) {
+        GgufPair key = r->table->further.items[i];
+        bool given = gguf_find(r->gguf, gguf_key_of(r, key.gguf)) || json_object_get(r->config, key.name) || strchr(key.name, '.');
+        json_t *value = given ? NULL : usual_value(r, key);
+        if (value) set_field(r, key.name, value);
+    }
+}
+
 static void set_configuration(Reading *r) {
     const GgufTable *t = r->table;
     r->config = json_own(r->checkpoint->arena, json_object());
@@ -431,6 +471,7 @@ static void set_configuration(Reading *r) {
         if (!t->defaults.items[i].needs || has_tensor(r, t->defaults.items[i].needs))
             gguf_set_default(r->config, t->defaults.items[i].gguf,
                              json_loads(t->defaults.items[i].name, JSON_DECODE_ANY, NULL));
+    set_usual(r);
     set_class(r);
     r->checkpoint->config = r->config;
     r->checkpoint->config_source = &r->gguf->file->source;
