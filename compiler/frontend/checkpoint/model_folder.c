@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frontend/checkpoint/gguf.h"
+#include "frontend/checkpoint/gguf/gguf.h"
 #include "frontend/checkpoint/reader.h"
 #include "util/json.h"
 #include "util/text.h"
