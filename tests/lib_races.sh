@@ -1,7 +1,7 @@
 # Compiled cases in programs that show races and writes beyond a buffer: for scripts that have read lib.sh and lib_conformance.sh.
 #
 #   threads  under ThreadSanitizer, in plain C, because it does not see wide vectors
-#   delays   a thread waits at random behind each kernel (runtime/kernels/fault.h)
+#   delays   a thread waits at random after each kernel (runtime/kernels/fault.h)
 #   guards   under AddressSanitizer, with bands between buffers (runtime/engine/guard.h)
 export TSAN_OPTIONS=exitcode=66:halt_on_error=1 ASAN_OPTIONS=exitcode=66:detect_leaks=0  # 66: FINDING of run_cases.c
 

@@ -161,6 +161,11 @@ static void ask(Since *since, const View *v) {
     if (v->base == BASE_BUFFER || v->base == BASE_OUTPUT) since->list[since->n++] = (Access){.view = v};
 }
 
+// Thread 0 reads them again after the loop, to tell whether it would go on.
+static bool reads_condition(const Region *r, int kernel) {
+    return kernel == r->first || (kernel == r->middle && kernel < r->end) || (r->is_loop && kernel == r->end);
+}
+
 static void cross_regions(const Program *p, int kernel, Since *since) {
     for (int i = 0; i < p->n_regions; i++) {
         const Region *r = &p->regions[i];
@@ -168,7 +173,7 @@ static void cross_regions(const Program *p, int kernel, Since *since) {
     }
     for (int i = 0; i < p->n_regions; i++) {
         const Region *r = &p->regions[i];
-        if (kernel == r->first || (kernel == r->middle && kernel < r->end)) ask(since, &r->most), ask(since, &r->condition);
+        if (reads_condition(r, kernel)) ask(since, &r->most), ask(since, &r->condition);
     }
 }
 

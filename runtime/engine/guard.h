@@ -5,7 +5,7 @@
 #include <sanitizer/asan_interface.h>
 #include <stddef.h>
 
-// The buffer has `room` bytes, of which this run uses the first `bytes`. Every thread says so, with the same numbers.
+// The buffer has `room` bytes, of which this run uses the first `bytes`. Every thread calls this with the same numbers.
 static inline void burin_guard(const void *buffer, size_t bytes, size_t room) {
     ASAN_UNPOISON_MEMORY_REGION(buffer, room);
     ASAN_POISON_MEMORY_REGION((const unsigned char *)buffer + bytes, room - bytes);
