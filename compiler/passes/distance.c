@@ -15,7 +15,8 @@ typedef struct MaskInput {
     double element;
 } MaskInput;
 
-// What the axes of a value mean: its index along an axis is the query or key position plus an offset.
+// The meaning of a value's axes: its index along an axis is the query or key position plus an
+// offset.
 typedef struct Roles {
     MaskInput *mask;  // NULL: inputs are not followed
     int rank;

@@ -9,6 +9,6 @@
 #define FAULT_ABORT (-1)  // a Pass that aborts
 #endif
 #ifndef FAULT_OPERAND
-#define FAULT_OPERAND (-1)  // a Pass that changes an operand behind the back of the graph
+#define FAULT_OPERAND (-1)  // a Pass that changes an operand without counting users
 #endif
 #endif

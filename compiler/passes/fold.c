@@ -1,11 +1,11 @@
-// fold: what does not depend on the inputs is computed now, by the reference interpreter.
+// fold: values that do not depend on the inputs are computed now, by the reference interpreter.
 //
 //   before   %a = constant : bf16[192]                          after   %b = constant : f32[192]
 //            %b = cast(%a) {to=f32} : f32[192]
 //
-// The program must not grow by it: a result above LARGEST bytes stays a node, and so does a cast or transpose of a weight
-// matrix of the checkpoint (layout packs weights as the file has them). A reshape, and a slice of the first axis, of any
-// constant is again a reference into the file.
+// The program must not grow by it: a result above LARGEST bytes stays a node, and so does a cast or
+// transpose of a weight matrix of the checkpoint (layout packs weights as the file has them). A
+// reshape, and a slice of the first axis, of any constant is again a reference into the file.
 //
 // Needs types; gives nothing new; keeps everything.
 #include "ir/eval.h"
@@ -47,7 +47,7 @@ static Tensor *like_type(const Node *n) {
     return t;
 }
 
-// Are its elements bytes, or its rows those of the operand, of whole blocks?
+// Returns true if its elements are bytes, or its rows are the operand's, of whole blocks.
 static bool has_whole_rows(const Node *n) {
     const Type *x = &n->in[0]->type;
     if (!dtype_is_block(x->dtype)) return dtype_bits(x->dtype) >= 8;

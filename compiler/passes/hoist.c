@@ -1,22 +1,29 @@
-// hoist: what a step of rows reads but does not change leaves the step.
+// hoist: values that a step of rows reads but never changes leave the step.
 //
 //   before   graph encode(%ids: i32[S]) -> ("hidden"=%x)
-//            graph decode(%tokens: i32[R], %hidden: f32[S, 64], %slot, %position, %logit_rows) -> (%logits)
+//            graph decode(%tokens: i32[R], %hidden: f32[S, 64], %slot, %position, %logit_rows) ->
+// (%logits)
 //              %k = matmul_packed(%hidden, %wk)    %v = matmul_packed(%hidden, %wv)
 //              %a = attention(%q, %k, %v)
 //   after    graph encode(%ids: i32[S]) -> (%k1, %v1)
-//              %k = matmul_packed(%x, %wk)         %k1 = cache_append(state {kind="key", layer=0, memory=1}, %k)
-//              %v = matmul_packed(%x, %wv)         %v1 = cache_append(state {kind="value", layer=0, memory=1}, %v)
-//            graph decode(%tokens: i32[R], %slot, %position, %logit_rows, %memory: i32[R]) -> (%logits)
-//              %a = attention(%q, state {kind="key", layer=0, memory=1}, state {...}, %slot, %memory) {causal=1}
+//              %k = matmul_packed(%x, %wk)         %k1 = cache_append(state {kind="key", layer=0,
+// memory=1}, %k)
+//              %v = matmul_packed(%x, %wv)         %v1 = cache_append(state {kind="value", layer=0,
+// memory=1}, %v)
+//            graph decode(%tokens: i32[R], %slot, %position, %logit_rows, %memory: i32[R]) ->
+// (%logits)
+//              %a = attention(%q, state {kind="key", layer=0, memory=1}, state {...}, %slot,
+// %memory) {causal=1}
 //
-// An input of the rows' graph that says nothing about rows (no token, slot, position) is the same in every step of a sequence;
-// so is all that is computed from it and from constants alone. That part moves to the end of the graph whose output the input
-// names (or to a new graph, when no graph of the module makes it), which runs once for a sequence. What rows read of it, keys
-// and values of attention, stays in the slot's state. A row sees those of its own sequence: from 0 to %memory, the last of
-// them.
+// An input of the rows' graph that is independent of rows (no token, slot, position) is the same in
+// every step of a sequence; so is everything computed from it and from constants alone. That part
+// moves to the end of the graph whose output the input names (or to a new graph, if no graph of the
+// module makes it), which runs once for a sequence. Its results that rows read, keys and values of
+// attention, stay in the slot's state. A row sees those of its own sequence: from 0 to %memory, the
+// last one.
 //
-// Needs types, and rows (graphs without rows are left as they are); gives nothing new; keeps everything.
+// Needs types, and rows (graphs without rows are left as they are); gives nothing new; keeps
+// everything.
 #include <string.h>
 
 #include "ir/operands.h"
@@ -28,7 +35,7 @@ PassFunction pass_hoist;
 
 enum { MOST_SYMBOLS = 16 };
 
-// Node.mark: what a value is computed from.
+// Node.mark: the kind of values that a value is computed from.
 typedef enum { OF_CONSTANTS, OF_MEMORY, OF_ROWS } Origin;
 
 typedef struct Hoist {

@@ -1,13 +1,16 @@
-// Tables that are also weights: their rows are read from the panels, so that an embedding tied to the output is kept once.
+// Tables that are also weights: their rows are read from the panels, so that an embedding tied to
+// the output is stored once.
 //
-//   before   %p = pack(%w) {format="q8_0"}                         after   %p = pack(%w) {format="q8_0"}
-//            %g = gather(%w, %tokens) : bf16[R, 192]                       %g = gather(%p, %tokens) : q8_0[R, 192]
+//   before   %p = pack(%w) {format="q8_0"}                         after   %p = pack(%w)
+// {format="q8_0"}
+//            %g = gather(%w, %tokens) : bf16[R, 192]                       %g = gather(%p, %tokens)
+// : q8_0[R, 192]
 //            %x = cast(%g) {to=f32}                                        %x = cast(%g) {to=f32}
 //
-// The values are those of the pack's format: where that is not the table's, this is a change of arithmetic (quantize), where
-// it is, one of place (layout). Only lookups by an input whose rows end up in f32 are moved: those have a kernel.
-// A pack of another graph counts as well: an encoder that looks up what its decoder multiplies by gets a pack of its own, which
-// lowering finds to be the same.
+// The values are those of the pack's format: if the table has another format, this changes
+// arithmetic (quantize), otherwise only the memory (layout). Only lookups by an input whose rows
+// end up in f32 are moved: these have a kernel. A pack of another graph counts as well: an encoder
+// that looks up its decoder's weights gets a pack of its own, which lowering finds to be equal.
 #include "ir/format.h"
 #include "passes/fuse/fuse.h"
 #include "passes/pass.h"

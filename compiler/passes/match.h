@@ -42,11 +42,11 @@ bool match_is(const Node *, double value);       // such a constant, near `value
 double match_shortest(double);        // the shortest decimal with the same f32: for attributes read off f32 constants
 bool match_near(double a, double b);  // within what f16 constants lose, or as bf16 has it
 
-// The end of a 16-bit op (pass widen): what is read as one formula is one op, which rounds once, so formulas are read through
-// it.
+// The end of a 16-bit op (pass widen): a recognised formula is one op, which rounds once, so
+// formulas are read through it.
 bool is_rounding(const Node *);  // that, or a cast, which nothing looks through
 bool is_implied(const Node *);
-Node *before_rounding(Node *);  // what is rounded
+Node *before_rounding(Node *);  // the rounded value
 Node *behind_rounding(Node *);  // the rounding that is the only user, or the node itself
 Node *rounded_before(Node *before, Node *x, const Node *like);
 
@@ -61,7 +61,8 @@ void product_drop(Product *, Factor *);
 
 bool match_last_mean(Node *, double coefficient, Node **of);  // coefficient * node is the mean over the last axis, kept as 1
 bool match_square(Node *, Node **of);                         // x^2 in any spelling
-Node *match_quantized(Node *);                                // what was rounded to integers of one scale, and back; or NULL
+// the value before rounding to integers of one scale, and back; or NULL
+Node *match_quantized(Node *);
 bool match_same(const Node *, const Node *);                  // the same value: one node, or equal formulas over the same nodes
 bool same_attrs(const Node *, const Node *);
 bool match_is_vector(const Node *, int64_t n);  // [n] or [1, ..., n]: the same for every row

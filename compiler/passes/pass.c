@@ -52,7 +52,8 @@ static void check_needs(const PassInfo *pass, unsigned have) {
 
 static unsigned properties_after(const PassInfo *pass, unsigned have) { return (have & ~pass->breaks) | pass->gives; }
 
-// The bodies of loops and branches follow the graph they stand in: by then they have its constants. Rows are the outer graph's.
+// Bodies of loops and branches come after their graph: by then they have its constants. Rows belong
+// to the outer graph.
 bool pass_run(const PassInfo *pass, Graph *g, PassContext *c) {
     bool changed = pass->run(g, c);
     if (pass->where == OUTER) return changed;

@@ -1,15 +1,21 @@
-// quantize: weights to the format of --quant, caches to that of --kv, activations of integer products to int8.
+// quantize: weights to the format of --quant, caches to that of --kv, activations of integer
+// products to int8.
 //
-//   before   %p = pack(%w) {format="bf16"}                         after   %p = pack(%w) {format="q8_0"}
-//            %y = matmul_packed(%x, %p)                                    %xq = quantize_rows(%x) {format="q8_rows"}
-//                                                                          %y = matmul_packed(%xq, %p)
-//            %k = state {kind="key"} : f32[S, 3, 512, 64]                   %k = state {kind="key"} : q8_0[S, 3, 512, 64]
+//   before   %p = pack(%w) {format="bf16"}                         after   %p = pack(%w)
+// {format="q8_0"}
+//            %y = matmul_packed(%x, %p)                                    %xq = quantize_rows(%x)
+// {format="q8_rows"}
+//                                                                          %y = matmul_packed(%xq,
+// %p)
+//            %k = state {kind="key"} : f32[S, 3, 512, 64]                   %k = state {kind="key"}
+// : q8_0[S, 3, 512, 64]
 //
-// Without --quant every product keeps the format that its weights have in the checkpoint; with --activations=f32 its rows stay
-// floats. Which format each matrix takes is said in recipe.c; rows that are no whole number of its blocks take a format of
-// blocks of 32, or keep theirs. A router keeps its format unless a rule names it: its tensor is named like one, or its product
-// chooses experts. Tables of tokens take the format of --quant too; one that a product reads (a tied embedding) is kept once,
-// in the product's format (lookup.c).
+// Without --quant every product keeps the format that its weights have in the checkpoint; with
+// --activations=f32 its rows stay floats. recipe.c decides the format of each matrix; rows that are
+// no whole number of its blocks take a format of blocks of 32, or keep theirs. A router keeps its
+// format unless a rule names it: its tensor is named like one, or its product selects experts.
+// Tables of tokens take the format of --quant too; one that a product reads (a tied embedding) is
+// stored once, in the product's format (lookup.c).
 //
 // Needs types, and products packed (fuse); gives nothing new; keeps everything.
 #include <string.h>
@@ -73,7 +79,7 @@ static void tell(const Outcome *o) {
                      o->kept);
 }
 
-// Blocks that lie along the columns of a product take more room than in the file (pack_format).
+// Blocks along the columns of a product take more room than in the file (pack_format).
 static void tell_of_floats(const Graph *g) {
     uint64_t before = 0, after = 0;
     int matrices = 0;
@@ -93,7 +99,7 @@ static void tell_of_floats(const Graph *g) {
             matrices, matrices > 1 ? "ces" : "x", matrices > 1 ? "" : "s", (double)after / (double)before);
 }
 
-// A product by weights in blocks multiplies integers, unless they stand for floats.
+// A product by weights in blocks multiplies integers, unless its format has float values.
 static bool use_integers(Node *product, const PassContext *c) {
     Node *pack = packed_of(product);
     const Format *f = pack ? format_of(pack->type.dtype) : NULL;
@@ -103,7 +109,8 @@ static bool use_integers(Node *product, const PassContext *c) {
     return true;
 }
 
-// Cached keys and values are rounded when they are appended, and what is appended is read as cached.
+// Cached keys and values are rounded when they are appended, and every reader sees the rounded
+// values.
 static bool set_cache_format(Node *state, const char *format) {
     DType t;
     bool keys = !strcmp(attr_string(state, "kind", ""), "key"), values = !strcmp(attr_string(state, "kind", ""), "value");

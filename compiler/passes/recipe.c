@@ -57,7 +57,7 @@ static const struct {
     {PART_EMBED, "embed_tokens wte word_embeddings tok_embeddings embed_in token_embd shared tokens_embed embeddings"},
 };
 
-// Does the name end with this word, at a dot? `length` without ".weight"
+// Returns true if the name ends with this word after a dot. `length` excludes ".weight".
 static bool ends_with(const char *name, size_t length, const char *word, size_t n) {
     return n <= length && !strncmp(name + length - n, word, n) && (n == length || name[length - n - 1] == '.');
 }
@@ -319,7 +319,7 @@ DType quant_format(const QuantRules *r, const Node *weights, int64_t depth, Matr
 
 typedef enum { USE_NONE, USE_OVERRULED, USE_COUNTS } Use;
 
-// How a rule fits this matrix: not at all, behind a later rule, or as the one that counts
+// The relation of a rule to this matrix: no match, overruled by a later rule, or in force
 static Use rule_fit(const QuantRules *r, int rule, const char *name, bool looked_up) {
     Part part = part_of(name, looked_up && part_by_name(name) == PART_EMBED);
     if (!rule_fits(&r->rules[rule], name, part)) return USE_NONE;

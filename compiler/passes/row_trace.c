@@ -58,7 +58,7 @@ static int rows_inner(const Node *n, Step *s) {
 // Rows that each have a matrix of their own.
 static bool is_batch_axis(const Node *x) { return has_rows(x) && row_axis(x) < x->type.rank - 2; }
 
-// Rows, and the experts that each of them meets.
+// Rows, and the experts of each.
 static int rows_routed(const Node *n, Step *s) {
     const Node *x = n->in[PRODUCT_X], *index = n->in[EXPERT_INDEX];
     int mark = has_rows(x) ? x->mark : index->mark;

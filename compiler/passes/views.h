@@ -1,12 +1,15 @@
-// Where the elements of a view come from.
+// The source of each element of a view.
 //
-// A chain of reshape, transpose and expand is one index map. It is written with atoms: pieces of the base's axes, small enough
-// that every axis of the base and of the view is a list of whole atoms. For the keys of grouped-query attention,
+// A chain of reshape, transpose and expand is one index map. It is written with atoms: parts of the
+// base's axes, small enough that every axis of the base and of the view is a list of whole atoms.
+// For the keys of grouped-query attention,
 //
 //   base [T, G * d]  --reshape, transpose, expand, reshape-->  view [G * r, T, d]
-//   base: (T) (G d)        view: (G r*) (T) (d)                r* is broadcast: the same element for every index
+//   base: (T) (G d)        view: (G r*) (T) (d)                r* is broadcast: the same element
+// for every index
 //
-// Reading the map replaces matching the chain: whatever the order of its nodes, the map is the same.
+// Reading the map replaces matching the chain: whatever the order of its nodes, the map is the
+// same.
 #ifndef BURIN_PASSES_VIEWS_H
 #define BURIN_PASSES_VIEWS_H
 #include "passes/match.h"

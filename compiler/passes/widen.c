@@ -1,17 +1,20 @@
-// widen: floats of 16 bits are computed with in f32, and rounded where an op or a cast ends.
+// widen: 16-bit floats are computed in f32, and rounded where an op or a cast ends.
 //
-//   before   %s = add(%a, %b) : f16[T, 64]                        after   %s = add(%a32, %b32) : f32[T, 64]
-//            %c = cast(%s) {to=f32}                                       %r = round_f16(%s) {implied=1}
+//   before   %s = add(%a, %b) : f16[T, 64]                        after   %s = add(%a32, %b32) :
+// f32[T, 64]
+//            %c = cast(%s) {to=f32}                                       %r = round_f16(%s)
+// {implied=1}
 //            %t = cast(%c) {to=f16}                                       %t = round_f16(...)
 //
-// So every later pass, and every kernel, sees f32 alone, and the file's numbers stay what they are: an f16 op computes in f32
-// and rounds once, a cast is kept. What recognise and fuse turn into one op is one op of f16: they look through a rounding that
-// is `implied`, the end of an op inside of the formula, never through a cast. Ops that only move or choose values round
-// nothing.
+// So every later pass, and every kernel, sees f32 alone, and the file's numbers stay: an f16 op
+// computes in f32 and rounds once, a cast is kept. An op that recognise and fuse make is one op of
+// f16: they look through a rounding that is `implied`, the end of an op inside of the formula,
+// never through a cast. Ops that only move or select values round nothing.
 //
-// f16 and bf16 stay where memory holds them: inputs and outputs of the graph, weights and views of them.
+// f16 and bf16 stay in memory: inputs and outputs of the graph, weights and views of them.
 //
-// Needs types; gives nothing new; keeps everything. Node.mark: the 16-bit type that a value had; scratch: the value in f32.
+// Needs types; gives nothing new; keeps everything. Node.mark: the 16-bit type that a value had;
+// scratch: the value in f32.
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -25,7 +28,7 @@ static Node *round_behind(Node *x, Node *from, DType to) {
     return inferred(n);
 }
 
-// May a cast go through f32? Integers that f32 does not hold are infinite in f16.
+// Returns true if a cast may go through f32. Integers beyond f32 are infinite in f16.
 static bool passes_f32(DType from, DType to) {
     return from == DT_f32 || dtype_bits(from) <= 16 || (to == DT_f16 && !dtype_is_float(from));
 }
@@ -151,7 +154,7 @@ static void widen_node(Node *n) {
 
 static bool widen_graph(Graph *, bool is_body);
 
-// What a body takes and gives is f32, too.
+// Operands and results of a body are f32 too.
 static bool widen_control(Node *n) {
     bool changed = has_narrow_operand(n);
     for (const Attr *a = n->attrs; a; a = a->next)

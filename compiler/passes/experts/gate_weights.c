@@ -1,14 +1,16 @@
-// shares: how much of each expert a row gets, where a formula says it with the numbers that top_k chose: as a loop over experts
-// that each take their rows, or as marks of one. Both become a table with a column an expert, which the pass mixtures knows.
+// shares: the gate weight of each expert, in formulas over the numbers that top_k selected: a loop
+// over experts that each take their rows, or one-hot masks. Both become a table with a column for
+// each expert, which the pass mixtures reads.
 //
 //   before   %hit = equal(%index, 3) : bool[T, k]                      %index: of a top_k
-//            %y = where(%hit[:, 0], add(%x, mul(%e, %w[:, 0])), %x) ...   for each slot and each expert
+//            %y = where(%hit[:, 0], add(%x, mul(%e, %w[:, 0])), %x) ...   for each slot and each
+// expert
 //            %s = reduce_sum(mul(%hit, %w)) {axes=[1]}
 //   after    %shares = scatter_elements(0, %index, %w) {axis=1} : f32[T, E]
 //            %y = add(mul(%e0, %shares[:, 0]), mul(%e1, %shares[:, 1])) ...
 //            %s = %shares[:, 3]
 //
-// Rows that a mask picked have been made all rows by the pass experts before.
+// The pass experts has already turned masked rows into all rows.
 //
 // Needs types and formulas in core ops; gives nothing new; keeps everything.
 #include <string.h>
@@ -172,7 +174,7 @@ static bool read_choice(Loop *l, Node *n) {
     return is_number(n, 0);
 }
 
-// What a step adds to; NULL when it is none
+// The sum that a step adds to, or NULL
 static Node *read_step(Loop *l, Node *n) {
     Hit h;
     n = before_rounding(n);
@@ -188,7 +190,7 @@ static Node *read_step(Loop *l, Node *n) {
     return NULL;
 }
 
-// Is this the step of the last expert?
+// Returns true if this is the step of the last expert.
 static bool is_last_step(Node *n, Loop *l) {
     Node *step = n;
     for (int i = 1; n->op == OP_add && i >= 0; i--)

@@ -35,7 +35,7 @@ static Node *split(const Slots *s, Node *x, const Type *type) {
     return build_reshape(cursor(s->before), x, split_dims(s, type, dims), dims);
 }
 
-// Does element i of the index stand for row i / k?
+// Returns true if element i of the index is row i / k.
 static bool counts_rows(const Slots *s, Node *index) {
     const Dim *symbols[MAX_RANK], *value = index_expression(index, symbols);
     return value && value == dim_binary(index->graph, DIM_FLOORDIV, symbols[0], s->slots);
@@ -132,7 +132,7 @@ Node *slots_unmerged(Node *n) {
 typedef struct Lookup {
     Node *gather;
     int64_t perm[MAX_RANK];
-    bool merged;  // the slots and what stands beside them
+    bool merged;  // the slots and the axes after them
 } Lookup;
 
 static bool read_lookup(Node *w, Lookup *l) {

@@ -47,7 +47,7 @@ static bool varies(const Choice *c, const Node *n) {
     return false;
 }
 
-// Whole rows are replaced, as many as were chosen.
+// Whole rows are replaced, all selected ones.
 static bool puts_rows_back(const Choice *c) {
     const Node *n = c->scatter;
     const Type *data = &n->in[0]->type, *index = &n->in[1]->type, *updates = &n->in[2]->type;
@@ -117,7 +117,7 @@ static void compute_all(const Choice *c, int64_t column) {
     }
 }
 
-// Does each row go back to where it came from?
+// Returns true if each row returns to its own position.
 static bool keeps_places(const Choice *c) {
     Node *index = c->scatter->in[1]->scratch;
     const Dim *symbols[MAX_RANK];

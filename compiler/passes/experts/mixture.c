@@ -1,15 +1,20 @@
-// mixtures: of a mixture's experts only those are computed that a row has chosen.
+// mixtures: of a mixture's experts only those selected by a row are computed.
 //
-//   before   %y0 = mul(f(%x, %w0), %shares[:, 0])               after   %index = top_k(where(%mask, iota, E)) : i32[T, k]
-//            %y1 = mul(f(%x, %w1), %shares[:, 1])                       %share = gather_elements(%shares, %index) : f32[T, k, 1]
-//            %y = add(add(%y0, %y1), %y2) ...                           %yk = mul(f(%x, %w[%index]), %share) : f32[T, k, N]
-//                                                                       %y = reduce_sum(%yk) {axes=[1]}
+//   before   %y0 = mul(f(%x, %w0), %shares[:, 0])               after   %index = top_k(where(%mask,
+// iota, E)) : i32[T, k]
+//            %y1 = mul(f(%x, %w1), %shares[:, 1])                       %share =
+// gather_elements(%shares, %index) : f32[T, k, 1]
+//            %y = add(add(%y0, %y1), %y2) ...                           %yk = mul(f(%x,
+// %w[%index]), %share) : f32[T, k, N]
+//                                                                       %y = reduce_sum(%yk)
+// {axes=[1]}
 //
-// A sum of one term for each column of shares, in ascending order, whose shares are zero but for k of a row (top_k_mask.c). The
-// terms are one formula: node by node they agree but for the weights, which become one pack of all experts, and for the column.
-// Values get an axis of k slots behind their rows; matmul becomes expert_matmul, a vector of weights is looked up by expert,
-// and elements of a row by a list of each expert. A row's slots are in ascending order of their experts, so what is left out of
-// the sum is zeros alone.
+// A sum with one term for each column of gate weights, in ascending order, whose gate weights are
+// zero except for k of a row (top_k_mask.c). The terms are one formula: node by node they agree
+// except for the weights, which become one pack of all experts, and for the column. Values get an
+// axis of k slots after their rows; matmul becomes expert_matmul, a vector of weights is looked up
+// by expert, and elements of a row by a list of each expert. A row's slots are in ascending order
+// of their experts, so the terms left out of the sum are zeros alone.
 //
 // Needs types and formulas in core ops; gives nothing new; keeps everything.
 #include "passes/experts/mixture.h"
@@ -26,7 +31,8 @@ PassFunction pass_mixtures;
 
 static const char PATTERN[] = "mixture of experts";
 
-// The same place in every expert's formula: one node, weights of each, or what was made of the others: with slots.
+// The same node of every expert's formula: one node, weights of each expert, or a node already made
+// from the other experts': with slots.
 typedef struct Aligned {
     struct Aligned *next;
     Node *const *each;
@@ -99,7 +105,7 @@ static int last_term(Node *n, Node **shares, int64_t *experts) {
     return -1;
 }
 
-// What is added to nothing
+// The addend of an empty sum
 static Node *behind_zero(Node *n) {
     double v;
     Node *sum = before_rounding(n);
@@ -218,7 +224,7 @@ static Node *routed_product(Mixture *m, Node *const *each) {
     return inferred(n);
 }
 
-// Axes behind the rows move by one.
+// Axes after the rows move by one.
 static void move_axes(Node *n, const Mixture *m) {
     int count;
     const int64_t *ints = attr_ints(n, n->op == OP_transpose ? "perm" : "axes", &count);
@@ -237,7 +243,7 @@ static void move_axes(Node *n, const Mixture *m) {
     attr_set_ints(n, n->op == OP_transpose ? "perm" : "axes", moved, first + count - from);
 }
 
-// Does the op leave the rows where they are, as its first axis?
+// Returns true if the op keeps the rows as its first axis.
 static bool keeps_rows(const Mixture *m, const Node *n) {
     int count;
     const int64_t *ints = attr_ints(n, n->op == OP_transpose ? "perm" : "axes", &count);
@@ -340,7 +346,7 @@ static Node *chosen_index(const Mixture *m, const Choice *c) {
     return node_item(top->graph, inferred(top), 0, m->root);
 }
 
-// Slots behind those that count name no expert: they get the last one, and no share of it.
+// Unused slots name no expert: they get the last expert with weight 0.
 static void only_counted(Mixture *m) {
     Builder at = cursor(m->root);
     m->counts = build_binary(at, OP_less, m->index, build_scalar(at, DT_i32, m->n));
@@ -364,8 +370,10 @@ static bool recognise_mixture(Node *root, Attempt *a) {
     return true;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- misses
-// Does what follows from a value, short of the next product, say which matrices a product takes?
+// ---------------------------------------------------------------------------------------------------------------------
+// misses
+// Returns true if a computation from the value, up to the next product, selects the matrices of a
+// product.
 static bool picks_matrices(Node *choice) {
     choice->mark = 1;
     for (Node *n = choice->next; n; n = n->next) {
@@ -378,7 +386,8 @@ static bool picks_matrices(Node *choice) {
     return false;
 }
 
-// Do as many products as there are experts follow a choice, by weights of one shape, or by one tensor of all?
+// Returns true if a selection is followed by one product for each expert, by weights of one shape
+// or by one tensor of all experts.
 static bool has_experts(const Node *choice, int64_t experts) {
     const Type *first = NULL;
     int64_t alike = 0;

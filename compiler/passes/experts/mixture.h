@@ -1,4 +1,4 @@
-// Mixtures of experts: what of them a row chooses.
+// Mixtures of experts: the experts that a row selects.
 #ifndef BURIN_PASSES_MIXTURE_H
 #define BURIN_PASSES_MIXTURE_H
 #include "passes/attempt.h"
@@ -13,10 +13,11 @@ typedef struct Choice {
     bool fewer;  // of some rows fewer than k count
 } Choice;
 
-// top_k_mask.c: shares [T, E] are zero for the others.
+// top_k_mask.c: gate weights [T, E] are zero for unselected experts.
 bool find_choice(Node *shares, Choice *, int depth);
 
-// trace_element.c: an element of each row of a value; of all slots, of all experts where an axis says so.
+// trace_element.c: an element of each row of a value; for all slots, or for all experts if an axis
+// has them.
 enum { AT_ROW = -1, AT_SLOT = -2, AT_EXPERT = -3 };
 
 typedef struct Place {
@@ -32,7 +33,8 @@ bool is_at(const Place *, int64_t second);  // of [T, n]: the row's element ther
 Node *sum_of_stacked(Node *);
 Node **stacked_parts(Node *before, Node *table, int64_t experts);  // of a tensor [E, ..]: one of each
 
-// mixture.c: matrices [K, N], or weights that are their transposes, one behind the other; NULL when they are none.
+// mixture.c: matrices [K, N], or weights that are their transposes, one after the other; NULL if
+// they are none.
 Node *packed_experts(Node *before, Node *const *each, int n);
 
 // gathered.c

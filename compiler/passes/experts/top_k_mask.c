@@ -1,10 +1,14 @@
-// Which experts a row chooses: a mask that allows k of each row's E numbers, and what is zero where it says no.
+// The experts that a row selects: a mask that allows k of each row's E numbers, and values that are
+// zero outside of the mask.
 //
-//   %rank = reduce_sum(where(or(other > this, other == this and first), 1, 0))   how many come before: of equal ones the first
+//   %rank = reduce_sum(where(or(other > this, other == this and first), 1, 0))   how many come
+// before: of equal ones the first
 //   %mask = less(%rank, 2)                                                       the two highest
 //   %p = where(%mask, %scores, 0)      div(%p, %sum)      softmax(where(%mask, %scores, -inf))
-//   add(%p, %q)                                                                  the choice of either
-//   %mask[:, 0:6]                                                                what is chosen of the first six, which may be none
+//   add(%p, %q)                                                                  the selection of
+// either
+//   %mask[:, 0:6]                                                                the selected ones
+// of the first six, possibly none
 #include <math.h>
 #include <string.h>
 
@@ -92,12 +96,12 @@ static bool either(Node *n, Choice *c, int depth) {
     return true;
 }
 
-// What is `otherwise` where the mask says no
+// A value that is `otherwise` outside of the mask
 static bool match_masked(Node *n, double otherwise, Choice *c) {
     return n->op == OP_where && is_number(n->in[2], otherwise) && match_highest(n->in[0], c);
 }
 
-// Zeros, but for what is put where top_k found it
+// Zeros, except for values scattered to the indices of top_k
 static bool match_scattered(const Node *n, Choice *c) {
     bool is_chosen = n->op == OP_scatter_elements && node_axis(n) == 1 && is_number(n->in[0], 0) && is_chosen_index(n->in[1]) &&
                      !strcmp(attr_string(n, "reduction", "none"), "none");

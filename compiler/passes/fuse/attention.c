@@ -1,13 +1,17 @@
-// Attention: softmax(mask(scale * q k^T)) v becomes one op over rows with their heads folded, whatever views surround it.
+// Attention: softmax(mask(scale * q k^T)) v becomes one op over rows with their heads folded,
+// whatever views surround it.
 //
-//   before   %s = matmul(%q, transpose(%k)) : f32[H, T, T]        after   %o = attention(%q', %k', %v') {causal=1,
-//            %p = softmax(where(%causal, mul(%s, 0.125), -inf))                 num_heads=H, num_kv_heads=G, scale=0.125}
+//   before   %s = matmul(%q, transpose(%k)) : f32[H, T, T]        after   %o = attention(%q', %k',
+// %v') {causal=1,
+//            %p = softmax(where(%causal, mul(%s, 0.125), -inf))                 num_heads=H,
+// num_kv_heads=G, scale=0.125}
 //            %o = matmul(%p, %v) : f32[H, T, d]                                 : f32[T, H * d]
 //
-// From the softmax upwards the scores are read (scores.c), up to the product of queries and keys. The operands are read as
-// index maps (views.h): which axes hold the heads, which the positions, and which heads of the keys are repeated. A batch stays
-// outside: its sequences lie one after the other in the rows, [batch * T, H d]. Beside the scores there may be sinks, one more
-// score for each head, whose share is cut off behind the softmax: softmax(concat(scores, sinks))[.., 0 : keys] v.
+// Scores are read from the softmax upwards (scores.c), up to the product of queries and keys. The
+// operands are read as index maps (views.h): which axes hold the heads, which the positions, and
+// which heads of the keys are repeated. A batch stays outside: its sequences are stored one after
+// the other in the rows, [batch * T, H d]. Sinks may join the scores, one more score for each head,
+// whose probability is dropped after the softmax: softmax(concat(scores, sinks))[.., 0 : keys] v.
 #include "ir/operands.h"
 #include "passes/fuse/scores.h"
 
@@ -41,8 +45,8 @@ static int constant_extent(const ViewMap *v, int atom) {
     return dim_is_const(v->extent[atom], &extent) && extent <= 1 << 20 ? (int)extent : 0;
 }
 
-// Heads of its own, outermost, then how often each is repeated; or all of them, so many times (tiled). Repeats on both sides
-// are no grouping.
+// Distinct heads, outermost, then the repeats of each; or all heads, repeated as a whole (tiled).
+// Repeats on both sides are no grouping.
 static bool count_heads(Operand *o) {
     o->heads = o->repeats = 1;
     o->tiled = false;
@@ -66,8 +70,9 @@ static bool read_operand(Node *n, const Type *product, double *scale, Operand *o
     return true;
 }
 
-// How many sequences the queries are of: the leading axes up to the last whose extent only the run knows, or that lies outside
-// of the positions, provided that heads lie inside of them. (A value [heads, T, d] is one sequence.)
+// The number of sequences of the queries: the leading axes up to the last one whose extent only the
+// run knows, or that is outside of the positions, provided that heads are inside of them. (A value
+// [heads, T, d] is one sequence.)
 static const Dim *count_sequences(const Operand *q) {
     const ViewMap *v = &q->map;
     const AtomList *rows = &v->axis[v->rank - 2];
@@ -201,7 +206,8 @@ static Node *by_heads(const Bias *b, const Attention *a) {
     return parted(build_expand(cursor(a->result), bias, leading + 2, shape), a, shape + leading);
 }
 
-// Attention over [batch, T] with keys [batch, S] takes the mask as [batch, S]; otherwise what it adds is one more bias.
+// Attention over [batch, T] with keys [batch, S] takes the mask as [batch, S]; any other mask is
+// one more bias.
 static bool takes_mask(const Attention *t) {
     const Type *product = &t->scores.product->type, *mask = &t->scores.padding.mask->type;
     const Dim *sequences = mask->rank == 2 ? mask->dim[0] : dim_const(t->result->graph, 1);
@@ -292,7 +298,7 @@ static Node *softmax_operand(const Node *softmax) {
 
 static bool joins_last(const Node *n) { return n->op == OP_concat && n->n_in == 2 && node_axis(n) == n->type.rank - 1; }
 
-// The sinks behind the scores of a concatenation: one number for each head, the same for all queries.
+// The sinks, concatenated after the scores: one number for each head, the same for all queries.
 static bool read_sinks(const Node *joined, Attention *t, Attempt *a) {
     Node *sinks = joined->in[1];
     while (sinks->op == OP_expand || sinks->op == OP_reshape || sinks->op == OP_cast) sinks = sinks->in[0];
@@ -393,7 +399,8 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     return scores_add_bias(s->padding.added, s->padding.scale, s, t->result, a);
 }
 
-// Whatever lies between, is it computed from a product of two values that both depend on the inputs? Then it weighs by scores.
+// Returns true if the value is computed from a product of two values that both depend on the
+// inputs: these are scores.
 static bool comes_from_scores(const Node *n, int *steps) {
     if (!n || !n->n_in || --*steps < 0) return false;
     if (n->op == OP_matmul) return !is_weight(n->in[0]) && !is_weight(n->in[1]);

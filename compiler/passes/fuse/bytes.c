@@ -1,13 +1,14 @@
-// Whole numbers that pass through bytes stay floats where they are read as floats: what QuantizeLinear and
-// DynamicQuantizeLinear round, and DequantizeLinear or a product of integers (integers.c) reads.
+// Whole numbers that pass through bytes stay floats where they are read as floats: between
+// QuantizeLinear or DynamicQuantizeLinear and DequantizeLinear or a product of integers
+// (integers.c).
 //
 //   before   %r = min(max(add(round(div(%x, %s)), %z), 0), 255)     after   %f = sub(%r, %z)
 //            %q = cast(%r) {to=u8}
 //            %d = sub(cast(%q) {to=i32}, cast(cast(%z) {to=u8}) {to=i32})
 //            %f = cast(%d) {to=f32}
 //
-// Every value on the way is a whole number that f32 holds. A clamp is never NaN: of NaN and a bound, max and min give the bound
-// when it stands second.
+// Every value between is a whole number that f32 holds. A clamp is never NaN: max and min of NaN
+// and a bound give the bound if it is the second operand.
 #include <math.h>
 
 #include "passes/fuse/fuse.h"
@@ -46,7 +47,7 @@ static bool is_whole(const Node *n, int depth) {
     }
 }
 
-// A clamp of whole numbers to what the type of bytes holds
+// A clamp of whole numbers to the range of the byte type
 static bool is_clamped(const Node *n, DType bytes) {
     double outer, inner;
     const double low = bytes == DT_i8 ? -128 : 0, high = bytes == DT_i8 ? 127 : 255;

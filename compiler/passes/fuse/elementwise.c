@@ -30,7 +30,7 @@ static bool same_shape(const Node *a, const Node *b) {
 
 static bool is_link(const Node *n) { return op_is_elementwise(n->op) && n->n_in <= 3; }
 
-// Does the chain above take it in?
+// Returns true if the chain above includes it.
 static bool belongs_to(const Node *n, const Node *root) {
     return is_link(n) && node_only_user(n) && same_shape(n, root) && n->type.dtype == root->type.dtype;
 }
@@ -146,7 +146,7 @@ static bool expr_uses(const Expr *e, int arg) {
     return false;
 }
 
-// Is this operand under a formula of its own, as the gate is?
+// Returns true if this operand is under a formula of its own, as a gate is.
 static bool is_under_unary(const Expr *e, int arg) {
     if (e->kind != EXPR_OP) return false;
     if (e->n == 1) return expr_uses(e, arg);
@@ -187,7 +187,7 @@ static bool fuse_gated(Node *root) {
     return true;
 }
 
-// Of several products the last one in the list: the others are ready by then.
+// Of several products the last one in the list: all others are ready by then.
 static int last_product(const Chain *c) {
     int last = -1;
     for (const Node *n = c->root->graph->first; n; n = n->next) {

@@ -1,11 +1,13 @@
-// The least and the largest of a whole tensor are found row by row first, which threads share: what DynamicQuantizeLinear asks
-// of every activation.
+// The minimum and maximum of a whole tensor are found row by row first, which threads divide:
+// DynamicQuantizeLinear needs them of every activation.
 //
-//   before   %m = reduce_max(%x : f32[128, 768]) {axes=[0, 1]}     after   %r = reduce_max(%x) {axes=[1], keepdims=1} : f32[128, 1]
-//                                                                          %m = reduce_max(%r) {axes=[0, 1]}
+//   before   %m = reduce_max(%x : f32[128, 768]) {axes=[0, 1]}     after   %r = reduce_max(%x)
+// {axes=[1], keepdims=1} : f32[128, 1]
+//                                                                          %m = reduce_max(%r)
+// {axes=[0, 1]}
 //
-// What is computed of single numbers, a scale of them, stands where they are known: one thread goes from one to the next, where
-// threads would wait for each of them later.
+// Computations on single numbers, such as a scale, move next to their operands: one thread then
+// computes several in a row, where threads would wait for each of them later.
 #include "passes/fuse/fuse.h"
 
 enum { LEAST_ELEMENTS = 4096 };  // of less the whole costs less than waiting for its rows
@@ -43,7 +45,7 @@ static Node *last_operand(const Node *n) {
     return last;
 }
 
-// Behind its last operand, and what has moved there already
+// After its last operand, and after nodes that moved there already
 static bool move_up(Node *n) {
     Node *after = last_operand(n);
     if (!after) return false;

@@ -33,7 +33,7 @@ static bool fuse_all_attention(Graph *g, PassContext *c) {
     return changed;
 }
 
-// What a rewrite has left without users goes; where it put a node before one that it reads, the order is restored.
+// Removes nodes without users; restores the order where a rewrite put a node before its operand.
 static bool settled(Graph *g, bool changed) {
     graph_sweep(g);
     if (changed) graph_sort(g);

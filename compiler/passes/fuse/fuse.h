@@ -1,4 +1,4 @@
-// What the files of fuse share.
+// Common declarations of fuse/.
 #ifndef BURIN_PASSES_FUSE_H
 #define BURIN_PASSES_FUSE_H
 #include "passes/attempt.h"

@@ -38,7 +38,7 @@ static bool is_byte_of(const Node *zero, DType t) {
     return t == DT_u8 ? value >= 0 && value <= BYTE : t == DT_i8 && value >= -128 && value <= 127;
 }
 
-// Does one number of x stand for each row, or for all?
+// Returns true if x has one number for each row, or one for all.
 static bool is_of_rows(const Node *zero, const Node *x, bool one) {
     const Type *t = &zero->type;
     for (int i = 0; i < t->rank; i++)
@@ -56,8 +56,10 @@ static bool is_rows_of_bytes(const Node *x) {
     return is_byte(bytes->type.dtype) && is_byte_of(x->in[1], bytes->type.dtype) && is_of_rows(x->in[1], x, views);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ weights
-// A matrix of bytes, of integers that fold has made of them, less a number, or one for each column
+// ------------------------------------------------------------------------------------------------------------------
+// weights
+// A matrix of bytes, or of integers that fold made of them, minus a number or one number for each
+// column
 typedef struct Bytes {
     Node *constant;
     const Tensor *bytes, *zero;  // zero: NULL, of one element or of `columns`
@@ -89,7 +91,7 @@ static double weight_at(const Bytes *b, int64_t row, int64_t column) {
     return dtype_load(b->bytes->dtype, b->bytes->data, at) - zero;
 }
 
-// The range of the weights of a column over some rows, and 0, and what they add up to
+// The range of a column's weights over some rows, including 0, and their sum
 typedef struct Column {
     double least, most, sum;
 } Column;
@@ -98,8 +100,8 @@ static void begin(Column *c, int64_t n) {
     for (int64_t j = 0; j < n; j++) c[j] = (Column){0};
 }
 
-// Rows at which parts begin whose sums of products by bytes stay within `limit`, and behind them the number of rows; 0: too
-// many, or weights that no bytes hold
+// The first rows of the parts whose sums of products by bytes stay within `limit`, followed by the
+// number of rows; 0: too many parts, or weights beyond bytes
 static int split_rows(const Bytes *b, double limit, Arena *arena, int64_t *start) {
     Column *columns = ARENA_ARRAY(arena, Column, b->columns);
     int n = 0;
@@ -143,7 +145,7 @@ static Node *new_weights(Builder at, const Bytes *b, const int64_t *rows, DType 
     return build_constant(at, t);
 }
 
-// The weights of rows [rows[0], rows[1]): the file's bytes where these are all of them
+// The weights of rows [rows[0], rows[1]): the file's bytes if these are all rows
 static Node *packed_weights(Builder at, const Bytes *b, const int64_t *rows) {
     bool small = fit_i8(b, rows),
          zero = b->zero && (tensor_count(b->zero) > 1 || dtype_load(b->zero->dtype, b->zero->data, 0) != 0);

@@ -1,10 +1,13 @@
 // Products by weights: matmul becomes matmul_packed, and the products of one value become one.
 //
-//   before   %t = transpose(%w) {perm=[1, 0]}                     after   %p = pack(%w) {format="f32"}
-//            %y = matmul(%x, %t)                                          %y = matmul_packed(%x, %p) {columns=192}
+//   before   %t = transpose(%w) {perm=[1, 0]}                     after   %p = pack(%w)
+// {format="f32"}
+//            %y = matmul(%x, %t)                                          %y = matmul_packed(%x,
+// %p) {columns=192}
 //
-// The weights stay as the checkpoint has them, [N, K], or [K, N] with `transposed`; a cast of the weights to the type of the
-// product is exact, and pack keeps the narrow form. Blocks along N would be quantized again to lie along K: they become floats.
+// The weights stay as the checkpoint has them, [N, K], or [K, N] with `transposed`; a cast of the
+// weights to the type of the product is exact, and pack keeps the narrow form. Blocks along N would
+// need new blocks along K: they become floats.
 #include <string.h>
 
 #include "ir/format.h"
@@ -26,12 +29,13 @@ Node *rows_in_blocks(Builder at, Node *x, DType format) {
     return build_end(at, n);
 }
 
-// Does it pack one matrix, or one of each expert?
+// Returns true if it packs one matrix, or one for each expert.
 static bool is_single(const Node *pack) { return pack->n_in == attr_int(pack, "experts", 1); }
 
 static bool is_format(DType t) { return t == DT_f32 || t == DT_f16 || t == DT_bf16 || dtype_is_block(t); }
 
-// The constant behind casts from a narrower type and transposes; *swapped: its axes are [N, K], not [K, N].
+// The constant under casts from a narrower type and transposes; *swapped: its axes are [N, K], not
+// [K, N].
 Node *weights_behind(Node *n, bool *swapped) {
     *swapped = false;
     while (n->op != OP_constant) {
@@ -59,7 +63,7 @@ static Node *new_pack(Node *before, int n_in, Node *const *in, bool transposed, 
     return inferred(pack);
 }
 
-// Marks the packs of the products nearest behind n: what chooses experts goes by no other.
+// Marks the packs of the nearest products after n: expert selection reads no other.
 static void mark_routers_behind(Node *n) {
     if (n->mark) return;
     n->mark = 1;
@@ -227,7 +231,7 @@ static Node *joined_product(const Projections *p, Node *before, int64_t columns)
     return inferred(n);
 }
 
-// The weights of the later ones may stand after the first: the caller sorts the graph.
+// The weights of later products may be after the first product: the caller sorts the graph.
 static void merge(const Projections *p) {
     int64_t columns = 0, start = 0;
     Node *before = p->product[0];

@@ -5,7 +5,7 @@
 #include "ir/operands.h"
 #include "passes/fuse/fuse.h"
 
-// The stream is what was there first; what is added to it came later.
+// The stream is the earlier operand; the later one is added to it.
 static bool comes_before(const Node *a, const Node *b) {
     for (const Node *n = a->next; n; n = n->next) {
         if (n == b) return true;

@@ -1,5 +1,6 @@
-// What becomes of the product of queries and keys before the softmax: selects by a mask, an added mask or bias, a soft cap and
-// factors, read from the softmax upwards. The mask is read as a set of distances (distance.h), one that is an input as padding.
+// The computation between the product of queries and keys and the softmax: masks, biases, a soft
+// cap and factors, read from the softmax upwards. A mask is read as a set of distances
+// (distance.h), a mask that is an input as padding.
 #include "passes/fuse/scores.h"
 
 #include <math.h>
@@ -85,7 +86,7 @@ static bool read_input_mask(Node *n, int kept, Scores *s, Attempt *a) {
 // The operand of where(mask, kept, -inf), or of the other way round, that is kept; 0 when neither is minus infinity.
 static int kept_by_select(const Node *n) { return is_very_negative(n->in[2]) ? 1 : is_very_negative(n->in[1]) ? 2 : 0; }
 
-// Is the mask a condition on distances? Then it joins what is allowed.
+// A mask that is a condition on distances restricts the allowed distances.
 static bool read_condition(const Node *select, int kept, Scores *s) {
     Distance d;
     Interval allowed = s->allowed;
@@ -107,7 +108,8 @@ static bool is_one_where_allowed(const Node *m, const Scores *s) {
     return true;
 }
 
-// A mask behind the softmax, of probabilities that the scores' mask has left: it hides nothing more.
+// A mask after the softmax, on probabilities that the scores' mask already selects: it hides
+// nothing more.
 bool hides_nothing_more(const Node *n, const Node *p, const Scores *s) {
     Scores more = *s;
     double v;
@@ -154,8 +156,8 @@ static bool changes_ones(const Node *n) {
 bool sees_both_sides(Interval w) { return w.from != INT64_MIN && w.from != 0; }
 static bool is_bias(const Scores *s, Interval w) { return s->windows_are_biases && sees_both_sides(w); }
 
-// What is added to the scores: a mask, a bias, a sum of them (T5 adds the mask to its bias first), or a bias where a mask
-// allows it (Falcon's ALiBi).
+// The addend of the scores: a mask, a bias, a sum of them (T5 adds the mask to its bias first), or
+// a bias where a mask allows it (Falcon's ALiBi).
 static bool read_term(Node *term, Scores *s, Node *at, Attempt *a) {
     Distance d;
     Interval allowed = s->allowed, before = s->allowed;

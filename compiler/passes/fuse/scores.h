@@ -4,7 +4,8 @@
 #include "passes/distance.h"
 #include "passes/fuse/fuse.h"
 
-// What an input that is a mask adds to the scores of a key: nothing where it is 1, `hidden` where it is 0.
+// The addend that an input mask means for the scores of a key: nothing where it is 1, `hidden`
+// where it is 0.
 typedef struct Padding {
     Node *mask;  // [keys] or [sequences, keys]; NULL: none
     double hidden;
@@ -12,7 +13,7 @@ typedef struct Padding {
     double scale;
 } Padding;
 
-// What is added to the scores and is no mask.
+// Addends of the scores that are no mask.
 enum { MAX_BIASES = 4 };
 typedef struct Bias {
     Node *node;
@@ -30,9 +31,10 @@ typedef struct Scores {
     int n_biases;
 } Scores;
 
-// What the operand of a softmax is, read into what s says so far; false: not that, and the attempt says why.
+// Reads the operand of a softmax into s; false: not such a form, with the reason in the attempt.
 bool scores_read(Node *, Scores *s, Attempt *);
-bool is_text(const Graph *);  // reads tokens: what is quantized inside of its attention is computed in f32
+// reads tokens: quantized steps inside of its attention are computed in f32
+bool is_text(const Graph *);
 bool check_scores(const Scores *, Attempt *, const Node *softmax);
 bool scores_add_bias(Node *bias, double scale, Scores *, Node *at, Attempt *);
 

@@ -1,10 +1,13 @@
-// What is added to the scores of causal attention, as a function of a row's position and of every key a cache can hold.
+// The bias of causal attention's scores as a function of a row's position and of every key that a
+// cache can hold.
 //
-//   before   %i = iota {dims=[T, T], axis=0}   %j = iota {dims=[T, T], axis=1}      after   both over [T, context]
-//            %b = mul(%slopes, cast(sub(%j, %i))) : f32[H, T, T]                            %b ... : f32[H, T, context]
+//   before   %i = iota {dims=[T, T], axis=0}   %j = iota {dims=[T, T], axis=1}      after   both
+// over [T, context]
+//            %b = mul(%slopes, cast(sub(%j, %i))) : f32[H, T, T]                            %b ...
+// : f32[H, T, context]
 //
-// Queries and keys are both counted by T before: the axis of the keys is followed down through the formula (ALiBi, T5's
-// buckets) and becomes the cache's. What is left are rows along the other axis, like everything else.
+// Before, T counts both queries and keys: the axis of the keys is followed down through the formula
+// (ALiBi, T5's buckets) and becomes the cache's. The other axis then is rows, like everything else.
 #include "ir/convert.h"
 #include "ir/operands.h"
 #include "passes/incremental/incremental.h"
@@ -13,7 +16,7 @@ enum { MOST_OPERANDS = 16 };
 
 typedef struct KeyAxis {
     const Dim *positions, *context;
-    int bent;  // nodes on the way that are no sums: what is added to a whole row below does not stay the same for the row
+    int bent;  // non-sums on the way: below them, a row-wide addend changes the result
 } KeyAxis;
 
 static Node *over_keys(Node *n, int key, KeyAxis *k);

@@ -99,7 +99,7 @@ static int64_t count_states(const Graph *g, const char *kind) {
     return count;
 }
 
-// A state of so many heads of this width for every position of every slot.
+// A state of this many heads of this width for every position of every slot.
 static Node *new_state(const RowInputs *in, const char *kind, DType dtype, int64_t heads, const Dim *width, Node *before) {
     Graph *g = before->graph;
     const Dim *dims[] = {slots_of(g), dim_const(g, heads), dim_const(g, in->context), width};
@@ -140,9 +140,11 @@ static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- caches
-// Attention takes keys in segments of 256 (runtime/kernels/attention.h). A ring of them holds what the rows of one call look
-// back at, and some more: so many rows a slot can be truncated by.
+// --------------------------------------------------------------------------------------------------------------------
+// caches
+// Attention takes keys in segments of 256 (runtime/kernels/attention.h). A ring buffer of them
+// holds the sliding window of one call's rows, and more: the number of rows by which a slot can be
+// truncated.
 void keep_window(Node *state, int64_t window, const RowInputs *in) {
     enum { SEGMENT = 256, TRUNCATED = 64 };
     int64_t rows = (window + dim_upper(in->rows) + TRUNCATED + SEGMENT - 1) / SEGMENT * SEGMENT;
@@ -204,7 +206,8 @@ static bool is_last_row(const Node *n, const Dim *rows) {
            dim_binary(n->graph, DIM_ADD, start, dim_const(n->graph, 1)) == rows;
 }
 
-// The last row along another axis, behind axes of extent 1: of the same value without these.
+// The last row along another axis, after axes of extent 1: that of the same value without these
+// axes.
 static bool put_rows_first(Graph *g, const Dim *rows) {
     bool changed = false;
     EACH_NODE(n, g) {
@@ -274,8 +277,10 @@ static bool look_up_slices(Graph *g, const Dim *rows) {
     return changed;
 }
 
-// ------------------------------------------------------------------------------------------------- graphs over positions
-// A graph over the positions of a text, all of whose outputs are a value for each of them; or why it is none.
+// -------------------------------------------------------------------------------------------------
+// graphs over positions
+// A graph over the positions of a text, all of whose outputs have a value for each position; or the
+// reason why it is none.
 typedef struct Sequence {
     Node *token;
     const Dim *rows;    // the symbol T

@@ -1,4 +1,4 @@
-// What the files of incremental share.
+// Common declarations of incremental/.
 #ifndef BURIN_PASSES_INCREMENTAL_H
 #define BURIN_PASSES_INCREMENTAL_H
 #include "passes/axes.h"
@@ -17,7 +17,8 @@ bool find_shift_rows(Graph *, const Dim *rows);  // shifted_rows.c
 bool keep_shift_rows(Graph *, const RowInputs *);
 Node *new_row_state(const RowInputs *, const Dim *width, Node *before);
 Node *new_last_state(const RowInputs *, const Dim *width, Node *before);  // of which a program keeps the last row
-void keep_window(Node *state, int64_t window, const RowInputs *);         // so many rows, the own included, and some more
+// rows to keep, the current row included, plus a margin
+void keep_window(Node *state, int64_t window, const RowInputs *);
 
 bool turn_sums_into_loops(Graph *, const Dim *rows);  // prefix_sums.c
 

@@ -58,7 +58,7 @@ static bool feeds_others(const Node *n) {
     return false;
 }
 
-// Leaves out what cannot start the tail, and what that reads.
+// Removes nodes that cannot start the tail, and their operands.
 static bool shorten_tail(Graph *g) {
     bool changed = false;
     EACH_NODE(n, g) {

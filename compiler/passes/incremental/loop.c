@@ -1,16 +1,22 @@
-// Recurrences: a loop over the positions, whose step needs its own row and what the step before left.
+// Recurrences: a loop over the positions, whose step needs its own row and the state after the
+// previous step.
 //
-//   before   %t = loop(_, _, %h0, %x) {states=1, counter=i, extent=T, body=graph (%h, %x: f32[T, 8]) -> (%h', %h')}
+//   before   %t = loop(_, _, %h0, %x) {states=1, counter=i, extent=T, body=graph (%h, %x: f32[T,
+// 8]) -> (%h', %h')}
 //            body: %e = slice(%x) {axis=0, start=i, extent=1}   %h' = tanh(add(%h, reshape(%e)))
 //
 //   after    %s = state {kind="row", ring=1, window=1} : f32[S, 1, CTX, 8]
-//            %t = loop(_, _, %s, %x, %slot, %position, %h0) {..., extent=R, body=graph (%s, %x: f32[R, 8], ...) -> (%s', %h')}
+//            %t = loop(_, _, %s, %x, %slot, %position, %h0) {..., extent=R, body=graph (%s, %x:
+// f32[R, 8], ...) -> (%s', %h')}
 //            body: %at = slice(%position) {start=i, extent=1}   %of = slice(%slot) ...
-//                  %h = where(less(%at, 1), %h0, shift_rows(%s, %of, %at) {back=1})          (%h0 all zeros: no `where`)
-//                  ...                                          %s' = cache_append(%s, %h', %of, %at)
+//                  %h = where(less(%at, 1), %h0, shift_rows(%s, %of, %at) {back=1})          (%h0
+// all zeros: no `where`)
+//                  ...                                          %s' = cache_append(%s, %h', %of,
+// %at)
 //
-// A slot keeps what its last step left: a ring of one row. Rows of a call may belong to any slots, each step takes its own
-// slot's; but a slot can be truncated to nothing else than no rows at all.
+// A slot keeps the state after its last step: a ring buffer of one row. Rows of a call may belong
+// to any slots, each step uses its own slot's state; but a slot can only be truncated to no rows at
+// all.
 #include "ir/control.h"
 #include "passes/incremental/incremental.h"
 
@@ -38,7 +44,7 @@ static Node *give_to_body(Node *loop, Graph *body, Node *operand) {
     return graph_add_input(body, operand->name, operand->type, operand->loc);
 }
 
-// In the body: the slot and position of the step's row, and what is behind them.
+// In the body: the slot and position of the step's row, and their sources.
 typedef struct StepPlace {
     Node *slot, *position, *before;
 } StepPlace;
@@ -50,7 +56,7 @@ static StepPlace place_of_step(Node *loop, const LoopParts *l, const RowInputs *
     return (StepPlace){build_slice(cursor(before), slot, own), build_slice(cursor(before), position, own), before};
 }
 
-// In a slot's first step it is what the loop began with.
+// A slot's first step starts from the loop's initial value.
 static Node *or_first(Node *loop, Graph *body, Node *first, Node *state, StepPlace at) {
     const Dim *one[MAX_RANK];
     double value;

@@ -52,7 +52,7 @@ static Node *loop_over(Node *n, Node *rows) {
     return node_item(g, inferred(loop), 1, n);
 }
 
-// The axis of the rows first, the others together behind it; and back.
+// Moves the axis of the rows first, joins all other axes after it; and back.
 static Node *recurrence(Node *n) {
     Graph *g = n->graph;
     int axis = node_axis(n), rank = n->type.rank;

@@ -1,14 +1,19 @@
-// Convolutions over time and token shifts: what reads a fixed number of rows back.
+// Convolutions over time and token shifts: nodes that read a fixed number of rows back.
 //
-//   before   %p = pad(%x, 0) {low=[0, 0, 2], ...} : f32[1, 32, T + 2]     after   %a = shift_rows(%r) {back=2} : f32[T, 32]
-//            %w = windows(%p) {kernel=[3]} : f32[1, 32, T, 3]                     %b = shift_rows(%r) {back=1}
-//                                                                                 %w = concat(%a', %b', %r') {axis=3}
-//            %p = concat(0, slice(%x) {start=0, extent=T - 1})                    %p = shift_rows(%x) {back=1}
+//   before   %p = pad(%x, 0) {low=[0, 0, 2], ...} : f32[1, 32, T + 2]     after   %a =
+// shift_rows(%r) {back=2} : f32[T, 32]
+//            %w = windows(%p) {kernel=[3]} : f32[1, 32, T, 3]                     %b =
+// shift_rows(%r) {back=1}
+//                                                                                 %w = concat(%a',
+// %b', %r') {axis=3}
+//            %p = concat(0, slice(%x) {start=0, extent=T - 1})                    %p =
+// shift_rows(%x) {back=1}
 //
-// with %r the rows of %x; a fill that is not zero stands in the first rows by `where`. A convolution that pads both ends and
-// keeps the first T results is made to compute those alone. The meaning stays: shift_rows over rows of one sequence. Behind
-// the proof, `keep_shift_rows` gives each value that is looked back at a cache of its rows by slot and position, like that of
-// keys behind a window: a ring, where the context is longer than it.
+// with %r the rows of %x; a fill other than zero goes to the first rows by `where`. A convolution
+// that pads both ends and keeps the first T results computes only those. The meaning stays:
+// shift_rows over rows of one sequence. After the proof, `keep_shift_rows` gives each such value a
+// cache of its rows by slot and position, like that of sliding-window keys: a ring buffer if the
+// context is longer than it.
 #include "ir/operands.h"
 #include "passes/incremental/incremental.h"
 
@@ -47,7 +52,7 @@ static Node *view_first(Node *n, Along a, bool *reached) {
     return x ? with_extent(n, &x, n->op == OP_transpose ? NULL : "shape", a) : NULL;
 }
 
-// Which window axis an axis of the operand is: -1 none of them.
+// Returns the window axis of an axis of the operand: -1 for none.
 static int window_of(const Node *windows, int axis) {
     int count;
     attr_ints(windows, "kernel", &count);

@@ -1,15 +1,19 @@
-// What depends on the position alone is computed at compile time for every position a slot can hold, and looked up.
+// Values that depend on the position alone are computed at compile time for every position a slot
+// can hold, and looked up.
 //
-//   before   %i = iota {dims=[T, 1], axis=0}                      after   %t = constant : f32[context, 16]
-//            %c = cos(mul(cast(%i), %frequencies)) : f32[T, 16]           %c = gather(%t, iota {dims=[T]}) : f32[T, 16]
+//   before   %i = iota {dims=[T, 1], axis=0}                      after   %t = constant :
+// f32[context, 16]
+//            %c = cos(mul(cast(%i), %frequencies)) : f32[T, 16]           %c = gather(%t, iota
+// {dims=[T]}) : f32[T, 16]
 //
-// A lookup in a table of the checkpoint (learned positions) stays one. What would be too large stays computed.
+// A lookup in a table of the checkpoint (learned positions) stays one. Tables beyond the size limit
+// stay computed.
 #include "ir/eval.h"
 #include "passes/incremental/incremental.h"
 
 enum { LARGEST_TABLE = 64 << 20, LARGEST_ROW = 1024 };
 
-// scratch: what a node is a function of.
+// scratch: the source that a node is a function of.
 typedef enum { OF_NOTHING, OF_POSITION, OF_DATA } Dependence;
 
 static Dependence dependence(const Node *n) { return (Dependence)(intptr_t)n->scratch; }
@@ -26,7 +30,7 @@ static Dependence depends_on(const Node *n) {
     return is_lookup(n) || n->type.dtype == DT_tuple ? OF_DATA : d;
 }
 
-// What is counted by T, and how many positions a slot can hold.
+// The values that T counts, and the number of positions of a slot.
 typedef struct Positions {
     const Dim *rows;
     int64_t context;
@@ -63,7 +67,8 @@ static bool is_small_enough(const Node *n, const Positions *p) {
     return n->type.rank > 0 && row * p->context * (dtype_bits(n->type.dtype) / 8) <= LARGEST_TABLE;
 }
 
-// The last node that depends on the position alone: some user depends on data. What is added to scores is wide, and cheap.
+// The last node that depends on the position alone, with a user that depends on data. Biases of
+// scores are wide and cheap.
 static bool ends_here(const Graph *g, const Node *n) {
     for (int i = 0; i < n->n_users; i++) {
         if (n->users[i]->op == OP_attention) return false;

@@ -12,7 +12,7 @@
 
 #include "passes/recognise/recognise.h"
 
-// What a recognised activation looks like as a product: x * (gate)^power * scale.
+// The product form of a recognised activation: x * (gate)^power * scale.
 typedef struct Shape {
     Op op;
     Node *x;

@@ -11,7 +11,7 @@
 #include "passes/recognise/recognise.h"
 
 typedef struct Norm {
-    Node *x;        // what is normalised
+    Node *x;        // the normalized value
     Node *centred;  // the factor x - mean(x) of LayerNorm; x itself for RMSNorm
     Node *weight, *bias;
     double epsilon;
@@ -141,7 +141,8 @@ static bool finish_norm(Node *root, Norm *norm, Attempt *a) {
     return true;
 }
 
-// Two norms of one value share what is normalised (parallel branches): each takes its own weight into a norm of its own.
+// Two norms of one value share its normalization (parallel branches): each takes its own weight
+// into a norm of its own.
 static Node *weighted_norm(Node *product, int side) {
     Node *n = before_rounding(product->in[side]), *weight = product->in[!side];
     int64_t width;
@@ -165,8 +166,9 @@ bool weigh_shared_norms(Graph *g) {
     return changed;
 }
 
-// Is a mean, or a sum that something divides, under this root, a few nodes down? (A plain sum of squares is a length, and what
-// is taken over as many values as the run has, pixels or samples, is no norm of a row.)
+// Returns true if a mean, or a divided sum, is under this root, a few nodes down. (A plain sum of
+// squares is a length; a mean over a run-time number of values, pixels or samples, is no norm of a
+// row.)
 static bool has_mean(const Node *n, int depth) {
     if (is_implied(n)) n = n->in[0];
     if (n->op == OP_reduce_mean) return dim_is_const(width_dim(n->in[0]), NULL);

@@ -1,17 +1,20 @@
 // recognise: formulas that have tuned kernels become one op each.
 //
-//   before   %s = mul(%x, %x)                                   after   %n = rms_normalization(%x, %w) {epsilon=1e-06}
+//   before   %s = mul(%x, %x)                                   after   %n = rms_normalization(%x,
+// %w) {epsilon=1e-06}
 //            %m = reduce_mean(%s) {axes=[1]}
 //            %e = add(%m, 1e-06)
 //            %r = sqrt(%e)
 //            %y = div(%x, %r)
 //            %n = mul(%y, %w)
 //
-// Softmax, RMSNorm and LayerNorm, SiLU, GELU (erf and tanh), rotary embedding (halves, interleaved, partial). Recognition reads
-// normal forms (match.h), so the spelling does not matter: order, commutation, which of div, reciprocal and pow(-0.5) is used,
-// where the weight is multiplied. What reads as a formula only almost is reported with the node that broke it.
+// Softmax, RMSNorm and LayerNorm, SiLU, GELU (erf and tanh), rotary embedding (halves, interleaved,
+// partial). Recognition reads normal forms (match.h), so the spelling does not matter: order,
+// commutation, div or reciprocal or pow(-0.5), the position of the weight's product. A near miss is
+// reported with the node that broke it.
 //
-// Needs types and formulas in core ops; gives nothing new; keeps everything. Defines the arithmetic of the new ops (ops.def).
+// Needs types and formulas in core ops; gives nothing new; keeps everything. Defines the arithmetic
+// of the new ops (ops.def).
 #include "passes/recognise/recognise.h"
 
 #include "passes/pass.h"

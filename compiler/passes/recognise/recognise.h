@@ -1,5 +1,6 @@
-// What the recognisers share. Each starts from an anchor (the root of a norm, the erf of a GELU), climbs to the value that
-// would be replaced, and fills in an attempt: matched, or the node that broke it and why.
+// Common declarations of the recognisers. Each starts from an anchor (the root of a norm, the erf
+// of a GELU), climbs to the value that would be replaced, and fills in an attempt: matched, or the
+// node that broke it and why.
 #ifndef BURIN_PASSES_RECOGNISE_H
 #define BURIN_PASSES_RECOGNISE_H
 #include "passes/attempt.h"

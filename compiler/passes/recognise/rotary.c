@@ -54,7 +54,8 @@ static bool same_leading(const Node *a, int n, const Node *b, int m) {
     }
 }
 
-// Flat index over trailing axes of `from`, as many as needed to match whole trailing axes of `to`; the leading axes must agree.
+// Flat index over trailing axes of `from`, as few as needed to match whole trailing axes of `to`;
+// the leading axes must agree.
 static bool step_reshape(Element *e, Node *to) {
     const Node *from = e->node;
     int64_t flat = 0, count_from = 1, count_to = 1, extent;
@@ -153,7 +154,7 @@ static bool add_operand_form(Element e, int operand, int sign, Element table, Fo
     return add_form(e, sign, table, f);
 }
 
-// The end of a 16-bit op of the formula. (That of what is rotated, or of a table, is its own.)
+// The end of a 16-bit op of the formula. (The rotated value and the tables have ends of their own.)
 static bool step_rounding(Element *e, const Element *table, Form *f) {
     Op op = is_implied(e->node) && !table->node && !is_table(e->node) ? e->node->in[0]->op : OP_COUNT;
     if (op != OP_add && op != OP_sub && op != OP_mul) return false;
@@ -246,7 +247,7 @@ static Element table_at(Element table, int64_t step, int64_t i) {
     return table;
 }
 
-// Is element j as the kind says? The pieces may come in either order.
+// Returns true if element j has this kind. The halves may come in either order.
 static bool fits(const Rotary *r, Form *f, int64_t j) {
     if (j >= r->turned) return f->n == 1 && f->piece[0].sign == 1 && !f->piece[0].table.node && is_x(r, &f->piece[0].x, j);
     if (f->n != 2) return false;
@@ -357,7 +358,7 @@ static bool add_axes(const Rotary *r, const Node *table, Axes axes) {
     return true;
 }
 
-// What is a row's own: its position, and its sequence, of which only the run knows how many there are.
+// The axes of a row: its position, and its sequence, whose number only the run knows.
 static bool find_row_axes(const Rotary *r, Axes rows) {
     bool any = false;
     if (!add_axes(r, r->cosine.node, rows) || !add_axes(r, r->sine.node, rows)) return false;
@@ -384,7 +385,7 @@ static Node *emit_table(Node *before, const Rotary *r, Element first, int64_t st
     return build_reshape(cursor(before), t, 2, (const Dim *[]){count, half});
 }
 
-// The row axes first, then the others.
+// The row axes first, then all other axes.
 static void order_axes(int rank, const bool *rows, int64_t *perm, int64_t *inverse) {
     int n = 0;
     for (int others = 0; others < 2; others++)
@@ -392,8 +393,8 @@ static void order_axes(int rank, const bool *rows, int64_t *perm, int64_t *inver
             if (rows[i] != others) inverse[i] = n, perm[n++] = i;
 }
 
-// Heads that are there several times turn once, and are repeated behind the rotation: the atoms of x's axes, the repeats as 1
-// and as they are.
+// Repeated heads rotate once, and are repeated after the rotation: the atoms of x's axes, with the
+// repeats as 1 and as they are.
 typedef struct Repeats {
     int rank;
     const Dim *once[MAX_RANK], *all[MAX_RANK];

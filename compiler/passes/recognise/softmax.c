@@ -1,16 +1,19 @@
 // Softmax, however it is spelled:
 //
-//   exp(x) / sum(exp(x)), exp(x - c) with one c for all that is summed, (exp(x) @ v) / sum(exp(x))
+//   exp(x) / sum(exp(x)), exp(x - c) with one c for each sum, (exp(x) @ v) / sum(exp(x))
 //   exp(x - log(sum(exp(x))))
-//   exp(x) / (1 + sum(exp(x))), exp(x - c) / (exp(-c) + sum(exp(x - c)))      beside x there is one more score, 0
-//   m * exp(x) / sum(m * exp(x)), where m is 0 or 1                           softmax(where(m, x, -inf))
-//   m * softmax(x) / sum(m * softmax(x))                                      likewise: a mask behind the softmax
+//   exp(x) / (1 + sum(exp(x))), exp(x - c) / (exp(-c) + sum(exp(x - c)))      one more score, 0,
+// besides x
+//   m * exp(x) / sum(m * exp(x)), where m is 0 or 1                           softmax(where(m, x,
+// -inf))
+//   m * softmax(x) / sum(m * softmax(x))                                      softmax(where(m, x,
+// -inf))
 //
 //   before   %e = exp(sub(%x, reduce_max(%x) {axes=[1]}))         after   %p = softmax(%x) {axis=1}
 //            %p = div(%e, reduce_sum(%e) {axes=[1]})
 //
-// The anchor is the sum. Values of 16 bits are read through what rounds them (match.h). Scores whose axes are in another order
-// than [..., queries, keys] get that order (order_scores):
+// The anchor is the sum. Values of 16 bits are read through their roundings (match.h). Scores whose
+// axes are in another order than [..., queries, keys] get that order (order_scores):
 //
 //   softmax(k q^T) {axis=-2}, times v      softmax(q k^T) {axis=-1}, times v
 #include <math.h>
@@ -21,7 +24,8 @@
 enum { CHAIN = 16 };  // nodes between a softmax and its product
 
 typedef struct Weights {
-    Node *weights, *sum;  // what is summed; the sum, with the axis kept as 1: both as others read them, rounded
+    // the summed value; the sum, with the axis kept as 1: both as their readers see them, rounded
+    Node *weights, *sum;
     Node *x;              // softmax(x) is weights / sum
     Node *shift;          // c, or NULL
     int axis;
@@ -39,7 +43,7 @@ static bool holds_zeros_and_ones(const Tensor *t) {
     return true;
 }
 
-// Is every element 0 or 1?
+// Returns true if every element is 0 or 1.
 static bool is_truth(const Node *n) {
     if (n->type.dtype == DT_bool) return true;
     switch (n->op) {
@@ -98,7 +102,7 @@ static Node *exponential(Node *n) {
     return n->op == OP_exp || n->op == OP_softmax ? n : NULL;
 }
 
-// The factors of the weights: one exponential, the others masks.
+// The factors of the weights: one exponential, all others masks.
 static Node *find_exponential(Node *n, Product *masks) {
     *masks = (Product){.scale = 1};
     if (exponential(n)) return exponential(n);
@@ -155,7 +159,7 @@ static Node *emit_softmax(const Weights *w, Node *before) {
     return w->one_more ? build_slice(cursor(before), n, (Slice){w->axis, dim_const(before->graph, 0), extent, 1}) : n;
 }
 
-// A value of one use is a factor before it is rounded, one of several uses behind that.
+// A value of one use is a factor before its rounding, one of several uses after it.
 static Factor *find_value(Product *p, Node *n, int halves) {
     Factor *f = product_find(p, n, halves);
     return f ? f : product_find(p, before_rounding(n), halves);
@@ -171,7 +175,7 @@ static Factor *find_weighted(Product *p, const Weights *w) {
     return NULL;
 }
 
-// root = weights / sum, or weights @ v / sum, times what is left.
+// root = weights / sum, or weights @ v / sum, times the remaining factors.
 static bool match_root(Node *root, Node *sum, const Weights *w, Attempt *a) {
     Product p;
     if (!match_product(root, &p)) return false;
@@ -227,7 +231,7 @@ static bool match_logarithm(Node *root, const Weights *w, const Node *log, Attem
     return true;
 }
 
-// The exponentials above a logarithm, which is a term of what they are taken of.
+// The exponentials of a logarithm that is subtracted from their own arguments.
 static bool find_logarithm(Node *n, const Weights *w, const Node *log, Attempt *a, int depth) {
     n = behind_rounding(n);
     for (int i = 0; i < n->n_users; i++) {
@@ -254,14 +258,14 @@ static Node *kept_axis(Node *sum, int axis, const Type *of) {
 
 // ---------------------------------------------------------------------------------------------------------------------- axes
 typedef struct Order {
-    int64_t perm[MAX_RANK];  // axis i is axis perm[i] of what is reordered
+    int64_t perm[MAX_RANK];  // axis i is axis perm[i] of the reordered value
     int rank;
     Node *before;
 } Order;
 
 static Node *in_order(Node *x, const Order *o);
 
-// Of an operand that broadcasts: its axes, counted from the end, are those of the whole.
+// The axes of a broadcast operand, counted from the end, are those of the whole.
 static Node *operand_in_order(Node *x, const Order *o) {
     int own = x->type.rank, missing = o->rank - own;
     const Dim *dims[MAX_RANK];

@@ -5,7 +5,7 @@
 //            %p = pow(%x, 2)                                            %h = mul(%x, 0.25)
 //            %h = div(%x, 4)
 //
-// What a pattern says is a row; what depends on types, on a number's bits or on views is a function below.
+// A pattern is a row; rules about types, a number's bits or views are functions below.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static bool is_exactly(const Node *n, double value) {
 // ---------------------------------------------------------------------------------------------------------------------- rules
 typedef enum { ALL, INTEGERS } Elements;
 
-// A letter is any value, twice the same value; a number is a constant of this value alone, y=0 a constant that has a letter.
-// `swaps`: the operands of the pattern may stand either way round.
+// A letter is any value, twice the same value; a number is a constant of this value alone, y=0 a
+// constant that has a letter. `swaps`: the operands of the pattern may be in either order.
 static const struct {
     const char *pattern, *replacement;
     bool swaps;
@@ -52,7 +52,7 @@ static const struct {
 };
 enum { LETTERS = 26, MOST_OPERANDS = 3 };
 
-// What follows the pattern in its text, where the value fits it; else NULL.
+// The rest of the pattern's text if the value fits, else NULL.
 static const char *pattern_fits(const char *p, Node *n, Node **bound);
 
 static const char *pattern_fits_op(const char *p, Op op, Node *const *in, int n_in, Node **bound) {
@@ -150,7 +150,7 @@ static Node *like(const Node *n, Node *x, Node *before) {
     return inferred(by);
 }
 
-// What is rounded already; and before views rather than behind them, so that these cancel.
+// Rounded values move before views rather than after them, so that views cancel.
 static Node *simplify_rounding(Node *n) {
     Node *x = n->in[0];
     if (x->op == n->op) return is_implied(n) || !is_implied(x) ? x : like(n, x->in[0], n);

@@ -1,9 +1,11 @@
-// Loops and branches: their bodies come to know constants, nobody computes what nobody reads, and a branch that is always taken
-// stands in place of its `if`, as does the body of a loop that runs once.
+// Loops and branches: constants move into bodies, unused values go, a branch with a known condition
+// replaces its `if`, and the body of a loop that runs once replaces the loop.
 //
-//   before   %w = transpose(%weight) {perm=[1, 0]}              after   %t = loop(_, _, %h, %x) {..., body=graph step(%h, %x) {
+//   before   %w = transpose(%weight) {perm=[1, 0]}              after   %t = loop(_, _, %h, %x)
+// {..., body=graph step(%h, %x) {
 //            %t = loop(_, _, %h, %x, %w) {..., body=                      %weight = constant
-//              graph step(%h, %x, %w) { matmul(%h, %w) ...                %w = transpose(%weight) ...
+//              graph step(%h, %x, %w) { matmul(%h, %w) ...                %w = transpose(%weight)
+// ...
 
 #include "ir/control.h"
 
@@ -29,7 +31,7 @@ static Node *copy_node(Node *n, Graph *to, Node *const *in, Node *before) {
     return c;
 }
 
-// Does it follow from constants alone?
+// Returns true if it depends on constants alone.
 static bool is_constant(const Node *n, int depth) {
     if (n->op == OP_constant) return true;
     RowBehaviour rows = op_info[n->op].rows;
@@ -58,7 +60,7 @@ static Node *after_inputs(const Graph *body) {
     return n;
 }
 
-// Values, not states: constants move inside, what no body reads goes.
+// Values, not states: constants move inside, unread values go.
 static bool close_bodies(Node *n) {
     Graph *bodies[MOST_BODIES];
     int n_bodies = bodies_of(n, bodies), first = first_operand(n);

@@ -18,7 +18,8 @@ static int chain_length(const Node *n) {
 
 static bool counts(DType t) { return t == DT_bool || t == DT_i64 || t == DT_i32; }
 
-// Whether the nodes compute less than the whole shape, so that a view of them is needed as well.
+// Returns true if the nodes compute less than the whole shape, so that a view of them is needed as
+// well.
 static bool needs_view(const Node *n, const Dim *value, const Dim *const *symbols) {
     for (int i = 0; i < n->type.rank; i++) {
         if (!dim_has_symbol(value, symbols[i]) && (symbols[i]->kind == DIM_SYMBOL || i == 0)) return true;

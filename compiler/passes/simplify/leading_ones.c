@@ -1,11 +1,12 @@
-// A leading axis of extent 1 (one text, one picture) carries nothing: nodes work without it.
+// A leading axis of extent 1 (one text, one picture) carries no information: nodes work without it.
 //
 //   before   %y = add(%x, %b) : f32[1, T, 64]          after   %r = reshape(%x) {shape=[T, 64]}
 //                                                              %a = add(%r, %b) : f32[T, 64]
 //                                                              %y = reshape(%a) {shape=[1, T, 64]}
 //
-// Reshapes of neighbours cancel. Weights and reductions keep their ones: only the first axis of values of three axes and more
-// is dropped, and that of lists of indices. Slices need nothing here: simplify_views moves them behind the reshape.
+// Reshapes of neighbours cancel. Weights and reductions keep their ones: only the first axis of
+// values of three axes and more is dropped, and that of lists of indices. Slices need nothing here:
+// simplify_views moves them after the reshape.
 #include "ir/operands.h"
 #include "passes/simplify/simplify.h"
 
@@ -26,7 +27,7 @@ static bool drop_from_operands(Node *n, Node **in, int rank) {
     return true;
 }
 
-// The axes of an attribute, one less each; false when the first axis is one of them.
+// The axes of an attribute, each one less; false if the first axis is one of them.
 static bool shift_axes(const Node *n, const char *name, int64_t *axes, int *count) {
     const Attr *a = attr_find(n, name);
     *count = !a ? 0 : a->kind == ATTR_INT ? 1 : a->n;

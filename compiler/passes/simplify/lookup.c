@@ -1,10 +1,11 @@
-// Lookups whose indices are expressions of their place (ir/index.h) are views.
+// Lookups whose indices are expressions of their position (ir/index.h) are views.
 //
-//   before   %i = iota {dims=[1, 1, 1, T], axis=3}                after   %y = reshape(%mask) {shape=[1, 1, 1, T]}
+//   before   %i = iota {dims=[1, 1, 1, T], axis=3}                after   %y = reshape(%mask)
+// {shape=[1, 1, 1, T]}
 //            %y = gather(%mask, %i) {axis=0} : bool[1, 1, 1, T]
 //
-// For each axis of what is looked up there is one expression: a constant is a slice of one, the index of a result's axis (plus
-// a constant) that axis. Lookups by tuples become gathers along one axis.
+// For each axis of the table there is one expression: a constant is a slice of one, the index of a
+// result's axis (plus a constant) is that axis. Lookups by tuples become gathers along one axis.
 #include "ir/index.h"
 #include "passes/simplify/simplify.h"
 
@@ -20,7 +21,8 @@ static bool start_lookup(Lookup *l, Node *n, Node *x) {
     return x->type.rank > 0;
 }
 
-// A slice of the axis that holds what is looked up there; *axis: the result's, or -1. False when it is no slice.
+// A slice of the axis with the elements at the index; *axis: the result's, or -1. False if it is no
+// slice.
 static bool slice_for(const Lookup *l, int i, Slice *s, int *axis) {
     Graph *g = l->x->graph;
     const Dim *extent = l->x->type.dim[i];

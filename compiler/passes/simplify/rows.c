@@ -1,12 +1,14 @@
-// What acts along the last axis works on a matrix of rows, whatever the axes before it are: a batch of texts is so many rows.
+// Ops along the last axis work on a matrix of rows, whatever the axes before it are: a batch of
+// texts is a list of rows.
 //
 //   before   %y = matmul(%x, %w) : f32[B, T, 64]       after   %r = reshape(%x) {shape=[B * T, 96]}
 //                                                              %m = matmul(%r, %w) : f32[B * T, 64]
 //                                                              %y = reshape(%m) {shape=[B, T, 64]}
 //
-// Products by weights, norms and lookups begin it; elementwise neighbours follow where one operand is such a matrix and the
-// others have its shape or are vectors, and the reshapes between them cancel. The first axis must be a batch: the first axis of
-// an input of several. (Tokens whose heads are normalized, [T, heads, d], are rows already.)
+// Products by weights, norms and lookups begin it; elementwise neighbours follow if one operand is
+// such a matrix and all others have its shape or are vectors, and the reshapes between them cancel.
+// The first axis must be a batch: the first axis of an input of several. (Tokens whose heads are
+// normalized, [T, heads, d], are rows already.)
 #include "ir/operands.h"
 #include "passes/simplify/simplify.h"
 
@@ -62,7 +64,7 @@ static Node *gather(Node *n) {
     return over(n, in);
 }
 
-// Has it the axes of `n`, of which the last may be one?
+// Returns true if it has the axes of `n`, of which the last may be one.
 static bool has_axes_of(const Node *n, const Node *x) {
     bool same = x->type.rank == n->type.rank && (width_dim(x) == width_dim(n) || dim_is(width_dim(x), 1));
     for (int i = 0; same && i + 1 < n->type.rank; i++) same = x->type.dim[i] == n->type.dim[i];

@@ -1,4 +1,5 @@
-// What the files of simplify share. A rule returns the value that replaces the node, or NULL when it does not apply.
+// Common declarations of simplify/. A rule returns the value that replaces the node, or NULL if it
+// does not apply.
 #ifndef BURIN_PASSES_SIMPLIFY_H
 #define BURIN_PASSES_SIMPLIFY_H
 #include "passes/match.h"

@@ -84,7 +84,7 @@ static Node *slice_of_reshape(Node *n, Slice s) {
     return build_reshape(cursor(n), build_slice(cursor(n), n->in[0]->in[0], s), n->type.rank, n->type.dim);
 }
 
-// A slice that lies within one operand of a concatenation.
+// A slice within one operand of a concatenation.
 static Node *slice_of_concat(Node *n, Slice s) {
     int64_t start, extent, width, at = 0;
     Node *c = n->in[0];
@@ -196,7 +196,8 @@ static Node *simplify_concat(Node *n) {
     return NULL;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the others
+// -------------------------------------------------------------------------------------------------------------
+// other views
 static bool is_index(DType t) { return t == DT_i32 || t == DT_i64; }
 
 // gather with one constant index everywhere is a slice; an index from the end is counted from the start. Indices need not be
@@ -243,7 +244,7 @@ static Node *transpose_of_repeated(Node *n) {
     return build_concat(cursor_at(n, n->loc), 2, in, place);
 }
 
-// Of a constant that is only cast: a part of the stored one, which is cast.
+// A constant that is only cast: a part of the stored one, which is cast.
 static Node *part_of_stored(Node *n) {
     Node *stored = n->in[0]->op == OP_cast ? n->in[0]->in[0] : NULL;
     if (!stored || stored->op != OP_constant) return NULL;
