@@ -1,6 +1,6 @@
 // The graph IR: every type, then prototypes grouped by the file that owns them.
 //
-//   Module   what is compiled together: one or more graphs (decode; encode), the tokenizer, the configuration
+//   Module   one compilation: one or more graphs (decode; encode), the tokenizer, the configuration
 //   Graph    a list of nodes in topological order, its inputs and outputs; owns an arena
 //   Node     one operation, and its one result value. An op with several results is a tuple node (DT_TUPLE) and `item` nodes.
 //   Type     element type and dimensions; a dimension is an expression over bounded symbols
@@ -37,14 +37,15 @@ typedef struct Dim {
     int64_t value;            // DIM_CONST: the value; DIM_SYMBOL: the upper bound (inclusive)
     int64_t lower;            // DIM_SYMBOL: the lower bound (inclusive)
     const char *name;         // DIM_SYMBOL
-    const struct Dim *a, *b;  // the others. Sums and products are right-leaning chains in a fixed order, constants last
+    // all other dims. Sums and products are right-leaning chains in a fixed order, constants last
+    const struct Dim *a, *b;
     uint32_t id;              // order of creation: gives the fixed order
 } Dim;
 
 // --------------------------------------------------------------------------------------------------------------------- types
-// Name and bits. q8_rows: activations in blocks of 32 along the last axis (runtime/kernels/quantize.h), i8_rows: likewise,
-// integers. tuple: several results; see Node. Then the block formats of weights (format_rows.h), whose blocks lie along the
-// last axis: bits 0.
+// Name and bits. q8_rows: activations in blocks of 32 along the last axis
+// (runtime/kernels/quantize.h); i8_rows: blocks of integers. tuple: several results; see Node. Then
+// the block formats of weights (format_rows.h), with blocks along the last axis: bits 0.
 // clang-format off
 #define DTYPES(X)                                                                           \
     X(f32, 32) X(f16, 16) X(bf16, 16) X(f64, 64)                                            \
@@ -71,8 +72,9 @@ typedef struct Type {
     const Dim *dim[MAX_RANK];
 } Type;
 
-// Constant data, row-major, little-endian. `data` may point into a mapped file: read it, never write it.
-// Of a matrix that is quantized: how much each of its n input columns weighs, beside 1 (debug/calibrate.h)
+// Constant data, row-major, little-endian. `data` may point into a mapped file: read it, never
+// write it. A quantized matrix also has the importance of each of its n input columns, 1 without
+// calibration (debug/calibrate.h)
 typedef struct Importance {
     int64_t n;
     const float *column;
@@ -86,9 +88,10 @@ typedef struct Tensor {
     uint64_t bytes;
     const char *name;      // of the checkpoint, or NULL
     const Source *source;  // the file it came from, or NULL
-    bool swapped;          // of a checkpoint: its matrix in Hugging Face's words is the transpose, for blocks lie along an axis
+    // a checkpoint's matrix is transposed in Hugging Face's layout, since blocks run along an axis
+    bool swapped;
     const int32_t *order;  // of a checkpoint: column k is column order[k] of the matrix in Hugging Face's words; NULL: k
-    const float *factors;  // likewise: column k there is factors[k] times this; NULL: 1
+    const float *factors;  // a checkpoint's column k is factors[k] times this; NULL: 1
     const Importance *importance;  // or NULL
 } Tensor;
 
@@ -105,7 +108,7 @@ typedef enum {
     ROWS_LEAF,   // no operands
     ROWS_EACH,   // elementwise with broadcasting: row r of the result needs row r of the operands
     ROWS_INNER,  // row r needs row r, provided that the op's axes are not axis 0 (reductions, softmax, norms, concat)
-    ROWS_FIRST,  // row r needs row r of operand 0, and the whole of the others (matmul by weights)
+    ROWS_FIRST,  // row r needs row r of operand 0, and all other operands whole (matmul by weights)
     ROWS_INDEX,  // row r of the result is chosen by row r of operand 1 (gather on axis 0)
     ROWS_VIEW,   // an index map: a function decides where rows go (reshape, transpose, slice, expand)
     ROWS_STATE,  // reads or updates per-slot state
@@ -151,7 +154,7 @@ typedef enum {
     ATTR_GRAPH,
     ATTR_DTYPE
 } AttrKind;
-// What the table of ops says of an attribute.
+// One attribute in the table of ops.
 typedef struct OpAttr {
     const char *name;  // `length` bytes
     int length;
@@ -198,7 +201,7 @@ struct Node {
     Node **users;       // one entry for each operand that names it; kept by graph.c
     int n_users;
     int mark;       // free for a pass to use; no meaning between passes
-    void *scratch;  // likewise
+    void *scratch;  // the same for a list
 };
 
 struct Graph {
@@ -216,7 +219,8 @@ struct Graph {
     Graph *outer;  // of a nested graph (loop, if): its values may be used inside
 };
 
-// What an input means to the program: the attribute "role", a string ("tokens"). Without it: an ordinary tensor.
+// The meaning of an input for the program: the attribute "role", a string ("tokens"). Without it:
+// an ordinary tensor.
 typedef enum {
     INPUT_TENSOR,
     INPUT_TOKENS,
@@ -242,14 +246,18 @@ typedef struct Module {
     // As transformers' generate() takes it from generation_config.json; start, max_length: of an encoder-decoder
     int32_t *start;  // the tokens a decoder begins with: decoder_start_token_id and those that are forced after it
     int32_t *suppress, *begin_suppress;  // never generated; not as the first
-    int32_t forced_end[1], no_repeat;    // the last token of a full text; no so many tokens stand in it twice
-    int32_t encoder_no_repeat;           // nor do so many of its source
-    int32_t *bad_words;                  // never generated: sequences, each behind its length
-    int32_t min_length, min_new_tokens;  // of a text before it may end, and of what is generated
-    double repetition_penalty;           // of tokens that stand in a text; 0: none
+    // no_repeat_ngram_size: n-grams of this length occur once; 0: off
+    int32_t forced_end[1], no_repeat;
+    int32_t encoder_no_repeat;           // the same for n-grams of the source
+    int32_t *bad_words;                  // forbidden sequences, each after its length
+    // minimum length in tokens: of the whole text, and of the generated part
+    int32_t min_length, min_new_tokens;
+    double repetition_penalty;           // divisor of logits of tokens in the text; 0: none
     int n_forced_end, n_start, n_suppress, n_begin_suppress, n_bad_words;
-    int64_t max_length;  // of what is generated, the first tokens included; 0: not said
-    bool float_rows;     // its operators multiply floats by weights in blocks: so do its products, unless --activations is said
+    int64_t max_length;  // generated tokens, the first tokens included; 0: not set
+    // the file's operators multiply floats by weights in blocks; so do products, unless
+    // --activations is given
+    bool float_rows;
 } Module;
 
 // ------------------------------------------------------------------------------------- ir/dim.c, ir/dim_text.c: dimensions
@@ -291,7 +299,7 @@ const Dim *storage_units(Graph *, const Type *);
 int64_t storage_units_of(DType, int rank, const int64_t *dim);  // -1: more than 64 bits hold
 void type_print(Text *, const Type *);                          // f32[T, 192]
 const char *type_text(const Type *);                            // a static buffer, for messages (four rotate)
-const char *dim_text(const Dim *);                              // likewise
+const char *dim_text(const Dim *);                              // the same for a list
 // Numpy's rule; NULL when they do not broadcast.
 const Dim *dim_broadcast(Graph *, const Dim *, const Dim *);
 bool type_broadcast(Graph *, const Type *, const Type *, Type *result);
@@ -301,10 +309,10 @@ uint64_t dtype_bytes(DType, int64_t count);  // of `count` units of storage, nar
 // ---------------------------------------------------------------- ir/graph.c: graphs; attr.c: attributes; expr.c: formulas
 Graph *graph_new(const char *name);
 Graph *graph_new_owned(Arena *owner, const char *name);   // freed with its owner
-void graph_give(Graph *, Arena *owner);                   // likewise from now on
+void graph_give(Graph *, Arena *owner);                   // the same for all later nodes
 Graph *graph_new_nested(Graph *outer, const char *name);  // a body: shares the arena and the dimensions of `outer`
 void graph_free(Graph *);
-int graph_output_index(const Graph *, const char *name);  // -1: it has none of that name
+int graph_output_index(const Graph *, const char *name);  // -1: no such name
 Graph *graph_clone(const Graph *);
 Module module_clone(Arena *, const Module *);  // its graphs are clones, freed with the arena
 Node *graph_add_input(Graph *, const char *name, Type, Loc);
@@ -339,7 +347,8 @@ void graph_sort(Graph *);            // restores topological order after edits
 Attr *attr_find(const Node *, const char *name);  // NULL when absent
 Attr *attr_in(const Attr *list, const char *name);
 bool attr_is_of_kind(const Attr *, const OpAttr *);
-int64_t attr_as_int(const Attr *, int64_t absent);  // of an attribute, or NULL: absent; so the others
+// attribute, or NULL if absent; the next functions too
+int64_t attr_as_int(const Attr *, int64_t absent);
 double attr_as_float(const Attr *, double absent);
 const char *attr_as_string(const Attr *, const char *absent);
 const Expr *attr_as_expr(const Attr *);
@@ -350,10 +359,10 @@ double attr_float(const Node *, const char *name, double absent);
 const char *attr_string(const Node *, const char *name, const char *absent);
 const Expr *attr_expr(const Node *, const char *name);
 const int64_t *attr_ints(const Node *, const char *name, int *n);     // NULL and 0 when absent
-const Dim *const *attr_dims(const Node *, const char *name, int *n);  // likewise
+const Dim *const *attr_dims(const Node *, const char *name, int *n);  // the same for a list
 const Dim *attr_dim(const Node *, const char *name);                  // a list of one, or NULL
 Graph *attr_graph(const Node *, const char *name);                    // NULL when absent
-bool attr_dims_are_constant(const Node *);                            // all lists of them
+bool attr_dims_are_constant(const Node *);                            // lists of numbers
 void attr_set_int(Node *, const char *name, int64_t);
 void attr_set_float(Node *, const char *name, double);
 void attr_set_string(Node *, const char *name, const char *);
@@ -367,7 +376,7 @@ void attr_set_expr(Node *, const char *name, const Expr *);
 void attr_set_dtype(Node *, const char *name, DType);
 void substitute_dims(Node *, const Dim *from, const Dim *to);  // in its attributes; its type is inferred again by the caller
 void attr_remove(Node *, const char *name);
-void attr_copy(Node *to, const Node *from);  // all of them
+void attr_copy(Node *to, const Node *from);  // all operands
 
 const Expr *expr_arg(Arena *, int);
 const Expr *expr_const(Arena *, double);
@@ -382,9 +391,11 @@ bool op_find(const char *name, Op *);
 int op_least(Op);                                 // operands it must have
 int op_most(Op);                                  // -1: any number
 const char *op_operand(Op, int i, int *length);   // the name of operand i: `length` bytes
-int op_operand_named(Op, const char *name);       // -1 when it has none of that name, or any number of operands
-bool op_attr(Op, const char *name, OpAttr *);     // false when it has none of that name
-bool op_next_attr(const char **attrs, OpAttr *);  // the first of a list of them, which moves behind it; false at its end
+// -1 without such a name, or for any number of operands
+int op_operand_named(Op, const char *name);
+bool op_attr(Op, const char *name, OpAttr *);     // false without such a name
+// first element of a list, which then starts after it; false at its end
+bool op_next_attr(const char **attrs, OpAttr *);
 bool op_is_elementwise(Op);                       // has a scalar function
 bool op_is_comparison(Op);                        // less, equal ...: truth of two operands of one type
 bool op_is_logical(Op);                           // and, or, not: of truth
@@ -396,7 +407,8 @@ const char *input_role_name(InputRole);
 InputRole input_role_named(const char *word);    // INPUT_TENSOR when there is none
 InputRole role_of_described(const char *input);  // by the name of a description's input
 InputRole role_of_exported(const char *input);   // of an export's
-bool is_encoders_input(const char *input);       // by an export's name: what an encoder gives, or its mask
+// by an export's name: an encoder's output, or its mask
+bool is_encoders_input(const char *input);
 bool is_encoders_cache(const char *input);       // its keys and values
 bool is_attention_mask(const char *input);       // also an encoder's
 bool is_mask_input(const char *input);           // of any kind

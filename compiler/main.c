@@ -2,7 +2,7 @@
 //
 //   checkpoint and description -> graphs -> passes -> kernels and plan -> C -> clang -> program
 //
-// What each command does is here; how each step does it is behind build/build.h.
+// This file has the commands; build/build.h leads to each step.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -63,7 +63,8 @@ static void print_errors(const Build *b) {
     print_text(&t);
 }
 
-// The pipeline up to the program's text. False when the options stop it before, with what they ask for printed.
+// The pipeline up to the program's text. False if the options stop it before, after printing their
+// request.
 static bool compile(Build *b) {
     build_open(b);
     build_load(b);
@@ -87,7 +88,7 @@ static bool compile(Build *b) {
 
 static bool build_in_process(Arena *, const Options *, bool quiet);
 
-// What a program says of the text of --perplexity
+// The program's result for the text of --perplexity
 static void print_perplexity(Arena *arena, const char *when, const char *program, const Options *o) {
     const char *folder = work_folder(arena), *log = arena_printf(arena, "%s/log", folder);
     CommandLine line = {.arena = arena};

@@ -1,4 +1,4 @@
-// The version, and what the cache of built programs is keyed with.
+// The version, and the key of the cache of built programs.
 #ifndef BURIN_VERSION_H
 #define BURIN_VERSION_H
 #define BURIN_VERSION "0.1"

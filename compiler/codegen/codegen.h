@@ -1,13 +1,10 @@
 // Programs to C text.
 //
 //   name_functions  gives kernels the functions that compute them
-//   emit_program    NAME.c: one function for each distinct kernel, then forward(), a loop over
-// layers. The same text is
-//                   compiled once for each CPU, with -DBURIN_CPU=avx2 ...: its one external symbol
-// is NAME_forward_<BURIN_CPU>
+//   emit_program    NAME.c: one function for each distinct kernel, then forward(), a loop over layers. The same text is
+//                   compiled once for each CPU, with -DBURIN_CPU=avx2 ...: its one external symbol is NAME_forward_<BURIN_CPU>
 //   emit_header     NAME_plan.h: sizes of the plan, the layout of the weights
-//   emit_dispatch   NAME_model.c: the descriptor burin_model (runtime/engine/program.h), with one
-// variant for each CPU
+//   emit_dispatch   NAME_model.c: the descriptor burin_model (runtime/engine/program.h), with one variant for each CPU
 //
 // NAME is Program.name. Only the descriptor has the model's own name, so that models share compiled
 // objects. The text needs only headers of runtime/ and builds with gcc 12 as well as with clang 19.

@@ -202,8 +202,7 @@ static void write_decision(Writer *w, const Dim *symbol, const View *number) {
 }
 
 // FOR_EACH_SLICE(20, rows)
-//     matmul_bf16_192x320(slices.range, rows, input_layernorm, w->layer[layer].qkv, qkv);
-// FOR_EACH_ATTENTION_SLICE(9, rows)
+//     matmul_bf16_192x320(slices.range, rows, input_layernorm, w->layer[layer].qkv, qkv); FOR_EACH_ATTENTION_SLICE(9, rows)
 //     attention_9x3x64(slices.range, s, thread, rows, s->slot, s->position, qkv, keys, values, a);
 static void write_slice_loop(Writer *w, const Kernel *k) {
     const bool attention = k->family == FAMILY_ATTENTION;
@@ -281,8 +280,7 @@ static void write_function_call(Writer *w, const Kernel *k) {
 
 // FOR_EACH_SEQUENCE {
 //     const int rows = sequence.rows;
-//     cache_append_key_12x32(SEQUENCE_RANGE(12), rows, qkv + sequence.row * 1152 + 384, keys + sequence.key * 32);
-// }
+//     cache_append_key_12x32(SEQUENCE_RANGE(12), rows, qkv + sequence.row * 1152 + 384, keys + sequence.key * 32); }
 static void write_call_per_sequence(Writer *w, const Kernel *k) {
     const char *around = w->indent;
     Text call = {0}, *t = w->t;

@@ -263,8 +263,7 @@ void write_plain(Text *t, const Program *p, const Kernel *k, const Expr *e) {
     nest_close(t, depth);
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// reductions
+// ------------------------------------------------------------------------------------------------------------------ reductions
 // One chain over all reduced axes: exact for integers; f64 is outside of the contract.
 void write_plain_reduce(Text *t, const Program *p, const Kernel *k, const PlainReduction *r) {
     DType type = k->in[0].type.dtype;

@@ -142,8 +142,7 @@ void write_reduce(Text *t, const Program *p, const Kernel *k) {
     nest_close(t, depth);
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// softmax
+// ------------------------------------------------------------------------------------------------------------------ softmax
 // Returns true if all later axes have one element.
 static bool is_innermost(const Type *type, int axis) {
     for (int i = axis + 1; i < type->rank; i++)

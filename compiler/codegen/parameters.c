@@ -1,8 +1,7 @@
 // Parameters of a kernel function: one list for each kernel prints the signature of its function
 // and every call.
 //
-//   KERNEL void rms_normalization_192(burin_range range, const float *x, const float *weight, float
-// *y) {
+//   KERNEL void rms_normalization_192(burin_range range, const float *x, const float *weight, float *y) {
 //       rms_normalization_192(ROW_RANGE(rows), x, w->input_layernorm, input_layernorm);
 #include "codegen/parameters.h"
 

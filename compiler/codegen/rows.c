@@ -3,8 +3,7 @@
 #include "ir/operands.h"
 #include "kernels/quantize.h"
 
-// -------------------------------------------------------------------------------------------------------------------
-// embed
+// ------------------------------------------------------------------------------------------------------------------- embed
 // Rows of a table, or columns of packed panels, which equal rows of the unpacked table.
 void embed_parameters(Parameters *ps) {
     const View *in = ps->kernel->in;
@@ -76,8 +75,7 @@ void write_norm(Text *t, const Program *p, const Kernel *k) {
     if (braces) text_add(t, "    }\n");
 }
 
-// ----------------------------------------------------------------------------------------------------------
-// quantize, select
+// ---------------------------------------------------------------------------------------------------------- quantize, select
 // Blocks of columns: over ranks the rank's own, in a fused kernel those of the tile, otherwise all
 static const char *blocks_of_part(const Program *p, const Kernel *k) {
     const RankShare *s = &k->ranks;

@@ -3,14 +3,14 @@
 #define BURIN_IR_BUILDER_H
 #include "ir.h"
 
-// A cursor: where nodes go, and what they come from.
+// A cursor: the position and origin of new nodes.
 typedef struct Builder {
     Graph *graph;
     Node *before;  // NULL: at the end
     Loc loc;       // NO_LOC: that of the first operand
     bool as_said;  // a frontend's: reshape, expand and transpose are nodes also where they change nothing
-    // Gives a node its type; NULL: `inferred`, which ends the run when it has none. Its result is what the functions below
-    // return.
+    // Gives a node its type; NULL: `inferred`, which ends the run if inference fails. The builders
+    // below return its result.
     Node *(*finish)(void *user, Node *);
     void *user;
 } Builder;
@@ -37,8 +37,10 @@ Node *build_where(Builder, Node *condition, Node *a, Node *b);
 
 Node *build_cast(Builder, Node *x, DType);                                // x itself when it has that type
 Node *build_reshape(Builder, Node *x, int rank, const Dim *const *dims);  // x itself when it has that shape, unless `as_said`
-Node *build_expand(Builder, Node *x, int rank, const Dim *const *dims);   // likewise
-Node *build_transpose(Builder, Node *x, const int64_t *perm);             // x itself when perm changes nothing, likewise
+// the same with attributes
+Node *build_expand(Builder, Node *x, int rank, const Dim *const *dims);
+// x itself if perm changes nothing
+Node *build_transpose(Builder, Node *x, const int64_t *perm);
 Node *build_slice(Builder, Node *x, Slice);                               // x itself when it is all of it
 Node *build_concat(Builder, int n_in, Node *const *in, int axis);
 Node *build_gather(Builder, Node *x, Node *index, int axis);

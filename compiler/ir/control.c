@@ -1,4 +1,4 @@
-// Loops and branches: their types, and what they mean.
+// Loops and branches: their types and their meaning.
 #include "ir/control.h"
 
 #include <string.h>
@@ -95,7 +95,7 @@ bool infer_if(Graph *g, Node *n, Type *result) {
 static int64_t integer_of(EvalContext *c, const Value *v) { return *(const int64_t *)value_dense(c, v, DT_i64); }
 static bool truth_of(EvalContext *c, const Value *v) { return *(const uint8_t *)value_dense(c, v, DT_bool); }
 
-// What an iteration gave.
+// The results of an iteration.
 typedef struct Iteration {
     const struct Iteration *before;
     Value *results;

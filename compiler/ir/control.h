@@ -2,9 +2,10 @@
 //
 //   %t = loop(%most, %go, %h, %x) {states=1, counter=i, extent=T, length=T, body=graph step(%h: .., %x: ..) -> (%go', %h', %y)}
 //
-// Operands: how often at most (or _), the condition (or _), the states' first values, values that the body reads. The body
-// takes states and values, and gives the condition (when there is one), the next states, and an element of each scanned result.
-// A loop's results: the states after the last iteration, then what was scanned, [length, ..].
+// Operands: the maximum count (or _), the condition (or _), the states' first values, values that
+// the body reads. The body takes states and values, and returns the condition (if any), the next
+// states, and an element of each scanned result. A loop's results: the states after the last
+// iteration, then scanned results, [length, ..].
 #ifndef BURIN_IR_CONTROL_H
 #define BURIN_IR_CONTROL_H
 #include "ir.h"
@@ -21,6 +22,6 @@ typedef struct LoopParts {
 
 LoopParts loop_parts(const Node *);
 const Dim *loop_counter(Graph *, const Dim *extent);  // a new symbol for what counts up to it
-// Does the run decide how often it iterates?
+// Returns true if only the run knows the number of iterations.
 static inline bool loop_is_open(const LoopParts *l) { return l->most || l->condition; }
 #endif

@@ -382,7 +382,7 @@ static const Dim *dim_modulo(Graph *g, const Dim *a, const Dim *b) {
 // ------------------------------------------------------------------------------------------------------- minimum and maximum
 static bool dim_at_least(Graph *g, const Dim *a, const Dim *b) { return a == b || dim_lower(dim_add(g, a, b, -1)) >= 0; }
 
-// Puts x into the chain of candidates unless one of them bounds it; drops those that x bounds.
+// Adds x to the chain of candidates unless one of them bounds it; drops those that x bounds.
 static void extreme_insert(Graph *g, DimKind kind, const Dim **list, int *n, const Dim *x) {
     for (int i = 0; i < *n; i++)
         if (kind == DIM_MIN ? dim_at_least(g, x, list[i]) : dim_at_least(g, list[i], x)) return;
@@ -468,7 +468,8 @@ static Range range_of_corners(int64_t p, int64_t q, int64_t r, int64_t s) {
     return (Range){x.lower < y.lower ? x.lower : y.lower, x.upper > y.upper ? x.upper : y.upper};
 }
 
-// c * (y // c) lies within c - 1 below y: where the other terms of a sum are a number less y, the sum is known that well.
+// c * (y // c) is within c - 1 below y: if the other terms of a sum are a number less y, the sum is
+// known that well.
 static bool range_of_rest(const Dim *d, Range *range) {
     Arena *scratch = arena_new();
     Poly p = poly_of(scratch, d);

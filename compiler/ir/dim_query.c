@@ -1,4 +1,5 @@
-// What a dimension is made of: constants, symbols, lines; the same over other symbols or in another graph.
+// The parts of a dimension: constants, symbols, linear terms; substitution of symbols, and of
+// graphs.
 #include "ir.h"
 
 bool dim_is_const(const Dim *d, int64_t *value) {

@@ -1,4 +1,5 @@
-// The text of dimensions: 2 * T + 1, (T + 1) // 2, min(8, T), T % 4. What is printed parses back to the same dimension.
+// The text of dimensions: 2 * T + 1, (T + 1) // 2, min(8, T), T % 4. Printed text parses back to
+// the same dimension.
 #include <ctype.h>
 #include <string.h>
 

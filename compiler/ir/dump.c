@@ -29,7 +29,9 @@ struct ConstantFile {
     Arena *arena;
     const char *path;
     FILE *out;    // NULL: reading
-    Map by_hash;  // 16 hexadecimal digits -> Record (writing: a copy; reading: in the mapped file, the data behind it)
+    // 16 hexadecimal digits -> Record (writing: a copy; reading: in the mapped file, followed by
+    // the data)
+    Map by_hash;
 };
 
 static const char *hash_key(Arena *arena, uint64_t hash) { return arena_printf(arena, "%016llx", (unsigned long long)hash); }
@@ -42,7 +44,7 @@ static ConstantFile *constants_new(Arena *arena, const char *path) {
     return f;
 }
 
-// Empty, replacing what is there.
+// Creates it empty, in place of an older file.
 static ConstantFile *constants_create(Arena *arena, const char *path) {
     ConstantFile *f = constants_new(arena, path);
     int fd = create_output(path, O_WRONLY);
@@ -116,7 +118,7 @@ static void put_tokens(json_t *head, const char *key, const int32_t *tokens, int
     if (n) json_object_set_new(head, key, list);
 }
 
-// Of sequences that stand each behind its length: lists.
+// Sequences, each after its length, to lists.
 static void put_words(json_t *head, const Module *m) {
     json_t *words = m->n_bad_words ? json_array() : NULL;
     for (int i = 0; i < m->n_bad_words; i += 1 + m->bad_words[i]) {
@@ -219,7 +221,7 @@ void module_save(const Module *m, const char *path) {
 
 // -------------------------------------------------------------------------------------------- the head: JSON in the first line
 typedef struct Head {
-    const json_t *json;  // NULL: a graph that nobody dumped
+    const json_t *json;  // NULL: not from a dump
     const Source *source;
 } Head;
 
@@ -246,7 +248,7 @@ static bool is_token(const json_t *v, int64_t least) {
     return json_is_integer(v) && json_integer_value(v) >= least && json_integer_value(v) <= INT32_MAX;
 }
 
-// A number that is not below what stands for its absence.
+// A number that is not below the value that means absence.
 static int32_t head_int(const Head *h, const char *key, int32_t absent) {
     const json_t *v = json_object_get(h->json, key);
     if (v && !is_token(v, absent))

@@ -1,4 +1,5 @@
-// Encoders of block formats: integers and scales that make the weighted squared error of a block small.
+// Encoders of block formats: integers and scales that make the weighted squared error of a block
+// small.
 //
 //   one scale      x ~ d q         candidates of 1 / d that map the largest value to about an end of the range; for each
 //                                  the rounded integers, and the d that fits them best. The best d is rounded with again, until
@@ -8,8 +9,9 @@
 //   groups         x ~ d s q + m t each group as above; its scales (and minima) are quantized as a block with one scale; then
 //                                  each group tries the scales next to its own, and d (and m) are fitted once more
 //
-// A value weighs importance * sqrt(mean square + x^2): what is large matters more. d and m are f16 before the last integers are
-// chosen. Sums run in 8 lanes and everything is IEEE's, so every host gives the same bits.
+// A value weighs importance * sqrt(mean square + x^2): large values matter more. d and m are f16
+// before the last integers are chosen. Sums run in 8 lanes and everything is IEEE's, so every host
+// gives the same bits.
 #include "ir/encode.h"
 
 #include <math.h>
@@ -20,12 +22,12 @@
 enum { SUMS = 8, ROUNDS = 4, FINE_RANGE = 16 };
 static const float smallest = 0x1p-100f, largest_half = 65504;
 
-// A block, or one of its groups: values, weights, and what they are rounded to
+// A block, or one of its groups: values, weights, and rounded values
 typedef struct {
     const float *x, *w;
     int n;                // a multiple of SUMS
     float lo, hi;         // of the integers
-    const int8_t *table;  // 16 of them, ascending, or NULL: all from lo to hi
+    const int8_t *table;  // 16 ascending values, or NULL: all from lo to hi
 } Values;
 
 // ---------------------------------------------------------------------------------------------------------------- rounding
@@ -201,7 +203,8 @@ static Values integers_of(const Format *f) {
     return (Values){.lo = (float)-f->offset, .hi = (float)(top - f->offset)};
 }
 
-// NaN counts as 0, what no scale reaches as the largest that one does. false: an infinity is among the values
+// NaN counts as 0, values beyond all scales as the largest representable one. false: a value is
+// infinite
 static bool read_values(Block *b, const Format *f, const EncodeInput *in) {
     bool finite = true;
     float square = 0;

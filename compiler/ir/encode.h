@@ -3,8 +3,8 @@
 #define BURIN_IR_ENCODE_H
 #include "ir/format.h"
 
-// The values of one block, those from n on missing (0); what each weighs beside its size: importance[i] >= 0, or NULL: all the
-// same.
+// The values of one block, those from n on missing (0), and their weights besides their size:
+// importance[i] >= 0, or NULL: equal.
 struct EncodeInput {
     const float *values, *importance;
     int64_t n;

@@ -47,7 +47,7 @@ typedef struct {
     int64_t first, n, stride;  // in elements
 } BlockRun;
 
-// What blocks stand for, as floats of a type of whole bytes.
+// The values of blocks, as floats of a type of whole bytes.
 static void copy_blocks(DType to, char *out, const BlockRun *r) {
     float values[FORMAT_BLOCK];
     for (int64_t i = 0; i < r->n; i += FORMAT_BLOCK) {
@@ -234,7 +234,7 @@ static void fill_nan(const Value *v) {
     for (int64_t i = 0, n = value_count(v); i < n; i++) dtype_store(v->dtype, value_out(v), i, NAN);
 }
 
-// What an encoder leaves is one state in two graphs.
+// An encoder's state is one state in two graphs.
 static bool same_state(const Node *a, const Node *b) {
     return a == b ||
            (attr_int(a, "memory", 0) && attr_int(b, "memory", 0) && attr_int(a, "layer", 0) == attr_int(b, "layer", 0) &&
@@ -252,7 +252,7 @@ static Value *find_state(EvalContext *c, const Node *n) {
     Arena *run = c->arena;
     c->arena = c->kept;
     states[c->n_states].node = n;
-    DType rounded = dtype_is_block(n->type.dtype) ? DT_f32 : n->type.dtype;  // what blocks stand for
+    DType rounded = dtype_is_block(n->type.dtype) ? DT_f32 : n->type.dtype;  // values of the blocks
     states[c->n_states].value = eval_fresh(c, eval_stored(c, rounded), n->type.rank, dim);
     c->arena = run;
     fill_nan(&states[c->n_states].value);

@@ -1,10 +1,11 @@
-// The reference interpreter: what every op means, in plain C. Constant folding, `burin run --interpret`, `burin check` and the
-// tests of kernels use it.
+// The reference interpreter: the meaning of every op, in plain C. Constant folding, `burin run
+// --interpret`, `burin check` and the tests of kernels use it.
 //
-// Two arithmetics. EVAL_F32 is the numeric contract: the bits of the compiled program (16 lanes in reductions over the last
-// axes, one fma chain for each product, segments of 256 keys, the runtime's polynomials; f16 and bf16 ops compute in f32 and
-// round once). EVAL_F64 is the truth that `check` measures against: every float is a double, functions are those of libm, and
-// only casts to 16 and 8 bits round.
+// Two arithmetics. EVAL_F32 is the numeric contract: the bits of the compiled program (16 lanes in
+// reductions over the last axes, one fma chain for each product, segments of 256 keys, the
+// runtime's polynomials; f16 and bf16 ops compute in f32 and round once). EVAL_F64 is the truth
+// that `check` measures against: every float is a double, functions are those of libm, and only
+// casts to 16 and 8 bits round.
 #ifndef BURIN_IR_EVAL_H
 #define BURIN_IR_EVAL_H
 #include "ir.h"
@@ -28,11 +29,13 @@ void eval_watch_attention(EvalContext *, AttentionWatch *, void *user);
 // those of the context unless they are given. The result lives until the next call; of a tuple node, result `item`.
 const Tensor *eval_node(EvalContext *, Node *, const Tensor *const *operands, int item);
 
-// A whole graph: inputs in order; outputs (room for n_outputs) live until the next call. States (KV caches) start as NaN and
-// are kept between calls, so that an incremental graph can be run chunk by chunk. Uses the marks of nodes. Where the type
-// of a state has a symbol (the number of slots), eval_set_symbol says its size; otherwise it is the symbol's lower bound.
+// A whole graph: inputs in order; outputs (room for n_outputs) live until the next call. States (KV
+// caches) start as NaN and are kept between calls, so that an incremental graph can be run chunk by
+// chunk. Uses the marks of nodes. Where the type of a state has a symbol (the number of slots),
+// eval_set_symbol sets its size; otherwise it is the symbol's lower bound.
 void eval_graph(EvalContext *, const Graph *, const Tensor *const *inputs, const Tensor **outputs);
-// The value of any node after eval_graph, for tracing; NULL for what is never materialised (pack).
+// The value of any node after eval_graph, for tracing; NULL for values that are never materialised
+// (pack).
 const Tensor *eval_traced(EvalContext *, const Node *);
 
 // The value of a node whose operands are all constants (of known data), in the arena of its graph; NULL when it has none or has

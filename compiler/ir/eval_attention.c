@@ -37,7 +37,7 @@ static void check_row(const Node *n, int64_t slot, int64_t slots, int64_t positi
                    (long long)slot, (long long)position, (long long)slots, (long long)context);
 }
 
-// Rows of `width` floats as blocks of q8_0 stand for them (runtime/kernels/kv_cache.h)
+// Rounds rows of `width` floats to the values of q8_0 blocks (runtime/kernels/kv_cache.h)
 static void round_to_blocks(float *x, int64_t rows, int64_t width) {
     q8_block *blocks = malloc((size_t)blocks_of((int)width) * sizeof *blocks);
     for (; rows > 0; rows--, x += width) {
@@ -124,7 +124,7 @@ typedef struct {
     KeyRows keys, values;
     const char *q, *bias, *mask, *sinks;
     size_t size;
-    void (*row)(const AttentionRow *, void *y);  // what is computed for each query and head
+    void (*row)(const AttentionRow *, void *y);  // results of each query and head
 } Attention;
 
 static void attend_row(const Attention *a, const Node *n, AttentionRow row, int64_t r, char *out) {
@@ -155,7 +155,8 @@ static int64_t keys_used(const Attention *a, int64_t rows) {
     return a->causal ? most : a->keys.keys;
 }
 
-// Values that are 1 at their own key and 0 elsewhere: what is weighed by them are the shares themselves.
+// Values that are 1 at their own key and 0 elsewhere: their weighted sums are the attention weights
+// themselves.
 static KeyRows unit_values(EvalContext *c, int64_t n) {
     double *data = arena_alloc(c->arena, (size_t)(n * n) * sizeof *data);
     for (int64_t i = 0; i < n; i++) data[i * n + i] = 1;

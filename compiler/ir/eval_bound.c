@@ -1,8 +1,10 @@
-// How far a result in f32 may be from the truth: what `burin check` allows, element by element.
+// How far a result in f32 may be from the truth: the tolerance of `burin check`, element by
+// element.
 //
-// Every bound is first order in U = 2^-24, the relative error of one rounding, and is doubled at the end (SAFETY), which covers
-// the higher orders. What a function of floats adds stands in its row of runtime/kernels/functions.h. Operands count as exact,
-// since `check` gives each node the operands that the program itself had. With |.| the sizes of the operands:
+// Every bound is first order in U = 2^-24, the relative error of one rounding, and is doubled at
+// the end (SAFETY), which covers the higher orders. The error of a float function is in its row of
+// runtime/kernels/functions.h. Operands count as exact, since `check` gives each node the operands
+// that the program itself had. With |.| the sizes of the operands:
 //
 //   elementwise     errors run through the formula: add: ea + eb + U |y|;  mul: |a| eb + |b| ea + U |y|;  exp: |y| ea + 2 U |y| ...
 //
@@ -10,7 +12,7 @@
 //
 //   matmul          U (K + 1) sum |x| |w|, then through the epilogue;  in blocks, by integers:
 //                   U (steps + 6) sum |x| |w|, steps one or two a group;  of rows rounded to bf16, by pairs:
-//                   (2^-9 + U (K + 2)) sum |x| |w|, and what is lost of subnormals
+//                   (2^-9 + U (K + 2)) sum |x| |w|, and the loss of subnormals
 //
 //   rms norm        U (n / 32 + 8) |y|:  half of the error of the sum of squares, root, division, two products
 //

@@ -1,8 +1,10 @@
-// Elementwise ops, one or a fused chain of them, with broadcasting: one loop for all ops and all dtypes.
+// Elementwise ops, one or a fused chain of them, with broadcasting: one loop for all ops and all
+// dtypes.
 //
-// The result is computed in chunks of CHUNK elements. Operands are brought into the chunk (broadcast, converted to the type
-// that is computed in: f32, f64 or i64), the formula is applied chunk by chunk, and what comes out is rounded to the result's
-// dtype. Inside a fused chain every op rounds as if it stood alone, so fusing does not change the numbers.
+// The result is computed in chunks of CHUNK elements. Operands are brought into the chunk
+// (broadcast, converted to the type that is computed in: f32, f64 or i64), the formula is applied
+// chunk by chunk, and the result is rounded to the result's dtype. Inside a fused chain every op
+// rounds as if it were alone, so fusing does not change the numbers.
 #include <string.h>
 
 #include "ir/eval_internal.h"
@@ -14,7 +16,8 @@ enum { CHUNK = 256 };
 typedef enum { LANE_F32, LANE_F64, LANE_I64 } Lane;
 
 typedef struct Chunk {
-    DType dtype;  // of the elements, as the node's type says; DT_COUNT: a constant that takes the type of what it meets
+    // element type of the node's type; DT_COUNT: a constant that adopts the other operand's type
+    DType dtype;
     Lane lane;
     union {
         float f[CHUNK];
@@ -24,7 +27,7 @@ typedef struct Chunk {
     };
 } Chunk;
 
-// What is known when a formula is applied to a chunk.
+// The context of a formula over a chunk.
 typedef struct {
     EvalContext *context;
     const Value *args;  // broadcast to the result
@@ -183,7 +186,7 @@ static void settle(Chunk *y, DType dtype) {
     convert_elements(dtype_of_lane(y->lane), y->f, dtype, stored, CHUNK);
 }
 
-// A constant becomes the type of what it meets.
+// A constant adopts the type of the other operand.
 static void adopt(const EvalContext *c, Chunk *x, DType dtype) {
     if (x->dtype != DT_COUNT) return;
     double value = x->d[0];

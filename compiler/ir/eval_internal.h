@@ -1,4 +1,4 @@
-// Inside the interpreter: values, the context, and what the files of eval share.
+// Internals of the interpreter: values, the context, and common functions of eval*.c.
 #ifndef BURIN_IR_EVAL_INTERNAL_H
 #define BURIN_IR_EVAL_INTERNAL_H
 #include "ir/convert.h"

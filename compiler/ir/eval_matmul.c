@@ -202,7 +202,7 @@ static void packed_product(EvalContext *c, const PackedWeights *p, DType real, c
     }
 }
 
-// What the sums of one row are made of, and so far.
+// The operands of one row's sums, and the sums so far.
 typedef struct {
     const Format *format;
     float sum;
@@ -273,7 +273,7 @@ static size_t row_bytes(const Value *x, int64_t depth) {
     return dtype_bytes(x->dtype, storage_units_of(x->dtype, 1, &depth));
 }
 
-// Rows of x that the entries of one expert stand for, as a matrix; *entry lists these.
+// Rows of x for the entries of one expert, as a matrix; *entry lists these.
 static Value rows_of_expert(EvalContext *c, const PackedWeights *p, const Value *x, const int64_t *index, int64_t expert,
                             int64_t *entry, int64_t entries) {
     int64_t rows = value_count(x) / p->depth, slots = rows ? entries / rows : 1, n = 0;

@@ -34,7 +34,8 @@ static const void *row_of(const Along *a, int64_t row) {
     return a->data + (size_t)(row * a->length) * (size_t)dtype_bits(a->wide) / 8;
 }
 
-// Is element i before element j? Larger (or smaller) first; NaN is larger than everything.
+// Returns true if element i is before element j: larger (or smaller) first; NaN is larger than
+// everything.
 static bool is_before(const Along *a, const void *row, int64_t i, int64_t j, bool largest) {
     if (a->wide == DT_i64) {
         const int64_t *x = row;

@@ -1,4 +1,5 @@
-// Functions on rows of f32 or f64, behind one table for each (eval_real.h is their text). Pointers are to rows of that type.
+// Functions on rows of f32 or f64, one table for each (eval_real.h is their text). Pointers are to
+// rows of that type.
 #ifndef BURIN_IR_EVAL_ROWS_H
 #define BURIN_IR_EVAL_ROWS_H
 #include "ir.h"

@@ -9,7 +9,7 @@ static int64_t checked_index(const Node *n, int64_t index, int64_t extent) {
     return index < 0 ? index + extent : index;
 }
 
-// Where element `at` of x lies that element i of the index (row-major) names.
+// The element of x that element i of the index (row-major) selects, as offset `at`.
 static int64_t place_of(const Node *n, const Value *x, const Value *like, int axis, int64_t i, int64_t index) {
     int64_t at = x->offset + checked_index(n, index, x->dim[axis]) * x->stride[axis];
     for (int a = like->rank; a-- > 0; i /= like->dim[a]) {

@@ -62,7 +62,7 @@ void eval_expand(EvalContext *c, Node *n) {
     c->out = value_broadcast(c->in[0], n->type.rank, dim);
 }
 
-// A part of `out`: the elements from `start` on along an axis, as many as `like` has.
+// A part of `out`: the elements from `start` on along an axis, with the extent of `like`.
 static void copy_into(const Value *out, int axis, int64_t start, const Value *x) {
     int64_t outer = 1, inner = 1, wide = dtype_bits(out->dtype) / 8;
     for (int i = 0; i < axis; i++) outer *= x->dim[i];
@@ -101,7 +101,7 @@ static int64_t read_index(const Node *n, int64_t index, int64_t size) {
     return index < 0 ? index + size : index;
 }
 
-// Rows of what was packed, in the format of the pack.
+// Rows of a packed table, in the format of the pack.
 static void gather_packed(EvalContext *c, Node *n) {
     const Value *x = c->in[0], *which = c->in[1];
     int64_t count = value_count(which), *indices = arena_alloc(c->arena, (size_t)count * sizeof *indices + 1);

@@ -19,7 +19,7 @@ void eval_windows(EvalContext *c, Node *n) {
     c->out = v;
 }
 
-// A view of the padded result where x lies.
+// A view of the part of the padded result that holds x.
 static Value inside_of(EvalContext *c, const Node *n, const Value *out) {
     int rank, ignored;
     const Dim *const *low = attr_dims(n, "low", &rank);

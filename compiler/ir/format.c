@@ -9,7 +9,7 @@
 #include "ir/encode.h"
 #include "kernels/quantize.h"
 
-// Of nibbles: IQ4_NL and IQ4_XS; twice the values of E2M1 (MXFP4)
+// Values of nibbles: IQ4_NL and IQ4_XS; twice the values of E2M1 (MXFP4)
 const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 const int8_t e2m1_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
@@ -334,7 +334,7 @@ float coded_minimum(const Format *f, const CodedBlock *c, int group) {
     return !format_has_minimum(f) ? 0 : has_float_m(f) ? c->m : c->m * (float)c->minimum[group];
 }
 
-// What q[i] stands for, without scale and minimum
+// The value of q[i] without scale and minimum
 static float number_of(const Format *f, const CodedBlock *c, int i) {
     if (f->table == TABLE_NF4) return nf4_table[c->q[i]];
     if (f->table == TABLE_FP4) return fp4_table[c->q[i]];
@@ -377,7 +377,7 @@ void format_read(const Format *f, const void *data, int64_t first, int64_t step,
     }
 }
 
-// Where d, an f16, stands in a block of a file, the minimum's behind it
+// The offset of d, an f16, in a block of a file; the minimum's follows
 static int place_of_d(const Format *f) {
     switch (f->dtype) {
         case DT_q2_k:

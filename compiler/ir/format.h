@@ -6,9 +6,9 @@
 
 enum { FORMAT_BLOCK = 256, FORMAT_GROUPS = 16 };  // the most values and groups of a block
 
-// Integers and scales of one block: value i is (d * scale[i / group]) * q[i] + m * minimum[i / group]. With zero points (of
-// MINIMUM_ZERO, _LINE, _FRACTION) q[i] - minimum[i / group] stands for q[i], and m is added or taken from it as it is; with a
-// table of floats q[i] are codes.
+// Integers and scales of one block: value i is (d * scale[i / group]) * q[i] + m * minimum[i /
+// group]. With zero points (MINIMUM_ZERO, _LINE, _FRACTION) q[i] - minimum[i / group] replaces
+// q[i], and m is added to it or subtracted as it is; with a table of floats q[i] are codes.
 typedef struct CodedBlock {
     float d, m;
     int16_t scale[FORMAT_GROUPS], minimum[FORMAT_GROUPS];
@@ -31,12 +31,12 @@ typedef struct Format {
     void (*decode)(const uint8_t *block, CodedBlock *);
     void (*encode)(const struct Format *, const EncodeInput *, CodedBlock *);  // NULL where burin cannot (encode.h)
 } Format;
-extern const int8_t iq4_values[16], e2m1_values[16];  // what nibbles stand for: TABLE_IQ4, TABLE_E2M1
+extern const int8_t iq4_values[16], e2m1_values[16];  // values of nibbles: TABLE_IQ4, TABLE_E2M1
 extern const Format formats[];
 extern const int n_formats;
 
 const Format *format_of(DType);        // NULL of a type without blocks
-const Format *format_of_ggml(int id);  // likewise
+const Format *format_of_ggml(int id);  // the same for scales
 bool dtype_is_block(DType);
 bool format_has_minimum(const Format *);                             // a part of the value that q does not multiply
 bool format_has_zero(const Format *);                                // a zero point a block
@@ -45,13 +45,15 @@ bool format_is_exact(const Format *);                                // ... take
 bool format_is_made(const Format *);                                 // by --quant
 bool format_has_panel_d(const Format *);                             // one d for all blocks of a row of weights
 bool format_has_fits(const Format *);                                // blocks of a panel are marked where they fit (blocks.h)
-int64_t format_panel_end(const Format *, int64_t blocks);            // bytes behind a panel's blocks: sums, or d of its columns
+// bytes after a panel's blocks: sums, or d of its columns
+int64_t format_panel_end(const Format *, int64_t blocks);
 float coded_scale(const Format *, const CodedBlock *, int group);    // of products of integers
-float coded_minimum(const Format *, const CodedBlock *, int group);  // ... and what they add for each row's integer; 0: none
+// ... and their addend for each row's integer; 0: none
+float coded_minimum(const Format *, const CodedBlock *, int group);
 int coded_zero(const Format *, const CodedBlock *, int group);       // taken from q first
 int64_t format_panel_bytes(const Format *);                          // of one block of 16 columns (runtime/kernels/blocks.h)
 void coded_values(const Format *, const CodedBlock *, float *values);
-// Codes of integers with a scale a group: what a format must hold
+// Codes of integers with a scale for each group: the values a format must hold
 typedef struct CodedKind {
     int bits;
     int64_t columns, group;  // of a row; of a scale, 0: in no order that blocks have
@@ -66,7 +68,8 @@ typedef struct BlockEnds {
     float d, m;  // m: of MINIMUM_LINE and _FRACTION
     int zero;
 } BlockEnds;
-// One block of a format with one scale, from codes (the offset taken from them) and a zero point (likewise), to f->bytes bytes
+// One block of a format with one scale, from codes and a zero point (the offset already subtracted
+// from both), to f->bytes bytes
 void block_write(const Format *, BlockEnds, const int16_t *codes, uint8_t *out);
 // The first of n blocks whose scale or minimum is infinite or no number; -1: none
 int64_t block_not_finite(const Format *, const void *data, int64_t n);

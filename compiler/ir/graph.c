@@ -390,7 +390,8 @@ static void clone_into(Graph *c, const Graph *g) {
     for (int i = 0; i < g->n_outputs; i++) graph_add_output(c, clone_operand(c, g, g->outputs[i]), g->output_names[i]);
 }
 
-// The data of constants is not copied: the clone must not outlive what they point into (the checkpoint, or this graph).
+// The data of constants is not copied: the clone must not outlive its source (the checkpoint, or
+// this graph).
 Graph *graph_clone(const Graph *g) {
     Graph *c = graph_new(g->name);
     dim_each_symbol(g, import_symbol, c);

@@ -180,7 +180,7 @@ static const Dim *cast(Walk *w, const Node *n, const Dim *const *at) {
     return equal ? truth(w, !dim_upper(equal)) : NULL;
 }
 
-// Of a known square: the side of an image of so many patches.
+// The square root of a known square: the side of an image of this many patches.
 static const Dim *square_root(Walk *w, const Node *n, const Dim *const *at) {
     const Tensor *power = n->op == OP_pow ? n->in[1]->value : NULL;
     int64_t square;
@@ -258,7 +258,7 @@ static const Dim *gather(Walk *w, const Node *n, const Dim *const *at) {
     return value_at(w, x, here);
 }
 
-// The operand of a concatenation at an index that lies within it, whatever its symbols are.
+// The operand of a concatenation at an index inside it for any values of its symbols.
 static const Dim *within_concat(Walk *w, const Node *n, const Dim **here, int axis) {
     for (int i = 0; i < n->n_in; i++) {
         const Dim *extent = n->in[i]->type.dim[axis], *past = dim_sub(w->graph, here[axis], extent);
@@ -352,7 +352,7 @@ bool index_covers(Node *scatter) {
     return true;
 }
 
-// A sum of what does not vary along the axis is a product.
+// A sum of a value that is constant along the axis is a product.
 static const Dim *cum_sum(Walk *w, const Node *n, const Dim *const *at) {
     Graph *g = w->graph;
     const Dim *here[MAX_RANK];
@@ -367,7 +367,7 @@ static const Dim *cum_sum(Walk *w, const Node *n, const Dim *const *at) {
     return dim_binary(g, DIM_MUL, value, count);
 }
 
-// The extremes of what does not vary along the axes are that; its sum is a product.
+// The extremes of a value that is constant along the axes are the value; its sum is a product.
 static const Dim *reduce(Walk *w, const Node *n, const Dim *const *at) {
     const Node *x = n->in[0];
     int n_axes;
@@ -386,7 +386,7 @@ static const Dim *reduce(Walk *w, const Node *n, const Dim *const *at) {
     return value && n->op == OP_reduce_sum ? dim_binary(w->graph, DIM_MUL, value, count) : value;
 }
 
-// A list whose elements grow by one step, or are all the same, has an expression for all of them.
+// A list whose elements grow by one step, or are all equal, has one expression for all elements.
 static const Dim *size_at(Walk *w, const Node *n, const Dim *const *at) {
     int count;
     int64_t index = 0;

@@ -1,5 +1,6 @@
-// Types of results from types of operands, one function a kind of op (named in ops.def). Each sets *result and returns true, or
-// reports what does not fit and returns false. Attributes that must be there were checked before (node_infer).
+// Types of results from types of operands, one function for each kind of op (named in ops.def).
+// Each sets *result and returns true, or reports a mismatch and returns false. node_infer has
+// already checked required attributes.
 #include "ir/infer.h"
 
 #include <stdarg.h>
@@ -156,7 +157,7 @@ bool infer_where(Graph *g, Node *n, Type *result) {
     return true;
 }
 
-// DT_COUNT: a constant, which takes the type of what it meets. DT_tuple: types differ.
+// DT_COUNT: a constant, which adopts the other operand's type. DT_tuple: types differ.
 static DType merge_dtypes(DType a, DType b) { return a == b || b == DT_COUNT ? a : a == DT_COUNT ? b : DT_tuple; }
 
 static DType expr_dtype(const Node *n, const Expr *e) {

@@ -34,7 +34,7 @@ bool infer_skip_norm(Graph *g, Node *n, Type *result) {
     return check_norm_weights(n, SKIP_NORM_WEIGHT);
 }
 
-// Width of a head when `width` is `heads` of them; NULL when it does not divide.
+// Width of a head if `width` is `heads` heads; NULL if it does not divide.
 static const Dim *head_width(Graph *g, const Dim *width, int64_t heads) {
     const Dim *h = dim_const(g, heads);
     return heads > 0 && dim_divides(g, h, width) ? dim_binary(g, DIM_FLOORDIV, width, h) : NULL;

@@ -98,7 +98,7 @@ bool infer_gather_nd(Graph *g, Node *n, Type *result) {
     return true;
 }
 
-// Updates of scatter_nd are [the index without its last axis, x behind the axes that are indexed].
+// Updates of scatter_nd are [the index without its last axis, x's axes after the indexed ones].
 static bool updates_fit(Graph *g, Node *n, int depth) {
     const Type *x = operand(n, 0), *index = operand(n, 1), *updates = operand(n, 2);
     int outer = index->rank - 1;

@@ -1,4 +1,4 @@
-// What the files of ir/ share among themselves.
+// Common declarations of ir/.
 #ifndef BURIN_IR_INTERNAL_H
 #define BURIN_IR_INTERNAL_H
 #include "ir.h"
@@ -12,6 +12,7 @@ enum { MAX_INLINE = 16 };  // elements of a constant that are printed in place
 bool tensor_is_inline(const Tensor *);
 uint64_t tensor_hash(const Tensor *);  // of its bytes; never 0
 
-// parse.c: one graph from *offset on, which moves behind it and the blanks and comments that follow; NULL after diag_error
+// parse.c: one graph from *offset on, which moves after it and the following blanks and comments;
+// NULL after diag_error
 Graph *graph_parse_at(const Source *, size_t *offset, const struct ConstantFile *);
 #endif

@@ -22,7 +22,7 @@ enum { SHIFT_X, SHIFT_SLOT, SHIFT_POSITION, SHIFT_OPERANDS };
 enum { SUPPRESSION_BOXES, SUPPRESSION_SCORES, SUPPRESSION_MOST, SUPPRESSION_IOU, SUPPRESSION_SCORE, SUPPRESSION_OPERANDS };
 enum { PRODUCT_X, PRODUCT_WEIGHTS, PRODUCT_EPILOGUE, EXPERT_INDEX = PRODUCT_EPILOGUE, EXPERT_EPILOGUE };
 
-// Of matmul_packed or expert_matmul: the first operand of the epilogue.
+// The first epilogue operand of matmul_packed or expert_matmul.
 static inline int product_epilogue(const Node *n) { return n->op == OP_expert_matmul ? EXPERT_EPILOGUE : PRODUCT_EPILOGUE; }
 static inline bool is_packed_product(const Node *n) { return n->op == OP_matmul_packed || n->op == OP_expert_matmul; }
 

@@ -23,7 +23,7 @@ bool op_find(const char *name, Op *op) {
     return false;
 }
 
-// A word of a list that blanks separate; *next moves behind it. False at the end.
+// A word of a blank-separated list; *next moves after it. False at the end.
 static bool next_word(const char **next, const char **word, size_t *length) {
     *word = *next + strspn(*next, " ");
     *length = strcspn(*word, " ");

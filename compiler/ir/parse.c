@@ -1,4 +1,5 @@
-// Reads the text form of graphs (print.c) back: locations, nodes and graphs; parse_value.c reads types and attributes.
+// Reads the text form of graphs (print.c) back: locations, nodes and graphs; parse_value.c reads
+// types and attributes.
 //
 //   graph      = "graph" NAME "(" input* ")" "->" "(" output* ")" ["where" bound ("," bound)*] "{" node* "}"
 //   input      = "%" NAME ":" type [attributes] [location]
@@ -13,9 +14,10 @@
 //   data       = HASH | element | "[" element* "]"
 //   location   = "@" path (":" LINE ":" COLUMN | "#" INDEX) [STRING]
 //
-// Lists are separated by commas. An attribute of the kind that ops.def gives it needs no word in front; a dimension that it
-// calls one (`dim`) stands without brackets. The type of a node may be left out where its operands give it; when it is there it
-// must agree. "//" starts a comment. The first error ends the reading.
+// Lists are separated by commas. An attribute of the kind that ops.def gives it needs no word
+// before it; a dimension that it calls one (`dim`) stands without brackets. The type of a node may
+// be left out where its operands give it; when it is there it must agree. "//" starts a comment.
+// The first error ends the reading.
 #include "ir/parse.h"
 
 #include <ctype.h>
@@ -238,7 +240,7 @@ static bool read_where(Parser *p) {
     return true;
 }
 
-// Moves over a parenthesis and what it holds.
+// Moves over a parenthesis and its contents.
 static bool skip_parentheses(Parser *p) {
     const char *start = p->at;
     int depth = 0;

@@ -1,6 +1,6 @@
-// Shared by the files that read the text form of graphs: a cursor with words, numbers and strings (parse_text.c), types,
-// constants and attributes (parse_value.c), nodes and graphs (parse.c). What returns a bool says false after a message; only
-// the first mistake has one.
+// Common declarations of the readers of graph text: a cursor with words, numbers and strings
+// (parse_text.c), types, constants and attributes (parse_value.c), nodes and graphs (parse.c).
+// Functions that return bool return false after a message; only the first mistake has one.
 #ifndef BURIN_PARSE_H
 #define BURIN_PARSE_H
 #include "ir.h"

@@ -1,4 +1,5 @@
-// The words of the text form of graphs: blanks and comments, names, numbers, strings, and what is said of the first mistake.
+// The words of the text form of graphs: blanks and comments, names, numbers, strings, and the
+// message of the first mistake.
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-// What stands in the lines of the text form of graphs (parse.c has its grammar): dimensions and types, constants, attributes.
+// The parts of lines in the text form of graphs (parse.c has its grammar): dimensions and types,
+// constants, attributes.
 #include <ctype.h>
 #include <string.h>
 

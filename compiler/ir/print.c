@@ -93,8 +93,8 @@ uint64_t constant_hash(Node *n) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------- attributes
-// Is it of the kind that the table gives it? Then it is written without a word in front. So are numbers and lists of them that
-// the table does not know.
+// An attribute of the table's kind is written without a word before it, as are numbers and lists of
+// numbers that the table does not know.
 static bool stands_bare(Op op, const Attr *a) {
     OpAttr known;
     if (op_attr(op, a->name, &known)) return known.kind == a->kind;
@@ -263,8 +263,8 @@ static void print_loc(Text *t, Loc at) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- nodes
-// An operand that stands behind absent ones is written with its name, unless the op takes any number of operands: there the
-// absent ones are "_".
+// An operand after absent ones is written with its name, unless the op takes any number of
+// operands: there the absent ones are "_".
 static void print_operands(Text *t, const Node *n) {
     bool named = op_most(n->op) >= 0, gap = false;
     int length, printed = 0;

@@ -1,4 +1,5 @@
-// What an input is to the program: the attribute "role", or what its name says. All names that mean something stand here.
+// The role of an input in the program: the attribute "role", or the meaning of its name. All such
+// names are here.
 #include <string.h>
 
 #include "ir.h"

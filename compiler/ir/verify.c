@@ -1,4 +1,5 @@
-// Checks that a graph is well-formed, after every pass in every build. What is wrong is printed under its node:
+// Checks that a graph is well-formed, after every pass in every build. An error is printed under
+// its node:
 //
 //     %x = gather(%embed, %tokens) {axis=0} : bf16[T, 192]
 //     ^ error: the operand %tokens comes later
@@ -108,7 +109,7 @@ static void check_constant(Verifier *v, const Node *n) {
         wrong(v, n, "the data has %llu bytes", (unsigned long long)t->bytes);
 }
 
-// What the operands give is what is stored. Works on a copy: the graph stays as it is.
+// Checks that the inferred type equals the stored one. Works on a copy: the graph stays as it is.
 static void check_type(Verifier *v, const Node *n) {
     Node copy = *n;
     if (n->n_in < op_least(n->op)) {

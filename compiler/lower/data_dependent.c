@@ -2,8 +2,7 @@
 // them threads wait, and each sets the number's symbol, which sizes later values. Memory is for the
 // largest number.
 //
-//   %n = nonzero(%x) {extent=count} : i64[2, count]     ->   kernel writes [count, 2] and count;
-// the value is a view of it
+//   %n = nonzero(%x) {extent=count} : i64[2, count]     ->   kernel writes [count, 2] and count; the value is a view of it
 //
 // One thread does all of the work.
 #include <string.h>

@@ -80,8 +80,7 @@ void group_identical_kernels(Program *p) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// buffers
+// ------------------------------------------------------------------------------------------------------------------ buffers
 // Reserved words: keywords, names in the emitted function, macros of headers (all names without a
 // small letter, and a few more).
 static bool is_reserved(const char *name) {
@@ -186,8 +185,7 @@ void name_buffers(Program *p) {
         }
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// weight fields
+// ------------------------------------------------------------------------------------------------------------- weight fields
 // "model.layers.3.self_attn.o_proj.weight" -> "self_attn_o_proj" (the part after the last number,
 // without .weight)
 static const char *short_name(Arena *arena, const Node *n) {

@@ -1,7 +1,6 @@
 // Lowering: a graph with a layout becomes a program. The steps, in order:
 //
-//   select_kernels           nodes to views and kernels                (select*.c, kernel.c,
-// view.c)
+//   select_kernels           nodes to views and kernels                (select*.c, kernel.c, view.c)
 //   group_identical_kernels  kernels with equal signatures             (kernel_identity.c)
 //   plan_states              KV caches and other states of a slot      (plan.c)
 //   roll_layers              equal layers become a loop                (roll.c)

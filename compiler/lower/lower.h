@@ -1,14 +1,11 @@
 // Graphs to programs: the kernel of each value, their order, the offset of every buffer and weight,
 // the barriers.
 //
-//   Program       one graph, lowered: kernels in order, loops over layers, buffers, states,
-// weights, figures of the plan. The
+//   Program       one graph, lowered: kernels in order, loops over layers, buffers, states, weights, figures of the plan. The
 //                 decoder's program of an encoder-decoder has that of the encoder
 //   Kernel        one call of a kernel function: operands, results, and the ranges of its threads
-//   View          an operand: a buffer, weight, state or caller's memory, with an offset and a
-// stride for each axis
-//   Buffer        memory of one value, or of several that share it (views, updates in place, the
-// same value of every layer)
+//   View          an operand: a buffer, weight, state or caller's memory, with an offset and a stride for each axis
+//   Buffer        memory of one value, or of several that share it (views, updates in place, the same value of every layer)
 //   PackedWeight  one constant in the form its kernels read: written panel by panel
 //
 // Rows. A program over rows (graph inputs of shape [R]) is lowered for one row and for many at

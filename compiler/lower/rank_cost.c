@@ -2,10 +2,8 @@
 // kind:
 //
 //   a token = reading + gathering
-//   reading   = bytes of the rank with most units, over the rate at which a machine reads memory:
-// decoding is bound by it
-//   gathering = for each gather, the network's latency and the bytes that a rank receives over its
-// rate
+//   reading   = bytes of the rank with most units, over the rate at which a machine reads memory: decoding is bound by it
+//   gathering = for each gather, the network's latency and the bytes that a rank receives over its rate
 //
 // A gather is an exchange between all pairs: with n ranks each receives (n - 1) / n of the columns,
 // 4 bytes each (rows of int8: 44 bytes for 32), and sends its own n - 1 times, over a full-duplex

@@ -3,15 +3,11 @@
 // one rank.
 //
 //   attention          by its queries' heads, each rank with the KV heads that those read
-//   caches, rotary     the same heads; a norm of each head is computed for all heads, absent ones
-// included
-//   a product whose columns only such kernels read (queries, keys, values): the panels that hold
-// the rank's heads; its result
+//   caches, rotary     the same heads; a norm of each head is computed for all heads, absent ones included
+//   a product whose columns only such kernels read (queries, keys, values): the panels that hold the rank's heads; its result
 //                      stays on the rank
-//   other products     by panels, then a gather: every rank has all columns before anything else
-// reads them
-//   rows of int8       if a result is only read as int8, each rank quantizes its columns, and the
-// int8 rows are gathered
+//   other products     by panels, then a gather: every rank has all columns before anything else reads them
+//   rows of int8       if a result is only read as int8, each rank quantizes its columns, and the int8 rows are gathered
 //   small products, and everything else: computed whole by every rank
 //
 // A LLaMA layer so has four gathers: of attention, o_proj, gate and up, down_proj.

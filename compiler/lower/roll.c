@@ -1,8 +1,7 @@
 // Identical layers become a loop. A period is found by equal keys in the list of all kernels:
 //
 //   embed norm | qkv ... down skip_norm | qkv ... down skip_norm | qkv ... down | gather_rows ...
-//                first                    first + period           the last iteration stops
-// `missing` kernels early
+//                first                    first + period           the last iteration stops `missing` kernels early
 //
 // An operand of the loop must be the same memory in every iteration: the buffers of all iterations
 // become one, which is correct if their values are never live at the same time. Weights and states

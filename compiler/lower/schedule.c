@@ -2,11 +2,9 @@
 // touches memory that another thread may have written (or writes memory that another may still
 // read) since the last barrier, and nowhere else.
 //
-//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier, unless it is
-// fused by tiles (tile_fusion.c)
+//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier, unless it is fused by tiles (tile_fusion.c)
 //   rotary writes k by heads; cache_append reads k by the same heads       -> none
-//   norm writes n (one row: every thread its own copy; more: by rows)      -> matmul reads it:
-// none, or a barrier
+//   norm writes n (one row: every thread its own copy; more: by rows)      -> matmul reads it: none, or a barrier
 //
 // Barriers go before each loop iteration, before each branch condition and after the region:
 // inside, the analysis starts anew.

@@ -1,10 +1,8 @@
 // Kernel selection: every node becomes a view of existing memory, or one kernel.
 //
-//   %qkv = matmul_packed(%n, %wqkv)          matmul kernel into a new buffer, threads divide the
-// panels
+//   %qkv = matmul_packed(%n, %wqkv)          matmul kernel into a new buffer, threads divide the panels
 //   %q = slice(%qkv) ...                     view
-//   %c = gather(%cos_table, %position)       view: row r is row position[r] of the table (only
-// rotary_embedding reads it)
+//   %c = gather(%cos_table, %position)       view: row r is row position[r] of the table (only rotary_embedding reads it)
 //   %qr = rotary_embedding(%q, %c, %s)       rotary kernel, in place: it is the only reader of %q
 //   %t = skip_rms_normalization(%o, %x, %w)  norm kernel, the sum overwrites %x
 //

@@ -1,12 +1,9 @@
 // Tile fusion: kernels that run on each finished tile of a producer, without waiting for the rest
 // (runtime/engine/tiles.h):
 //
-//   %qkv = matmul_packed(%x, %w)                                        threads divide panels; a
-// tile is a head
-//   %q = rotary_embedding(slice(%qkv)), %k = rotary_embedding(...)      fused: heads 0 to 8, 9 to
-// 11
-//   cache_append(%kc, %k), cache_append(%vc, slice(%qkv))               fused: heads 9 to 11, 12 to
-// 14
+//   %qkv = matmul_packed(%x, %w)                                        threads divide panels; a tile is a head
+//   %q = rotary_embedding(slice(%qkv)), %k = rotary_embedding(...)      fused: heads 0 to 8, 9 to 11
+//   cache_append(%kc, %k), cache_append(%vc, slice(%qkv))               fused: heads 9 to 11, 12 to 14
 //   %a = attention(%q, %kc, %vc)                                        barrier; a tile is a head
 //   %a8 = quantize_rows(%a)                                             fused
 //   %o = matmul_packed(%a8, %w2)                                        barrier

@@ -1,19 +1,14 @@
 // hoist: values that a step of rows reads but never changes leave the step.
 //
 //   before   graph encode(%ids: i32[S]) -> ("hidden"=%x)
-//            graph decode(%tokens: i32[R], %hidden: f32[S, 64], %slot, %position, %logit_rows) ->
-// (%logits)
+//            graph decode(%tokens: i32[R], %hidden: f32[S, 64], %slot, %position, %logit_rows) -> (%logits)
 //              %k = matmul_packed(%hidden, %wk)    %v = matmul_packed(%hidden, %wv)
 //              %a = attention(%q, %k, %v)
 //   after    graph encode(%ids: i32[S]) -> (%k1, %v1)
-//              %k = matmul_packed(%x, %wk)         %k1 = cache_append(state {kind="key", layer=0,
-// memory=1}, %k)
-//              %v = matmul_packed(%x, %wv)         %v1 = cache_append(state {kind="value", layer=0,
-// memory=1}, %v)
-//            graph decode(%tokens: i32[R], %slot, %position, %logit_rows, %memory: i32[R]) ->
-// (%logits)
-//              %a = attention(%q, state {kind="key", layer=0, memory=1}, state {...}, %slot,
-// %memory) {causal=1}
+//              %k = matmul_packed(%x, %wk)         %k1 = cache_append(state {kind="key", layer=0, memory=1}, %k)
+//              %v = matmul_packed(%x, %wv)         %v1 = cache_append(state {kind="value", layer=0, memory=1}, %v)
+//            graph decode(%tokens: i32[R], %slot, %position, %logit_rows, %memory: i32[R]) -> (%logits)
+//              %a = attention(%q, state {kind="key", layer=0, memory=1}, state {...}, %slot, %memory) {causal=1}
 //
 // An input of the rows' graph that is independent of rows (no token, slot, position) is the same in
 // every step of a sequence; so is everything computed from it and from constants alone. That part

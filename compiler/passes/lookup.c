@@ -1,10 +1,8 @@
 // Tables that are also weights: their rows are read from the panels, so that an embedding tied to
 // the output is stored once.
 //
-//   before   %p = pack(%w) {format="q8_0"}                         after   %p = pack(%w)
-// {format="q8_0"}
-//            %g = gather(%w, %tokens) : bf16[R, 192]                       %g = gather(%p, %tokens)
-// : q8_0[R, 192]
+//   before   %p = pack(%w) {format="q8_0"}                         after   %p = pack(%w) {format="q8_0"}
+//            %g = gather(%w, %tokens) : bf16[R, 192]                       %g = gather(%p, %tokens) : q8_0[R, 192]
 //            %x = cast(%g) {to=f32}                                        %x = cast(%g) {to=f32}
 //
 // The values are those of the pack's format: if the table has another format, this changes

@@ -1,14 +1,10 @@
 // quantize: weights to the format of --quant, caches to that of --kv, activations of integer
 // products to int8.
 //
-//   before   %p = pack(%w) {format="bf16"}                         after   %p = pack(%w)
-// {format="q8_0"}
-//            %y = matmul_packed(%x, %p)                                    %xq = quantize_rows(%x)
-// {format="q8_rows"}
-//                                                                          %y = matmul_packed(%xq,
-// %p)
-//            %k = state {kind="key"} : f32[S, 3, 512, 64]                   %k = state {kind="key"}
-// : q8_0[S, 3, 512, 64]
+//   before   %p = pack(%w) {format="bf16"}                         after   %p = pack(%w) {format="q8_0"}
+//            %y = matmul_packed(%x, %p)                                    %xq = quantize_rows(%x) {format="q8_rows"}
+//                                                                          %y = matmul_packed(%xq, %p)
+//            %k = state {kind="key"} : f32[S, 3, 512, 64]                   %k = state {kind="key"} : q8_0[S, 3, 512, 64]
 //
 // Without --quant every product keeps the format that its weights have in the checkpoint; with
 // --activations=f32 its rows stay floats. recipe.c decides the format of each matrix; rows that are

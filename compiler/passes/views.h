@@ -5,8 +5,7 @@
 // For the keys of grouped-query attention,
 //
 //   base [T, G * d]  --reshape, transpose, expand, reshape-->  view [G * r, T, d]
-//   base: (T) (G d)        view: (G r*) (T) (d)                r* is broadcast: the same element
-// for every index
+//   base: (T) (G d)        view: (G r*) (T) (d)                r* is broadcast: the same element for every index
 //
 // Reading the map replaces matching the chain: whatever the order of its nodes, the map is the
 // same.

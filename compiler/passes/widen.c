@@ -1,9 +1,7 @@
 // widen: 16-bit floats are computed in f32, and rounded where an op or a cast ends.
 //
-//   before   %s = add(%a, %b) : f16[T, 64]                        after   %s = add(%a32, %b32) :
-// f32[T, 64]
-//            %c = cast(%s) {to=f32}                                       %r = round_f16(%s)
-// {implied=1}
+//   before   %s = add(%a, %b) : f16[T, 64]                        after   %s = add(%a32, %b32) : f32[T, 64]
+//            %c = cast(%s) {to=f32}                                       %r = round_f16(%s) {implied=1}
 //            %t = cast(%c) {to=f16}                                       %t = round_f16(...)
 //
 // So every later pass, and every kernel, sees f32 alone, and the file's numbers stay: an f16 op

@@ -96,7 +96,7 @@ static json_t *json_of_heads(const Heads *h) {
     return o;
 }
 
-// Text of a token as it stands in the vocabulary.
+// Text of a token in the vocabulary.
 static json_t *json_of_tokens(const Attending *a, const Tokens *t) {
     json_t *o = json_object(), *pieces = json_array();
     for (int i = 0; i < t->n; i++) {
@@ -110,7 +110,7 @@ static json_t *json_of_tokens(const Attending *a, const Tokens *t) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- the run
-// What the program prints is not the report's.
+// The program's own output is not part of the report.
 static void run_silently(Build *b, const InterpreterWatch *watch) {
     fflush(stdout);
     int out = dup(STDOUT_FILENO), nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);

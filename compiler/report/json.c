@@ -1,4 +1,5 @@
-// Values for the report, and its text. jansson escapes; what it leaves is made safe for a page here.
+// JSON values of the report, and their text. jansson escapes; the remaining characters that a page
+// obeys are escaped here.
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ void json_add(json_t *array, json_t *value) {
 
 static const char *escape_of(char c) { return c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : c == '&' ? "\\u0026" : NULL; }
 
-// These three stand only inside of strings.
+// These three characters occur only inside of strings.
 char *json_for_page(const json_t *value) {
     char *plain = json_dumps(value, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(9));
     size_t length = 0;

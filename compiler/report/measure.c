@@ -1,5 +1,6 @@
-// burin report --run: the program is built and run with --profile, and its accounts (one for each call in the text; thread 0's
-// clock) are held against what the kernels of that call compute and move, and against the limits of this machine.
+// burin report --run: builds and runs the program with --profile, and compares its accounts (one
+// for each call in the text; thread 0's clock) with the arithmetic and memory traffic of that
+// call's kernels, and with the limits of this machine.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static const Target *best_cpu(const Toolchain *t) {
     usage_error("burin report --run runs what it compiles, and this CPU is none of --mcpu");
 }
 
-// Runs a command; what it said, or NULL when it failed.
+// Runs a command; returns its output, or NULL if it failed.
 static char *said_by(const Measuring *m, const CommandLine *line, const char *log) {
     const char *path = arena_printf(m->build->arena, "%s/%s.log", m->folder, log);
     bool good = process_succeeds(line, path, m->build->options->verbose);

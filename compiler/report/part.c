@@ -1,4 +1,5 @@
-// burin explain MODEL WHAT: the source of a part, what each pass did to it, the nodes it became, their kernels and bytes.
+// burin explain MODEL WHAT: the source of a part, its changes by each pass, its nodes, their
+// kernels and bytes.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static bool is_line_of(const char *line, const char *value) {
     return *line == '%' && !strncmp(line + 1, value, length) && !strncmp(line + 1 + length, " = ", 3);
 }
 
-// Of a line of IR: its place stands last, in quotes.
+// The quoted location at the end of a line of IR.
 static bool line_matches(const Part *p, const char *line) {
     size_t n = strlen(line), begin = n ? n - 1 : 0;
     if (p->is_value) {

@@ -1,7 +1,8 @@
-// What each pass did: the lines of the graphs before and after it, compared by the names of their values.
+// The changes of each pass: the lines of the graphs before and after it, compared by the names of
+// their values.
 //
-// Equal changes in many layers are one entry. A line's key is its text without what tells layers apart: numbers behind names
-// (%q.12), layers in paths ("model.layers.3.mlp"), hashes of constants.
+// Equal changes in many layers are one entry. A line's key is its text without layer-specific
+// parts: numbers after names (%q.12), layers in paths ("model.layers.3.mlp"), hashes of constants.
 //
 //   %y.4 = matmul(%x.3, %w.3) : f32[T, 64] @llama.burin:16:16 "model.layers.3.mlp"
 //   %y = matmul(%x, %w) : f32[T, 64] @llama.burin:16:16 "model.layers.*.mlp"           x 30
@@ -65,7 +66,8 @@ static const char *skip_digits(const char *c) {
     return c;
 }
 
-// Behind a number that tells layers apart, or NULL: .12 behind a name, 12 between points or slashes of a path, layer=12, #12
+// Returns the position after a layer-specific number, or NULL: .12 after a name, 12 between points
+// or slashes of a path, layer=12, #12
 static const char *behind_number(const char *line, const char *c, bool quoted) {
     const char *end = skip_digits(c);
     char before = c > line ? c[-1] : 0;
@@ -76,7 +78,7 @@ static const char *behind_number(const char *line, const char *c, bool quoted) {
 
 static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '/' || c == '-'; }
 
-// %q_proj.weight.12 -> %q_proj.weight. Returns what follows.
+// %q_proj.weight.12 -> %q_proj.weight. Returns the rest.
 static const char *fold_name(Text *t, const char *c) {
     const char *end = c + 1;
     while (is_name(*end)) end++;

@@ -1,5 +1,5 @@
-// burin plan: what a model would do over ranks, before anything is built for them. Of a model, its lowered program says what
-// ranks share; of a config.json alone, the shape of a LLaMA does.
+// burin plan: predicts a model over ranks before a build. A model's lowered program has the ranges
+// of ranks; for a config.json alone, the shape of a LLaMA does.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static int call_count(const Program *p, const Kernel *k) {
     return n;
 }
 
-// matmul_bf16_192x320                heads 6, 2, 2       its rank's heads alone go on with it
+// matmul_bf16_192x320                heads 6, 2, 2       stays with its rank's heads
 // attention_6x2x32                   heads 6             192 columns are gathered
 static void print_share(const Program *p, const Kernel *k) {
     const RankShare *s = &k->ranks;

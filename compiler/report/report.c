@@ -7,7 +7,7 @@
 
 #include "report_page.h"
 
-// The page is one file: what stands for its style, its data and its script is replaced by them.
+// The page is one file: placeholders for its style, its data and its script are replaced.
 static void write_page(Text *t, const json_t *data) {
     char *json = json_for_page(data);
     const struct {

@@ -1,5 +1,6 @@
-// What burin knows of a model as one JSON object (README.md lists its fields): `burin report` writes it, alone or inside a
-// page, and `burin explain` puts parts of it into words. All figures come from here, so that the three say the same.
+// burin's knowledge of a model as one JSON object (README.md lists its fields): `burin report`
+// writes it, alone or inside a page, and `burin explain` puts parts of it into words. All figures
+// come from here, so the three agree.
 #ifndef BURIN_REPORT_H
 #define BURIN_REPORT_H
 #include <jansson.h>
@@ -8,7 +9,7 @@
 #include "codegen/cost.h"
 
 int report_model(Build *);   // burin report: exit status
-int explain_model(Build *);  // burin explain: likewise
+int explain_model(Build *);  // burin explain: the same for a part
 
 // The whole object, of a model that is loaded, compiled and, where the options ask for it, run. Released with the arena.
 json_t *report_collect(Build *);
@@ -20,7 +21,7 @@ void json_put(json_t *object, const char *key, json_t *value);  // takes the val
 void json_put_text(json_t *object, const char *key, const char *);
 void json_put_count(json_t *object, const char *key, uint64_t);
 void json_add(json_t *array, json_t *value);
-// As text that may stand inside a <script>: ASCII alone, without <, > and &.
+// Text that is safe inside a <script>: ASCII alone, without <, > and &.
 char *json_for_page(const json_t *);  // malloc'd
 // Where a value comes from: {"text", "line", "column", "scope"}; absent parts are left out.
 json_t *json_of_loc(Loc);
@@ -52,6 +53,6 @@ json_t *layers_of_trace(const Program *, const char *path);
 double measure_reading(Build *);  // bytes a second that all threads together read from memory; 0: unknown
 // burin plan: prints the table (plan_ranks.c); of a config.json alone, the Build has no program.
 int plan_ranks(Build *, bool of_shape);
-// report --text: what the heads of every attention see in the text, by the interpreter (attend.c).
+// report --text: the attention weights of every head over the text, by the interpreter (attend.c).
 json_t *attend(Build *);
 #endif

@@ -1,4 +1,4 @@
-// What the model is, and what a step costs.
+// The model's summary, and the cost of a step.
 #include <string.h>
 
 #include "passes/pass.h"

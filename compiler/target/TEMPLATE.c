@@ -1,11 +1,12 @@
 // Adding a CPU level, by example. Each is one row or one function:
 //
 //   target.c                its row in `targets` and in `here`, the CPUs it serves best in `models`, perhaps defaults of --mcpu
-//   runtime/engine/cpu.h    burin_cpu_<symbol>: CPUID or HWCAP says whether this machine has it
-//   runtime/kernels/        vec_NAME.h, with -DBURIN_VECTORS=NAME in its flags: only for vectors of its own (runtime/README.md)
+//   runtime/engine/cpu.h    burin_cpu_<symbol>: true if CPUID or HWCAP of this machine has it
+//   runtime/kernels/        vec_NAME.h, with -DBURIN_VECTORS=NAME in its flags: only for vectors of its own (runtime/kernels/README.md)
 //   tests/kernels           one line in its runner: the bits must be those of plain C
 //
-// Nothing else knows targets: passes, plan and emitted text are the same for all, and so are the packed weights.
+// Nothing else knows targets: passes, plan and emitted text are the same for all, and so are the
+// packed weights.
 #include "target/target.h"
 
 extern const Target target_template;

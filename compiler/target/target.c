@@ -1,5 +1,5 @@
-// The CPUs that code is emitted for: one row a level. Its flags choose the vectors of runtime/kernels/vec.h; what the CPU must
-// have is tested in runtime/engine/cpu.h.
+// The CPUs that code is emitted for: one row a level. Its flags choose the vectors of
+// runtime/kernels/vec.h; runtime/engine/cpu.h tests for the required features.
 #include "target/target.h"
 
 #include <stddef.h>

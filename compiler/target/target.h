@@ -1,6 +1,7 @@
-// What a CPU offers. One row a CPU level in target.c; to add one, see TEMPLATE.c.
+// The features of CPUs. One row a CPU level in target.c; to add one, see TEMPLATE.c.
 //
-// A target chooses instructions and tile sizes only: the numeric contract makes the bits equal on all of them.
+// A target chooses instructions and tile sizes only: the numeric contract makes the bits equal on
+// all targets.
 #ifndef BURIN_TARGET_H
 #define BURIN_TARGET_H
 #include <stdbool.h>
@@ -26,7 +27,7 @@ extern const int n_targets;
 // By name, or by the name of a CPU model ("cortex-a76", "znver4", "native" for this machine): its best level, with `fast` also
 // among those for --math=fast. NULL when unknown.
 const Target *target_find(const char *name, bool fast);
-// The names of an architecture's levels, and of CPU models behind them.
+// The names of an architecture's levels, followed by CPU models.
 int target_names(const char *architecture, const char *list[], int room);
 // The default of --mcpu for an architecture: a list, best last.
 int target_defaults(const char *architecture, bool fast, const Target *list[], int room);

@@ -11,7 +11,8 @@ void arena_free(Arena *);
 
 // Zeroed, aligned to 16 bytes; never NULL (out of memory ends the run with a message).
 void *arena_alloc(Arena *, size_t bytes);
-void *arena_alloc_array(Arena *, size_t size, size_t n);  // likewise when size * n overflows, or n was negative
+// also if size * n overflows, or n was negative
+void *arena_alloc_array(Arena *, size_t size, size_t n);
 char *arena_strdup(Arena *, const char *text);
 char *arena_strndup(Arena *, const char *text, size_t n);
 char *arena_printf(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -20,7 +21,8 @@ char *arena_vprintf(Arena *, const char *format, va_list);
 char *arena_message(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vmessage(Arena *, const char *format, va_list);
 
-// Called by arena_free, last added first: for what an arena's objects hold elsewhere (a mapped file, a JSON document).
+// Called by arena_free, last added first: releases other resources of an arena's objects (a mapped
+// file, a JSON document).
 void arena_at_free(Arena *, void (*release)(void *), void *what);
 
 #define ARENA_NEW(arena, type)      ((type *)arena_alloc((arena), sizeof(type)))

@@ -118,7 +118,7 @@ static void report(Severity s, Loc at, const char *format, va_list args) {
     if (rest) *rest++ = 0;
     text_spell(&where, "%s", loc_text(at));
     bool color = use_color();
-    fflush(stdout);  // what was printed before it stands before it
+    fflush(stdout);  // earlier output comes first
     fprintf(stderr, "%s: %s%s:%s %s\n", where.length ? where.data : "burin", color ? s.color : "", s.label,
             color ? "\033[0m" : "", text.data);
     print_excerpt(at);

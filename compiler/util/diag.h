@@ -1,13 +1,16 @@
-// Errors, warnings and notes with a location. Lines and columns are computed only when something is printed.
+// Errors, warnings and notes with a location. Lines and columns are computed only when something is
+// printed.
 //
-// A message may have several lines: the first is the error, the source excerpt with its caret follows it, and every further
-// line is printed after the excerpt ("note: ...", "hint: ..."). Say what is wrong, what was expected, and what to do:
+// A message may have several lines: the first is the error, the source excerpt with its caret
+// follows it, and every further line is printed after the excerpt ("note: ...", "hint: ..."). Say
+// what is wrong, what was expected, and what to do:
 //
-//     diag_fatal(loc, "unknown function \"rms_nrm\"\nhint: did you mean \"rms_norm\"?");
+//     diag_fatal(loc, "unknown function \"rms_nrm\"
+// hint: did you mean \"rms_norm\"?");
 //
-// Names and texts of others arrive by %s, which spells what would command a terminal or begin a line
-// (base/escape.h).
-// %-s takes lines of our own ("\nhint: ..."), made by arena_message where they have such names in them.
+// Names and texts from outside arrive by %s, which escapes control characters and line ends
+// (base/escape.h). %-s takes lines of our own ("
+// hint: ..."), made by arena_message if they contain such names.
 #ifndef BURIN_DIAG_H
 #define BURIN_DIAG_H
 #include <setjmp.h>
@@ -48,10 +51,11 @@ void diag_stop_if_errors(void);  // after a phase that reports several errors
 
 void diag_remove_on_stop(const char *path);  // a partial output: file, or folder with its files
 void diag_keep(const char *path);            // the output is complete: do not remove it any more
-void diag_remove_outputs(void);              // removes what is registered: for the end by a signal
+void diag_remove_outputs(void);              // removes registered files when a signal ends the run
 
-// What a thread does between the two is not interrupted by the end of the run on another thread: making what it registers, or
-// moving it. They nest. A thread that holds for good ends the run alone: others wait where they would report or register.
+// Between the two calls another thread's end of the run does not interrupt this thread: while it
+// makes or moves something registered. They nest. A thread that never releases ends the run alone:
+// other threads wait where they would report or register.
 void diag_hold(void);
 void diag_release(void);
 

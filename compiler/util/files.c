@@ -26,7 +26,7 @@ static int refuse(int fd, int error) {
     return -1;
 }
 
-// Not blocking: a pipe that nobody writes to would wait here. It changes nothing for regular files.
+// Non-blocking: a pipe without a writer would block here. Regular files are unaffected.
 int open_regular(const char *path, uint64_t *size) {
     struct stat about;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -67,7 +67,7 @@ static void empty_folder(int fd) {
     closedir(d);
 }
 
-// unlinkat says whether it is a folder; only that is opened, and not through a link.
+// unlinkat reports whether it is a folder; only then it is opened, and never through a link.
 static bool remove_at(int folder, const char *name) {
     if (!unlinkat(folder, name, 0) || errno == ENOENT) return true;
     int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

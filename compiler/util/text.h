@@ -24,7 +24,8 @@ void text_free(Text *);
 const char *skip_blanks(const char *text);  // and tabs
 bool text_ends_with(const char *text, const char *end);
 char *text_lower(char *text);  // its letters of ASCII, in place; returns it
-// What stands behind a number of 1 to 9 digits, without a sign or zeros in front; NULL where there is none
+// The text after a number of 1 to 9 digits, without a sign or leading zeros; NULL without such a
+// number
 const char *text_number(const char *text, unsigned *number);
 
 // Whole files. All end the run with a message that names the path when they cannot.

@@ -3,8 +3,7 @@
 // each expert, which the pass mixtures reads.
 //
 //   before   %hit = equal(%index, 3) : bool[T, k]                      %index: of a top_k
-//            %y = where(%hit[:, 0], add(%x, mul(%e, %w[:, 0])), %x) ...   for each slot and each
-// expert
+//            %y = where(%hit[:, 0], add(%x, mul(%e, %w[:, 0])), %x) ...   for each slot and each expert
 //            %s = reduce_sum(mul(%hit, %w)) {axes=[1]}
 //   after    %shares = scatter_elements(0, %index, %w) {axis=1} : f32[T, E]
 //            %y = add(mul(%e0, %shares[:, 0]), mul(%e1, %shares[:, 1])) ...

@@ -1,13 +1,9 @@
 // mixtures: of a mixture's experts only those selected by a row are computed.
 //
-//   before   %y0 = mul(f(%x, %w0), %shares[:, 0])               after   %index = top_k(where(%mask,
-// iota, E)) : i32[T, k]
-//            %y1 = mul(f(%x, %w1), %shares[:, 1])                       %share =
-// gather_elements(%shares, %index) : f32[T, k, 1]
-//            %y = add(add(%y0, %y1), %y2) ...                           %yk = mul(f(%x,
-// %w[%index]), %share) : f32[T, k, N]
-//                                                                       %y = reduce_sum(%yk)
-// {axes=[1]}
+//   before   %y0 = mul(f(%x, %w0), %shares[:, 0])               after   %index = top_k(where(%mask, iota, E)) : i32[T, k]
+//            %y1 = mul(f(%x, %w1), %shares[:, 1])                       %share = gather_elements(%shares, %index) : f32[T, k, 1]
+//            %y = add(add(%y0, %y1), %y2) ...                           %yk = mul(f(%x, %w[%index]), %share) : f32[T, k, N]
+//                                                                       %y = reduce_sum(%yk) {axes=[1]}
 //
 // A sum with one term for each column of gate weights, in ascending order, whose gate weights are
 // zero except for k of a row (top_k_mask.c). The terms are one formula: node by node they agree
@@ -370,8 +366,7 @@ static bool recognise_mixture(Node *root, Attempt *a) {
     return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// misses
+// --------------------------------------------------------------------------------------------------------------------- misses
 // Returns true if a computation from the value, up to the next product, selects the matrices of a
 // product.
 static bool picks_matrices(Node *choice) {

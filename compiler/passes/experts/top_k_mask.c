@@ -1,14 +1,11 @@
 // The experts that a row selects: a mask that allows k of each row's E numbers, and values that are
 // zero outside of the mask.
 //
-//   %rank = reduce_sum(where(or(other > this, other == this and first), 1, 0))   how many come
-// before: of equal ones the first
+//   %rank = reduce_sum(where(or(other > this, other == this and first), 1, 0))   how many come before: of equal ones the first
 //   %mask = less(%rank, 2)                                                       the two highest
 //   %p = where(%mask, %scores, 0)      div(%p, %sum)      softmax(where(%mask, %scores, -inf))
-//   add(%p, %q)                                                                  the selection of
-// either
-//   %mask[:, 0:6]                                                                the selected ones
-// of the first six, possibly none
+//   add(%p, %q)                                                                  the selection of either
+//   %mask[:, 0:6]                                                                the selected ones of the first six, possibly none
 #include <math.h>
 #include <string.h>
 

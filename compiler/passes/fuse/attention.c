@@ -1,10 +1,8 @@
 // Attention: softmax(mask(scale * q k^T)) v becomes one op over rows with their heads folded,
 // whatever views surround it.
 //
-//   before   %s = matmul(%q, transpose(%k)) : f32[H, T, T]        after   %o = attention(%q', %k',
-// %v') {causal=1,
-//            %p = softmax(where(%causal, mul(%s, 0.125), -inf))                 num_heads=H,
-// num_kv_heads=G, scale=0.125}
+//   before   %s = matmul(%q, transpose(%k)) : f32[H, T, T]        after   %o = attention(%q', %k', %v') {causal=1,
+//            %p = softmax(where(%causal, mul(%s, 0.125), -inf))                 num_heads=H, num_kv_heads=G, scale=0.125}
 //            %o = matmul(%p, %v) : f32[H, T, d]                                 : f32[T, H * d]
 //
 // Scores are read from the softmax upwards (scores.c), up to the product of queries and keys. The

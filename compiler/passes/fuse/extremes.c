@@ -1,10 +1,8 @@
 // The minimum and maximum of a whole tensor are found row by row first, which threads divide:
 // DynamicQuantizeLinear needs them of every activation.
 //
-//   before   %m = reduce_max(%x : f32[128, 768]) {axes=[0, 1]}     after   %r = reduce_max(%x)
-// {axes=[1], keepdims=1} : f32[128, 1]
-//                                                                          %m = reduce_max(%r)
-// {axes=[0, 1]}
+//   before   %m = reduce_max(%x : f32[128, 768]) {axes=[0, 1]}     after   %r = reduce_max(%x) {axes=[1], keepdims=1} : f32[128, 1]
+//                                                                          %m = reduce_max(%r) {axes=[0, 1]}
 //
 // Computations on single numbers, such as a scale, move next to their operands: one thread then
 // computes several in a row, where threads would wait for each of them later.

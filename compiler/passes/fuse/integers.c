@@ -56,8 +56,7 @@ static bool is_rows_of_bytes(const Node *x) {
     return is_byte(bytes->type.dtype) && is_byte_of(x->in[1], bytes->type.dtype) && is_of_rows(x->in[1], x, views);
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// weights
+// ------------------------------------------------------------------------------------------------------------------ weights
 // A matrix of bytes, or of integers that fold made of them, minus a number or one number for each
 // column
 typedef struct Bytes {

@@ -1,9 +1,7 @@
 // Products by weights: matmul becomes matmul_packed, and the products of one value become one.
 //
-//   before   %t = transpose(%w) {perm=[1, 0]}                     after   %p = pack(%w)
-// {format="f32"}
-//            %y = matmul(%x, %t)                                          %y = matmul_packed(%x,
-// %p) {columns=192}
+//   before   %t = transpose(%w) {perm=[1, 0]}                     after   %p = pack(%w) {format="f32"}
+//            %y = matmul(%x, %t)                                          %y = matmul_packed(%x, %p) {columns=192}
 //
 // The weights stay as the checkpoint has them, [N, K], or [K, N] with `transposed`; a cast of the
 // weights to the type of the product is exact, and pack keeps the narrow form. Blocks along N would

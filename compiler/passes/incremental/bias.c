@@ -1,10 +1,8 @@
 // The bias of causal attention's scores as a function of a row's position and of every key that a
 // cache can hold.
 //
-//   before   %i = iota {dims=[T, T], axis=0}   %j = iota {dims=[T, T], axis=1}      after   both
-// over [T, context]
-//            %b = mul(%slopes, cast(sub(%j, %i))) : f32[H, T, T]                            %b ...
-// : f32[H, T, context]
+//   before   %i = iota {dims=[T, T], axis=0}   %j = iota {dims=[T, T], axis=1}      after   both over [T, context]
+//            %b = mul(%slopes, cast(sub(%j, %i))) : f32[H, T, T]                            %b ... : f32[H, T, context]
 //
 // Before, T counts both queries and keys: the axis of the keys is followed down through the formula
 // (ALiBi, T5's buckets) and becomes the cache's. The other axis then is rows, like everything else.

@@ -140,8 +140,7 @@ static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
     }
 }
 
-// --------------------------------------------------------------------------------------------------------------------
-// caches
+// -------------------------------------------------------------------------------------------------------------------- caches
 // Attention takes keys in segments of 256 (runtime/kernels/attention.h). A ring buffer of them
 // holds the sliding window of one call's rows, and more: the number of rows by which a slot can be
 // truncated.
@@ -277,8 +276,7 @@ static bool look_up_slices(Graph *g, const Dim *rows) {
     return changed;
 }
 
-// -------------------------------------------------------------------------------------------------
-// graphs over positions
+// ------------------------------------------------------------------------------------------------- graphs over positions
 // A graph over the positions of a text, all of whose outputs have a value for each position; or the
 // reason why it is none.
 typedef struct Sequence {

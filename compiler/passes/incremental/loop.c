@@ -1,18 +1,14 @@
 // Recurrences: a loop over the positions, whose step needs its own row and the state after the
 // previous step.
 //
-//   before   %t = loop(_, _, %h0, %x) {states=1, counter=i, extent=T, body=graph (%h, %x: f32[T,
-// 8]) -> (%h', %h')}
+//   before   %t = loop(_, _, %h0, %x) {states=1, counter=i, extent=T, body=graph (%h, %x: f32[T, 8]) -> (%h', %h')}
 //            body: %e = slice(%x) {axis=0, start=i, extent=1}   %h' = tanh(add(%h, reshape(%e)))
 //
 //   after    %s = state {kind="row", ring=1, window=1} : f32[S, 1, CTX, 8]
-//            %t = loop(_, _, %s, %x, %slot, %position, %h0) {..., extent=R, body=graph (%s, %x:
-// f32[R, 8], ...) -> (%s', %h')}
+//            %t = loop(_, _, %s, %x, %slot, %position, %h0) {..., extent=R, body=graph (%s, %x: f32[R, 8], ...) -> (%s', %h')}
 //            body: %at = slice(%position) {start=i, extent=1}   %of = slice(%slot) ...
-//                  %h = where(less(%at, 1), %h0, shift_rows(%s, %of, %at) {back=1})          (%h0
-// all zeros: no `where`)
-//                  ...                                          %s' = cache_append(%s, %h', %of,
-// %at)
+//                  %h = where(less(%at, 1), %h0, shift_rows(%s, %of, %at) {back=1})          (%h0 all zeros: no `where`)
+//                  ...                                          %s' = cache_append(%s, %h', %of, %at)
 //
 // A slot keeps the state after its last step: a ring buffer of one row. Rows of a call may belong
 // to any slots, each step uses its own slot's state; but a slot can only be truncated to no rows at

@@ -1,13 +1,9 @@
 // Convolutions over time and token shifts: nodes that read a fixed number of rows back.
 //
-//   before   %p = pad(%x, 0) {low=[0, 0, 2], ...} : f32[1, 32, T + 2]     after   %a =
-// shift_rows(%r) {back=2} : f32[T, 32]
-//            %w = windows(%p) {kernel=[3]} : f32[1, 32, T, 3]                     %b =
-// shift_rows(%r) {back=1}
-//                                                                                 %w = concat(%a',
-// %b', %r') {axis=3}
-//            %p = concat(0, slice(%x) {start=0, extent=T - 1})                    %p =
-// shift_rows(%x) {back=1}
+//   before   %p = pad(%x, 0) {low=[0, 0, 2], ...} : f32[1, 32, T + 2]     after   %a = shift_rows(%r) {back=2} : f32[T, 32]
+//            %w = windows(%p) {kernel=[3]} : f32[1, 32, T, 3]                     %b = shift_rows(%r) {back=1}
+//                                                                                 %w = concat(%a', %b', %r') {axis=3}
+//            %p = concat(0, slice(%x) {start=0, extent=T - 1})                    %p = shift_rows(%x) {back=1}
 //
 // with %r the rows of %x; a fill other than zero goes to the first rows by `where`. A convolution
 // that pads both ends and keeps the first T results computes only those. The meaning stays:
@@ -74,7 +70,7 @@ static Node *windows_first(Node *n, Along a, bool *reached) {
     return x ? with_extent(n, &x, NULL, a) : NULL;
 }
 
-// Less is padded behind.
+// Less padding after the axis.
 static Node *pad_first(Node *n, Along a, bool *reached) {
     int count;
     const Dim *high[MAX_RANK], *const *was = attr_dims(n, "high", &count), *low = attr_dims(n, "low", &count)[a.axis];
@@ -124,15 +120,16 @@ static bool compute_first_rows(Graph *g, const Dim *rows) {
     return changed;
 }
 
-// ------------------------------------------------------------------------------------------------------ values that lag behind
-// Element i along the axis is row i - lag of x; before the first row it is `fill`: one number, or of a lag of 1 a whole row.
+// -------------------------------------------------------------------------------------------------------- shifted values
+// Element i along the axis is row i - lag of x; before the first row it is `fill`: one number, or
+// for a lag of 1 a whole row.
 typedef struct Lagging {
     Node *x, *fill;
     int axis;
     int64_t lag;
 } Lagging;
 
-// What a slice along the axis begins, or the value itself.
+// The value that a slice along the axis starts from, or the value itself.
 static Node *beginning(Node *x, int axis) {
     bool begins = x->op == OP_slice && node_axis(x) == axis && dim_is(attr_dim(x, "start"), 0);
     return begins && attr_int(x, "step", 1) == 1 ? x->in[0] : x;
@@ -180,7 +177,7 @@ static bool is_lagging(const Node *n, const Dim *rows, Lagging *out) {
     return true;
 }
 
-// What zeros stand for in the first rows.
+// The replacement of zeros in the first rows.
 static Node *with_fill(Lagging v, Node *shifted, int64_t back, Node *before) {
     Graph *g = before->graph;
     double value;

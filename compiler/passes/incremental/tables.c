@@ -1,10 +1,8 @@
 // Values that depend on the position alone are computed at compile time for every position a slot
 // can hold, and looked up.
 //
-//   before   %i = iota {dims=[T, 1], axis=0}                      after   %t = constant :
-// f32[context, 16]
-//            %c = cos(mul(cast(%i), %frequencies)) : f32[T, 16]           %c = gather(%t, iota
-// {dims=[T]}) : f32[T, 16]
+//   before   %i = iota {dims=[T, 1], axis=0}                      after   %t = constant : f32[context, 16]
+//            %c = cos(mul(cast(%i), %frequencies)) : f32[T, 16]           %c = gather(%t, iota {dims=[T]}) : f32[T, 16]
 //
 // A lookup in a table of the checkpoint (learned positions) stays one. Tables beyond the size limit
 // stay computed.

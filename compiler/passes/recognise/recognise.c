@@ -1,7 +1,6 @@
 // recognise: formulas that have tuned kernels become one op each.
 //
-//   before   %s = mul(%x, %x)                                   after   %n = rms_normalization(%x,
-// %w) {epsilon=1e-06}
+//   before   %s = mul(%x, %x)                                   after   %n = rms_normalization(%x, %w) {epsilon=1e-06}
 //            %m = reduce_mean(%s) {axes=[1]}
 //            %e = add(%m, 1e-06)
 //            %r = sqrt(%e)

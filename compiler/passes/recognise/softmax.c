@@ -2,12 +2,9 @@
 //
 //   exp(x) / sum(exp(x)), exp(x - c) with one c for each sum, (exp(x) @ v) / sum(exp(x))
 //   exp(x - log(sum(exp(x))))
-//   exp(x) / (1 + sum(exp(x))), exp(x - c) / (exp(-c) + sum(exp(x - c)))      one more score, 0,
-// besides x
-//   m * exp(x) / sum(m * exp(x)), where m is 0 or 1                           softmax(where(m, x,
-// -inf))
-//   m * softmax(x) / sum(m * softmax(x))                                      softmax(where(m, x,
-// -inf))
+//   exp(x) / (1 + sum(exp(x))), exp(x - c) / (exp(-c) + sum(exp(x - c)))      one more score, 0, besides x
+//   m * exp(x) / sum(m * exp(x)), where m is 0 or 1                           softmax(where(m, x, -inf))
+//   m * softmax(x) / sum(m * softmax(x))                                      softmax(where(m, x, -inf))
 //
 //   before   %e = exp(sub(%x, reduce_max(%x) {axes=[1]}))         after   %p = softmax(%x) {axis=1}
 //            %p = div(%e, reduce_sum(%e) {axes=[1]})

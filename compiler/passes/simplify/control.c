@@ -1,11 +1,9 @@
 // Loops and branches: constants move into bodies, unused values go, a branch with a known condition
 // replaces its `if`, and the body of a loop that runs once replaces the loop.
 //
-//   before   %w = transpose(%weight) {perm=[1, 0]}              after   %t = loop(_, _, %h, %x)
-// {..., body=graph step(%h, %x) {
+//   before   %w = transpose(%weight) {perm=[1, 0]}              after   %t = loop(_, _, %h, %x) {..., body=graph step(%h, %x) {
 //            %t = loop(_, _, %h, %x, %w) {..., body=                      %weight = constant
-//              graph step(%h, %x, %w) { matmul(%h, %w) ...                %w = transpose(%weight)
-// ...
+//              graph step(%h, %x, %w) { matmul(%h, %w) ...                %w = transpose(%weight) ...
 
 #include "ir/control.h"
 

@@ -1,7 +1,6 @@
 // Lookups whose indices are expressions of their position (ir/index.h) are views.
 //
-//   before   %i = iota {dims=[1, 1, 1, T], axis=3}                after   %y = reshape(%mask)
-// {shape=[1, 1, 1, T]}
+//   before   %i = iota {dims=[1, 1, 1, T], axis=3}                after   %y = reshape(%mask) {shape=[1, 1, 1, T]}
 //            %y = gather(%mask, %i) {axis=0} : bool[1, 1, 1, T]
 //
 // For each axis of the table there is one expression: a constant is a slice of one, the index of a

@@ -1,7 +1,6 @@
 // A lookup by a function of one bounded integer becomes a lookup in a table of that function.
 //
-//   before   %d = sub(%keys, %queries) : i32[T, T]           after   %t = constant : i32[2 * T - 1]
-// (buckets by distance)
+//   before   %d = sub(%keys, %queries) : i32[T, T]           after   %t = constant : i32[2 * T - 1] (buckets by distance)
 //            ... abs, log, min, where: T5's buckets                  %b = gather(%t, add(%d, 511))
 //            %y = gather(%bias, %b)                                  %y = gather(%bias, %b)
 //

@@ -196,8 +196,7 @@ static Node *simplify_concat(Node *n) {
     return NULL;
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// other views
+// ------------------------------------------------------------------------------------------------------------- other views
 static bool is_index(DType t) { return t == DT_i32 || t == DT_i64; }
 
 // gather with one constant index everywhere is a slice; an index from the end is counted from the start. Indices need not be

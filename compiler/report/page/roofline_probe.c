@@ -1,6 +1,8 @@
-// A program of its own, compiled for this CPU when `burin report --run` measures: what memory and arithmetic give here.
-// usage: limits THREADS BYTES     prints bytes a second read from a block of so many, operations a second of fused
-// multiply-adds and of products of int8; all of them with every thread at work.
+// A program of its own, compiled for this CPU by `burin report --run`: measures the limits of
+// memory and arithmetic.
+// usage: limits THREADS BYTES     prints bytes a second read from a block of this size, operations
+// a second of fused
+// multiply-adds and of int8 products; all with every thread at work.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@ typedef struct Work {
 
 static volatile float sink;
 
-// Of this thread: what neighbours take is not counted.
+// CPU time of this thread, without other processes.
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -83,7 +85,8 @@ static void *work_once(void *argument) {
     return NULL;
 }
 
-// What the threads do at once. Neighbours only take away: the best run of all together, or, of what they do not share, of each.
+// Rates of all threads at once. Other processes only slow them down: the best run of all threads,
+// or of each thread for unshared resources.
 static double best_of(Work *works, int threads, double (*rate)(const Work *, double), bool shared) {
     pthread_t thread[MOST_THREADS];
     double best = 0, own[MOST_THREADS] = {0}, sum_of_own = 0;
