@@ -158,6 +158,9 @@ static void add_headers(burin_request *q, const char *type) {
     evhttp_add_header(out, "Content-Type", type);
     evhttp_add_header(out, "X-Content-Type-Options", "nosniff");
     evhttp_add_header(out, "Cache-Control", "no-store");
+    evhttp_add_header(out, "Content-Security-Policy",
+                      "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+                      "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
     if (!allows_origin(q->server, origin)) return;
     evhttp_add_header(out, "Access-Control-Allow-Origin", origin);
     evhttp_add_header(out, "Vary", "Origin");

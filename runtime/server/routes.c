@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "program/output.h"
+#include "server/page.h"
 #include "server/server.h"
 
 static void handle_health(burin_request *q) {
@@ -25,9 +26,16 @@ static void handle_models(burin_request *q) {
     burin_reply(q, 200, &body, NULL);
 }
 
+static void handle_page(burin_request *q) {
+    burin_capture body = {0};
+    burin_capture_add(&body, server_page, sizeof server_page - 1);
+    burin_reply(q, 200, &body, "text/html; charset=utf-8");
+}
+
 extern const burin_api burin_chat_api, burin_text_api, burin_messages_api, burin_responses_api;
 
 const burin_route burin_routes[] = {
+    {"/", EVHTTP_REQ_GET, handle_page, NULL, true},
     {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
     {"/v1/health", EVHTTP_REQ_GET, handle_health, NULL, true},
     {"/v1/models", EVHTTP_REQ_GET, handle_models, NULL, false},

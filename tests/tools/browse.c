@@ -1,5 +1,5 @@
 // Opens a page in headless Chromium and evaluates expressions in it, over the pipes of its DevTools protocol.
-// usage: browse CHROMIUM < LINES     "open PAGE", "shot FILE.png", or an expression, whose value is printed as a line
+// usage: browse CHROMIUM < LINES     "open PAGE" (a file, or one of the loopback), "width PIXELS", "shot FILE.png", or an expression, whose value is printed as a line
 // Exit status 1, with what was said, when the page logged an error or threw one; 3 when Chromium does not answer.
 #include <jansson.h>
 #include <poll.h>
@@ -133,8 +133,9 @@ static json_t *ask(const char *method, json_t *parameters) {
 
 static void open_page(const char *page) {
     char url[4096], path[4096];
-    if (!realpath(page, path)) give_up("there is no such page");
-    snprintf(url, sizeof url, "file://%.4000s", path);
+    bool served = !strncmp(page, "http://127.0.0.1:", strlen("http://127.0.0.1:"));
+    if (!served && !realpath(page, path)) give_up("there is no such page");
+    snprintf(url, sizeof url, "%s%.4000s", served ? "" : "file://", served ? page : path);
     browser.session = NULL, browser.loaded = false;
     json_t *target = ask("Target.createTarget", json_pack("{ss}", "url", "about:blank"));
     json_t *attached =
@@ -155,7 +156,7 @@ static void open_page(const char *page) {
 }
 
 static void evaluate(const char *expression) {
-    json_t *r = ask("Runtime.evaluate", json_pack("{sssb}", "expression", expression, "returnByValue", 1));
+    json_t *r = ask("Runtime.evaluate", json_pack("{sssbsb}", "expression", expression, "returnByValue", 1, "awaitPromise", 1));
     json_t *value = json_object_get(json_object_get(r, "result"), "value");
     char *text = json_is_string(value) ? strdup(json_string_value(value))
                  : value               ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT)
@@ -181,11 +182,18 @@ static void write_screenshot(const char *path) {
     json_decref(r);
 }
 
+static void set_width(int width) {
+    json_decref(ask("Emulation.setDeviceMetricsOverride",
+                    json_pack("{sisisisb}", "width", width, "height", 800, "deviceScaleFactor", 1, "mobile", width < 600)));
+}
+
 static void obey(const char *line) {
     if (!strncmp(line, "open ", 5))
         open_page(line + 5);
     else if (!strncmp(line, "shot ", 5))
         write_screenshot(line + 5);
+    else if (!strncmp(line, "width ", 6))
+        set_width(atoi(line + 6));
     else if (*line)
         evaluate(line);
 }

@@ -1,6 +1,8 @@
 // Sends requests to a server on the loopback, some at a time, and prints their replies in the order of the requests, one a line:
 // the status, then the body, with what differs from run to run set to 0. usage: http_client PORT AT_ONCE [HEADER ...] < REQUESTS
 // A line of REQUESTS is METHOD PATH BODY; with !N in front the client leaves after N bytes of the reply, and prints "gone".
+//        http_client PORT idle N < REQUESTS asks while N connections are open that say nothing
+//        http_client PORT slow SECONDS < BYTES reads the reply slowly at first
 //        http_client PORT raw [SECONDS] < BYTES sends the bytes as they are, and prints what comes until the server closes, or
 //        until it has said nothing for so long (1)
 #include <arpa/inet.h>
@@ -163,6 +165,30 @@ static int send_raw(double seconds) {
     return 0;
 }
 
+// Opens n connections that say nothing, then asks as ever.
+static void open_idle(int n) {
+    for (int i = 0; i < n; i++) connect_to(10);
+}
+
+// Reads some bytes at a time, with pauses that add up to so many seconds, then the rest.
+static int read_slowly(double seconds) {
+    char block[64];
+    text out = {0}, reply = {0};
+    size_t n;
+    while ((n = fread(block, 1, sizeof block, stdin))) add(&out, block, n);
+    int file = connect_to(30), small = 2048;
+    setsockopt(file, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    send_all(file, out.data, out.n);
+    for (int i = 0; i < 20; i++) {
+        ssize_t got = recv(file, block, sizeof block, 0);
+        if (got > 0) add(&reply, block, (size_t)got);
+        usleep((useconds_t)(seconds / 20 * 1e6));
+    }
+    receive(file, &reply, SIZE_MAX);
+    fwrite(reply.data, 1, reply.n, stdout);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     pthread_t threads[MOST_THREADS];
     size_t room = 0;
@@ -170,6 +196,8 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     port = atoi(argv[1]);
     if (!strcmp(argv[2], "raw")) return send_raw(argc > 3 ? atof(argv[3]) : 1);
+    if (!strcmp(argv[2], "slow")) return read_slowly(argc > 3 ? atof(argv[3]) : 1);
+    if (!strcmp(argv[2], "idle") && argc == 4) open_idle(atoi(argv[3])), argv[2] = "1", argc = 3;
     int at_once = atoi(argv[2]);
     headers = argv + 3, n_headers = argc - 3;
     for (ssize_t n; n_requests < MOST_REQUESTS && (n = getline(&requests[n_requests], &room, stdin)) > 0; room = 0) {
