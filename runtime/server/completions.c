@@ -253,7 +253,7 @@ void burin_handle_completion(burin_request *q) {
     burin_settings_read(q, burin_body_integer(q, "max_tokens", 16, 0, INT64_MAX));
     q->logprobs = burin_body_integer(q, "logprobs", -1, 0, 100);
     burin_form_read(q);
-    burin_prompt_text(q, *prompt);
+    burin_prompt_plain(q, *prompt);
     put_prompt_first(q, prompt);
     burin_name_request(q, "cmpl-");
     burin_answers_open(q);

@@ -161,7 +161,7 @@ static void read_ids(burin_request *q, const burin_list *ids) {
     }
 }
 
-void burin_prompt_text(burin_request *q, burin_value prompt) {
+void burin_prompt_plain(burin_request *q, burin_value prompt) {
     if (prompt.kind == BURIN_LIST && prompt.list->n == 1 && prompt.list->items[0].kind != BURIN_INTEGER)
         prompt = prompt.list->items[0];
     if (prompt.kind == BURIN_LIST && prompt.list->n && prompt.list->items[0].kind == BURIN_INTEGER)

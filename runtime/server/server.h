@@ -178,7 +178,7 @@ char *burin_copy_text(burin_value);  // terminated; the caller frees it
 void burin_settings_read(burin_request *, int64_t max_tokens);  // sampling, stops, n: into the request's command
 burin_value burin_prompt_json(burin_request *, const burin_value *tools);  // messages as burin_render takes them
 void burin_prompt_chat(burin_request *);                        // from messages and tools
-void burin_prompt_text(burin_request *, burin_value);           // from a text, or ids
+void burin_prompt_plain(burin_request *, burin_value);           // from a text, or ids
 void burin_prompt_encode(burin_request *, const burin_encoding *);
 
 // ---- forms.c: what answers must be; its grammar's mistakes fail ----
