@@ -30,7 +30,7 @@ says "server: no port" 2 "expected HOST:PORT" "$talk" --serve 127.0.0.1:x
 serving "$talk" -t 1 --parallel 2 --queue 2 --max-body 20000 --max-messages 3 || { cat "$WORK/served"; exit 1; }
 reply "server: health" '^200 {"status": "ok"}$' GET /health
 reply "server: models" '^200 .*"id": "model".*"n_ctx": 512' GET /v1/models
-text=$("$talk" "It was" --temp 0 -n 8)
+text=$("$talk" "It was" --raw --temp 0 -n 8)
 reply "server: a text: $text" "^200 .*\"text\": \"$text\", \"logprobs\": null, \"finish_reason\": \"length\".*\"prompt_tokens\": 3, \"completion_tokens\": 8, \"total_tokens\": 11" \
     POST /v1/completions '{"prompt": "It was", "temperature": 0, "max_tokens": 8}'
 reply "server: a text of ids" "\"text\": \"$text\"" POST /v1/completions "{\"prompt\": [$("$talk" --tokenize "It was")], \"temperature\": 0, \"max_tokens\": 8}"
