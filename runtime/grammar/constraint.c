@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/allocate.h"
+#include "base/escape.h"
 #include "text_transitions.h"
+#include "tokenizer/tokenizer.h"
 #include "vocabulary.h"
 
 enum { KEPT_MASKS = 64 };
@@ -30,8 +32,27 @@ struct burin_constraint {
     bool first;         // is the next token the first, which may lose its space?
 };
 
+bool burin_grammar_find_tokens(burin_grammar *g, const void *tokenizer, int32_t vocab_size) {
+    for (int32_t i = 0; i < g->n_references; i++) {
+        burin_token_reference *r = &g->references[i];
+        size_t bytes;
+        if (*r->text) r->id = burin_token_find(tokenizer, r->text, strlen(r->text));
+        if (r->id >= 0 && r->id < vocab_size && burin_token_text(tokenizer, r->id, &bytes)) continue;
+        if (*r->text)
+            burin_format(g->error, sizeof g->error, "the grammar refers to %s, which is no token of this model", r->text);
+        else
+            burin_format(g->error, sizeof g->error, "the grammar refers to token %d, which this model does not have", r->id);
+        return false;
+    }
+    return true;
+}
+
 burin_constraint *burin_constraint_open(burin_grammar *grammar, const void *tokenizer, int32_t vocab_size,
                                         const char *const *marks) {
+    if (!burin_grammar_find_tokens(grammar, tokenizer, vocab_size)) {
+        burin_grammar_free(grammar);
+        return NULL;
+    }
     burin_constraint *c = burin_allocate(1, sizeof *c);
     c->grammar = *grammar;
     c->matcher = burin_recognizer_open(&c->grammar);
@@ -61,14 +82,40 @@ void burin_constraint_start(burin_constraint *c, bool first) {
     c->first = first && c->vocabulary.drops;
 }
 
+static bool is_visible(const burin_vocabulary *v, int32_t token) { return v->begin[token] != v->begin[token + 1]; }
+
+// Bytes that begin a reference of the grammar are no text in it.
+static bool is_text(const burin_constraint *c, int32_t token) {
+    const burin_vocabulary *v = &c->vocabulary;
+    return is_visible(v, token) && !(c->grammar.n_references && (uint8_t)v->texts[v->begin[token]] >= BURIN_NO_REFERENCE);
+}
+
+// The state after the token of a reference, or after any other token; 0: the grammar does not want it.
+static int32_t state_after_reference(burin_constraint *c, int32_t reference, bool negated) {
+    int32_t state = burin_recognizer_step(c->matcher, c->state, negated ? BURIN_NO_REFERENCE : BURIN_REFERENCE);
+    for (int i = 0; i < 2 && state; i++)
+        state = burin_recognizer_step(c->matcher, state, burin_reference_byte(reference, i));
+    return state;
+}
+
+// Adds the readings of a token by the references of the grammar to those of its text.
+static int32_t join_references(burin_constraint *c, int32_t token, int32_t state) {
+    for (int32_t i = 0; i < c->grammar.n_references; i++) {
+        bool own = c->grammar.references[i].id == token;
+        int32_t other = own || is_visible(&c->vocabulary, token) ? state_after_reference(c, i, !own) : 0;
+        state = !state ? other : !other ? state : burin_recognizer_join(c->matcher, state, other);
+    }
+    return state;
+}
+
 static int32_t state_behind(burin_constraint *c, int32_t token) {
     const burin_vocabulary *v = &c->vocabulary;
-    if (token < 0 || token >= v->size || v->begin[token] == v->begin[token + 1]) return 0;
-    int32_t state = c->state;
-    int64_t from = v->begin[token] + (c->first && v->texts[v->begin[token]] == ' ');
+    if (token < 0 || token >= v->size) return 0;
+    int32_t state = is_text(c, token) ? c->state : 0;
+    int64_t from = v->begin[token] + (state && c->first && v->texts[v->begin[token]] == ' ');
     for (int64_t i = from; state && i < v->begin[token + 1]; i++)
         state = burin_recognizer_step(c->matcher, state, (uint8_t)v->texts[i]);
-    return state;
+    return join_references(c, token, state);
 }
 
 bool burin_constraint_allows(burin_constraint *c, int32_t token) { return state_behind(c, token) != 0; }
@@ -236,6 +283,19 @@ static void allow_group(burin_constraint *c, burin_token_group group) {
     if (reach < 0) walk_tree(c, tree, &f);
 }
 
+static void mask_references(burin_constraint *c, kept_mask *mask) {
+    const burin_vocabulary *v = &c->vocabulary;
+    for (int32_t token = 0; token < v->size; token++)
+        if (is_visible(v, token) && !is_text(c, token)) mask->bits[token / 64] &= ~((uint64_t)1 << token % 64);
+    for (int32_t i = 0; i < c->grammar.n_references; i++) {
+        int32_t id = c->grammar.references[i].id;
+        if (state_after_reference(c, i, false)) allow(mask->bits, id, true);
+        bool others = state_after_reference(c, i, true) != 0;
+        for (int32_t token = 0; token < v->size && others; token++)
+            if (token != id && is_visible(v, token)) allow(mask->bits, token, true);
+    }
+}
+
 static void make_mask(burin_constraint *c, kept_mask *mask) {
     const burin_vocabulary *v = &c->vocabulary;
     c->bits = mask->bits;
@@ -246,6 +306,7 @@ static void make_mask(burin_constraint *c, kept_mask *mask) {
         allow(mask->bits, v->copies[i][1], mask->bits[first / 64] >> first % 64 & 1);
     }
     mask->bits[v->size / 64] &= ~((uint64_t)1 << v->size % 64);
+    if (c->grammar.n_references) mask_references(c, mask);
     mask->n = 0;
     for (int32_t i = 0; i < v->words; i++) mask->n += __builtin_popcountll(mask->bits[i]);
 }

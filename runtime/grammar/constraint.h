@@ -5,6 +5,7 @@
 
 typedef struct burin_constraint burin_constraint;
 
+// NULL: the grammar, which is freed, refers to a token that the tokenizer does not have; its `error` names it.
 // Of a parsed grammar, which it then owns, over the tokens of a tokenizer (ids below vocab_size). `marks`: the grammar sees
 // special tokens that stand in one of these as their text, though nothing is printed of them; ends with NULL; or NULL.
 burin_constraint *burin_constraint_open(burin_grammar *, const void *tokenizer, int32_t vocab_size, const char *const *marks);

@@ -51,6 +51,18 @@ enum {
     BURIN_GRAMMAR_READINGS = 1 << 13,  // of one text, at once
 };
 
+// <[123]>, <think>: a token by its id or its text. In nodes it is three bytes that no text has: BURIN_REFERENCE for the token,
+// BURIN_NO_REFERENCE for any other one, then the number of the reference.
+enum { BURIN_NO_REFERENCE = 0xfe, BURIN_REFERENCE = 0xff, BURIN_MOST_REFERENCES = 1 << 10, BURIN_LONGEST_REFERENCE = 100 };
+typedef struct burin_token_reference {
+    char text[BURIN_LONGEST_REFERENCE];  // with its brackets; "": by the id
+    int32_t id;                          // -1: not found yet
+} burin_token_reference;
+
+static inline uint8_t burin_reference_byte(int32_t reference, int place) {
+    return (uint8_t)(0x80 + (place ? reference % 64 : reference / 64));
+}
+
 typedef struct burin_grammar {
     burin_grammar_node *nodes;
     int32_t n_nodes;
@@ -58,12 +70,16 @@ typedef struct burin_grammar {
     int32_t n_classes;
     int32_t *entries;  // the first node of each rule
     int32_t n_rules, root;
+    burin_token_reference *references;
+    int32_t n_references;
     char error[512];
 } burin_grammar;
 
 // False: `error` names the place and what was expected there. `name` stands in front of it.
 bool burin_grammar_parse(burin_grammar *, const char *name, const char *text, size_t bytes);
 void burin_grammar_free(burin_grammar *);
+// Finds the ids of the tokens that the grammar refers to; false: `error` names one that the tokenizer does not have.
+bool burin_grammar_find_tokens(burin_grammar *, const void *tokenizer, int32_t vocab_size);
 
 typedef struct burin_recognizer burin_recognizer;
 burin_recognizer *burin_recognizer_open(const burin_grammar *);
@@ -72,6 +88,7 @@ int32_t burin_recognizer_start(burin_recognizer *);                             
 int32_t burin_recognizer_step(burin_recognizer *, int32_t state, uint8_t byte);  // 0: no text goes on so
 // The state behind each character of some sets, when that is one and the same. -1: more must be known of the characters.
 int32_t burin_recognizer_step_parts(burin_recognizer *, int32_t state, uint8_t parts);
+int32_t burin_recognizer_join(burin_recognizer *, int32_t a, int32_t b);  // the state of all readings of both
 bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);  // is the text whole?
 bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);  // may there be more?
 bool burin_recognizer_overflowed(const burin_recognizer *);              // a step had too many readings, and gave 0

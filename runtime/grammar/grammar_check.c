@@ -12,6 +12,8 @@ static bool holds(burin_grammar_reader *r, int32_t number, bool empty) {
     switch (item->kind) {
         case BURIN_I_CLASS:
             return !empty && item->n > 0;
+        case BURIN_I_TOKEN:
+            return !empty;
         case BURIN_I_SEQUENCE:
             for (int32_t i = 0; i < item->n; i++)
                 if (!holds(r, r->kids[item->first + i], empty)) return false;

@@ -161,6 +161,14 @@ static int32_t emit_repetition(burin_grammar_reader *r, burin_gbnf_item item, in
     return entry;
 }
 
+static int32_t emit_reference(burin_grammar_reader *r, const burin_gbnf_item *item, int32_t next) {
+    uint8_t bytes[] = {item->n ? BURIN_NO_REFERENCE : BURIN_REFERENCE, burin_reference_byte(item->first, 0),
+                       burin_reference_byte(item->first, 1)};
+    for (int i = 2; i >= 0; i--)
+        next = add_node(r, (burin_grammar_node){.op = BURIN_G_BYTE, .low = bytes[i], .high = bytes[i], .next = next});
+    return next;
+}
+
 static int32_t emit_choice(burin_grammar_reader *r, const burin_gbnf_item *item, int32_t next) {
     int32_t first = item->first, n = item->n, entry = emit_item(r, r->kids[first + n - 1], next);
     for (int32_t i = n - 2; i >= 0; i--) entry = add_split(r, emit_item(r, r->kids[first + i], next), entry);
@@ -181,6 +189,8 @@ static int32_t emit_item(burin_grammar_reader *r, int32_t number, int32_t next) 
             return emit_choice(r, item, next);
         case BURIN_I_REPEAT:
             return emit_repetition(r, *item, next);
+        case BURIN_I_TOKEN:
+            return emit_reference(r, item, next);
         case BURIN_I_RULE:
             break;
     }

@@ -330,6 +330,18 @@ int32_t burin_recognizer_step_parts(burin_recognizer *m, int32_t state, uint8_t 
     return !m->n_work ? 0 : m->n_work == 1 ? state_of_seed(m) : state_of_work(m);
 }
 
+int32_t burin_recognizer_join(burin_recognizer *m, int32_t a, int32_t b) {
+    const int32_t both[] = {a, b};
+    bool accepts = false;
+    for (int i = 0; i < 2; i++) {
+        const set_of_readings s = m->states[both[i]];
+        accepts |= s.accepts;
+        for (int32_t k = 0; k < s.n; k++) add_work(m, m->pool[s.first + k].node, m->pool[s.first + k].stack);
+    }
+    m->accepts = accepts;
+    return state_of_work(m);
+}
+
 bool burin_recognizer_accepts(const burin_recognizer *m, int32_t state) { return m->states[state].accepts; }
 bool burin_recognizer_goes_on(const burin_recognizer *m, int32_t state) { return m->states[state].n > 0; }
 bool burin_recognizer_overflowed(const burin_recognizer *m) { return m->overflowed; }

@@ -294,6 +294,41 @@ static int32_t read_any(burin_grammar_reader *r) {
     return add_item(r, (burin_gbnf_item){.kind = BURIN_I_CLASS, .first = r->n_ranges - 1, .n = 1, .at = at});
 }
 
+static int32_t add_reference(burin_grammar_reader *r, burin_token_reference reference) {
+    burin_grammar *g = r->g;
+    for (int32_t i = 0; i < g->n_references; i++)
+        if (g->references[i].id == reference.id && !strcmp(g->references[i].text, reference.text)) return i;
+    if (g->n_references == BURIN_MOST_REFERENCES)
+        burin_grammar_fail(r, place(r), "more than %d tokens are referred to", BURIN_MOST_REFERENCES);
+    g->references = burin_grammar_grow(g->references, &r->room_references, g->n_references, sizeof *g->references);
+    g->references[g->n_references] = reference;
+    return g->n_references++;
+}
+
+// <[123]>, <think>, and any token but it: !<think>
+static int32_t read_token(burin_grammar_reader *r) {
+    size_t at = place(r);
+    bool negated = is_next(r, "!"), by_id;
+    burin_token_reference reference = {.id = -1};
+    r->at += negated;
+    const char *begin = r->at, *line = memchr(begin, '\n', (size_t)(r->end - begin)), *end = line ? line : r->end;
+    const char *close = memchr(begin, '>', (size_t)(end - begin));
+    if (!is_next(r, "<")) expected(r, "a token, as <[123]> or <text>");
+    if (!close) expected(r, "> at the end of a token");
+    by_id = is_next(r, "<[");
+    if (by_id) {
+        r->at += 2;
+        reference.id = read_number(r);
+        if (!is_next(r, "]>")) expected(r, "]> at the end of a token's id");
+        r->at += 2;
+    } else {
+        if (close + 1 - begin >= BURIN_LONGEST_REFERENCE) expected(r, "a shorter text of a token");
+        memcpy(reference.text, begin, (size_t)(close + 1 - begin));
+        r->at = close + 1;
+    }
+    return add_item(r, (burin_gbnf_item){.kind = BURIN_I_TOKEN, .first = add_reference(r, reference), .n = negated, .at = at});
+}
+
 // -1: no item begins here.
 static int32_t read_item(burin_grammar_reader *r) {
     size_t at = place(r);
@@ -301,6 +336,7 @@ static int32_t read_item(burin_grammar_reader *r) {
     if (is_next(r, "[")) return read_class(r);
     if (is_next(r, "(")) return read_group(r);
     if (is_next(r, ".")) return read_any(r);
+    if (is_next(r, "<") || is_next(r, "!")) return read_token(r);
     if (is_word(r)) return add_item(r, (burin_gbnf_item){.kind = BURIN_I_RULE, .first = rule_named(r), .at = at});
     return -1;
 }
@@ -321,11 +357,20 @@ static int32_t read_sequence(burin_grammar_reader *r, bool nested) {
     }
 }
 
+// Goes to a | at the start of a later line, if only blanks and comments are before it.
+static bool take_next_line(burin_grammar_reader *r) {
+    const char *before = r->at;
+    skip_blanks(r, true);
+    if (is_next(r, "|")) return true;
+    r->at = before;
+    return false;
+}
+
 static int32_t read_choice(burin_grammar_reader *r, bool nested) {
     size_t at = place(r);
     int32_t base = r->n_waiting;
     add_kid(r, read_sequence(r, nested));
-    while (is_next(r, "|")) {
+    while (is_next(r, "|") || (!nested && take_next_line(r))) {
         r->at++;
         skip_blanks(r, true);
         add_kid(r, read_sequence(r, nested));
@@ -364,6 +409,7 @@ static void read_all_rules(burin_grammar_reader *r) {
 bool burin_grammar_parse(burin_grammar *g, const char *name, const char *text, size_t bytes) {
     burin_grammar_reader r = {.g = g, .name = name, .text = text, .at = text, .end = text + bytes};
     *g = (burin_grammar){0};
+    if (bytes >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) r.at += 3;  // of the byte order
     r.budget = (burin_budget){.max_steps = BURIN_GRAMMAR_STEPS, .max_levels = BURIN_GRAMMAR_NESTING};
     r.n_slots = 2 * BURIN_GRAMMAR_RULES;
     r.rule_slots = burin_allocate((size_t)r.n_slots, sizeof *r.rule_slots);
@@ -379,6 +425,6 @@ bool burin_grammar_parse(burin_grammar *g, const char *name, const char *text, s
 }
 
 void burin_grammar_free(burin_grammar *g) {
-    free(g->nodes), free(g->entries), free(g->classes);
-    g->nodes = NULL, g->entries = NULL, g->classes = NULL;
+    free(g->nodes), free(g->entries), free(g->classes), free(g->references);
+    g->nodes = NULL, g->entries = NULL, g->classes = NULL, g->references = NULL;
 }

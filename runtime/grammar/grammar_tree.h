@@ -6,11 +6,12 @@
 #include "base/budget.h"
 #include "grammar.h"
 
-typedef enum burin_gbnf_kind { BURIN_I_CLASS, BURIN_I_SEQUENCE, BURIN_I_CHOICE, BURIN_I_REPEAT, BURIN_I_RULE } burin_gbnf_kind;
+typedef enum burin_gbnf_kind { BURIN_I_CLASS, BURIN_I_SEQUENCE, BURIN_I_CHOICE, BURIN_I_REPEAT, BURIN_I_RULE, BURIN_I_TOKEN } burin_gbnf_kind;
 
 typedef struct burin_gbnf_item {
     burin_gbnf_kind kind;
     int32_t first, n;     // CLASS: ranges; SEQUENCE, CHOICE: kids; REPEAT: the item; RULE: its number
+                          // TOKEN: its reference, n 1: any token but that one
     int32_t least, most;  // REPEAT; most -1: any number
     size_t at;            // in the text
     int32_t height;       // levels of items below this one
@@ -36,7 +37,7 @@ typedef struct burin_grammar_reader {
     burin_code_range *ranges;
     burin_rule *rules;
     int32_t n_items, n_kids, n_waiting, n_ranges, n_rules;
-    size_t room_items, room_kids, room_waiting, room_ranges, room_rules, room_nodes, room_entries, room_classes;
+    size_t room_items, room_kids, room_waiting, room_ranges, room_rules, room_nodes, room_entries, room_classes, room_references;
     int32_t *rule_slots, n_slots;  // numbers of rules + 1 by their names' hash; n_slots: a power of two
     burin_budget budget;
     jmp_buf failed;

@@ -22,7 +22,8 @@ burin_constraint *burin_form_open(const burin_request *q) {
 // The grammar is parsed once before the request is queued, so that its mistakes are the client's.
 static void check_grammar(burin_request *q, const char *field) {
     burin_grammar grammar;
-    if (!burin_grammar_parse(&grammar, "grammar", q->grammar, strlen(q->grammar)))
+    if (!burin_grammar_parse(&grammar, "grammar", q->grammar, strlen(q->grammar)) ||
+        !burin_grammar_find_tokens(&grammar, q->server->tokenizer, q->server->model->vocab_size))
         burin_request_fail(q, 400, field, "%s", grammar.error);
     burin_grammar_free(&grammar);
 }

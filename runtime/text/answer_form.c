@@ -29,7 +29,9 @@ static burin_constraint *follow_grammar(const burin_run *run, const char *name, 
     burin_grammar grammar;
     const void *tokenizer = burin_tokenizer_of(run->model);
     if (!burin_grammar_parse(&grammar, name, text, bytes)) burin_stop(BURIN_USER_MISTAKE, "%s", grammar.error);
-    return burin_constraint_open(&grammar, tokenizer, run->model->vocab_size, marks);
+    burin_constraint *constraint = burin_constraint_open(&grammar, tokenizer, run->model->vocab_size, marks);
+    if (!constraint) burin_stop(BURIN_USER_MISTAKE, "%s: %s", name, grammar.error);
+    return constraint;
 }
 
 static burin_constraint *follow_schema(const burin_run *run) {

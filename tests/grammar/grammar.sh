@@ -68,6 +68,17 @@ for template in tests/grammar/templates/*.jinja; do
     same "tools: their arguments, by the types of $name's tools" "$WORK/expected" "$WORK/read"
 done
 
+# A mark of the byte order; alternatives that go on in later lines.
+printf '\357\273\277# a comment\nroot ::= "a"\n    # one\n  | "c"\n\n  | other\nother ::= "d"\n' > "$WORK/lines.gbnf"
+echo '{"accepted": ["a", "c", "d"], "rejected": [{"text": "b", "at": 0}]}' > "$WORK/lines.json"
+check "grammar: alternatives line by line" "$BUILD/tools/grammar" gbnf "$WORK/lines.gbnf" "$WORK/lines.json"
+printf 'root ::= "a" !"b"\n' > "$WORK/not.gbnf"
+says "grammar: a text is no token" 1 'expected a token, as <[123]> or <text>' "$BUILD/tools/grammar" gbnf "$WORK/not.gbnf" "$WORK/lines.json"
+printf 'root ::= <[1>\n' > "$WORK/not.gbnf"
+says "grammar: half an id" 1 "expected ]> at the end of a token's id" "$BUILD/tools/grammar" gbnf "$WORK/not.gbnf" "$WORK/lines.json"
+printf 'root ::= <a\n' > "$WORK/not.gbnf"
+says "grammar: half a token" 1 'expected > at the end of a token' "$BUILD/tools/grammar" gbnf "$WORK/not.gbnf" "$WORK/lines.json"
+
 # Work has a budget: what reads nothing is nothing, however often; what is too deep or too long is refused, and soon.
 # spends NAME GRAMMAR MESSAGE
 spends() {
@@ -118,6 +129,13 @@ check "grammar: the end of the grammar ends the text" grep -q '"finish_reason": 
 check "grammar: a text that fits is the one without" test "$("$austen" "It was" -n 12 --temp 0 --grammar 'root ::= [^#]*')" = "$("$austen" "It was" -n 12 --temp 0)"
 check "grammar: the same on other threads" test "$("$austen" x -n 30 --seed 5 --grammar 'root ::= ([a-z]{2,5} " ")+' -t 1)" = \
     "$("$austen" x -n 30 --seed 5 --grammar 'root ::= ([a-z]{2,5} " ")+' -t 3)"
+refers() { "$austen" "It was" --temp 0 -n 9 --json --grammar "$1" | sed 's/.*"text": "\([^"]*\)".*/\1/'; }
+check "grammar: tokens by their ids" test "$(refers 'root ::= <[282]> <[306]> "!"')" = " he was!"
+check "grammar: tokens by their texts" test "$(refers 'root ::= " he" <s> ("!" | <[306]>){3}' | tr -d '!')" != ""
+check "grammar: any token but one" test "$(refers 'root ::= !<[282]> " he"' | sed 's/ he$//')" != " he"
+check "grammar: a token or its text" test "$(refers 'root ::= (<[282]> | " h" "e") " was"')" = " he was"
+says "grammar: no such token" 1 "--grammar: the grammar refers to <nothing>, which is no token of this model" "$austen" x --grammar 'root ::= <nothing>'
+says "grammar: no such id" 1 "the grammar refers to token 999999, which this model does not have" "$austen" x --grammar 'root ::= <[999999]>'
 check "grammar: each source of many bytes" test "$("$austen" x -n 20 --temp 2 --seed 1 --grammar 'root ::= [あ-ん]{3}')" != ""
 check "grammar: builds numbers" "$BURIN" build examples/numbers -o "$WORK/numbers"
 check "grammar: the first word, which loses its space" test "$("$WORK/numbers" siebzehn --grammar 'root ::= "seventeen" | "sixteen"')" = seventeen
