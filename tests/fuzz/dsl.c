@@ -8,12 +8,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const FuzzRule RULES[] = {
-    {"file", {"model m {\n<lines>}\n", "import std\n\nmodel m {\n<lines>}\n", "block b(x) {\n<lines>}\nmodel m {\n<lines>}\n"}},
-    {"lines", {"<line>\n", "<line>\n<lines>"}},
-    {"line", {"x = <e>", "config a: int = <e>", "param w: f32[<e>, <e>]", "for i in 0..<e> {\n<lines>}", "if <e> {\n<lines>} else {\n<lines>}", "return <e>", "input x: i32[<e>]", "output y: f32[<e>]"}},
-    {"e", {"x", "<n>", "<e> + <e>", "<e> * <e>", "<e> / <e>", "<e> // <e>", "(<e>)", "[<e>, <e>]", "<e>[<e>]", "<e>[<e>:<e>]", "b(<e>)", "softmax(<e>, axis = <n>)", "matmul(<e>, <e>)", "x @ w",
-           "<e> if <e> else <e>", "reshape(<e>, [<e>, <e>])", "concat([<e>, <e>], axis = <n>)", "-<e>", "not <e>", "<e> == <e>", "hidden_size", "len(<e>)"}},
-    {"n", {"0", "1", "-1", "64", "1.5", "9223372036854775807", "1000000"}},
+    {"file", {"model m\n<config><graph>", "model m\nimport linear, norm, heads, mask, mlp\n<config><block><graph>", "model m\n<config><block><graph><graph>"}},
+    {"config", {"config hidden_size\n", "config hidden_size, n_layer = <e>, act = \"silu\"\n", "config hidden_size = <e>\nfactor = <e>\n"}},
+    {"block", {"block b(x: [.., N], y = <e>) {\n<lines>  return <e>\n}\n", "block b(x: [T, hidden_size]) -> [T, hidden_size] {\n<lines>  return b(<e>)\n}\n"}},
+    {"graph", {"graph decode(x: [T, 64]) -> [T, 64] {\n<lines>  return <e>\n}\n", "graph decode(tokens: int[T <= 128]) -> logits: [T, 320] {\n<lines>  return <e>\n}\n"}},
+    {"lines", {"  x = <e>\n", "<line><lines>"}},
+    {"line", {"  y = <e>\n", "  y: [T, <n>] = <e>\n", "  for i in <n> at \"layers.{i}\" {\n<lines>  }\n", "  if <e> {\n<lines>  }\n", "  if <e> {\n<lines>  } else {\n<lines>  }\n",
+              "  w = weight(\"w\", [<n>, <n>])\n", "  ignore hidden_size\n", "  a, c = split(<e>, <n>)\n"}},
+    {"e", {"x", "<n>", "<e> + <e>", "<e> * <e>", "<e> / <e>", "<e> // <e>", "<e> % <e>", "<e> ^ <e>", "(<e>)", "[<e>, <e>]", "[<e> for j in <n>]", "<e>[<e>]", "<e>[<e>:<e>]", "b(<e>)", "b(<e>, y = <e>)",
+           "softmax(<e>)", "x @ w^T", "<e> @ <e>", "<e> ? <e> : <e>", "<e> ?? <e>", "{a = <e>, c = <e>}.a", "-<e>", "not <e>", "<e> == <e>", "<e> in <e>", "hidden_size", "length(<e>)", "\"a{<e>}\"",
+           "reshape(<e>, [<e>, <e>])", "gather(w, tokens)", "linear(x, \"up\", <n>)", "causal(<e>)", "null", "1.5e300"}},
+    {"n", {"2", "0", "1", "64", "-1", "T", "9223372036854775807", "1000000"}},
     {0}};
 FUZZ_GENERATOR(RULES)
 
