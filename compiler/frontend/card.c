@@ -58,7 +58,7 @@ static bool fits(const Checkpoint *c, const Node *logits, burin_card *card) {
     return false;
 }
 
-// {"0": "negative", "1": "positive"}; where it does not name all of them, as transformers does.
+// {"0": "negative", "1": "positive"}; missing labels get transformers' default names.
 static void add_labels(Text *t, const Checkpoint *c, int64_t n, burin_card *card) {
     const json_t *names = json_object_get(c->config, "id2label");
     char key[32];
@@ -98,7 +98,7 @@ static burin_scoring scoring_of(Arena *arena, const Checkpoint *c, const burin_c
     return BURIN_SOFTMAX;
 }
 
-// The token that stands for a word: as tokenizer_config.json calls it, or by its usual names.
+// The mask token: the one named by tokenizer_config.json, or by its usual names.
 static int32_t mask_of(Arena *arena, const Checkpoint *c, const Tokenizer *tokenizer) {
     static const char *const usual[] = {"[MASK]", "<mask>"};
     json_t *config = json_beside(c->folder, "tokenizer_config.json");

@@ -1,5 +1,5 @@
-// What a network of a checkpoint does with texts, as config.json and config_sentence_transformers.json say: compiled into the
-// blob that the program reads (runtime/engine/card.h).
+// How a network uses texts, from config.json and config_sentence_transformers.json: compiled into
+// the blob that the program reads (runtime/engine/card.h).
 #ifndef BURIN_FRONTEND_CARD_H
 #define BURIN_FRONTEND_CARD_H
 #include "frontend/checkpoint.h"

@@ -1,9 +1,9 @@
-// Checkpoints: weights and configuration as downloaded. Readers map the files, check every offset and count against the size
-// before use, and end the run with one clear message when something is wrong.
+// Checkpoints: weights and configuration as downloaded. Readers map the files, check every offset
+// and count against the size before use, and end the run with one clear message on an error.
 //
-//   safetensors   one file, or sharded with model.safetensors.index.json; config.json beside it
+//   safetensors   one file, or sharded with model.safetensors.index.json; config.json in the same folder
 //   GGUF          F32, F16, BF16 tensors; names and configuration are presented as Hugging Face's
-//   llama2.c      .bin, legacy and version 1; likewise
+//   llama2.c      .bin, legacy and version 1; presented the same way
 #ifndef BURIN_CHECKPOINT_H
 #define BURIN_CHECKPOINT_H
 #include <jansson.h>
@@ -19,13 +19,15 @@ typedef struct Checkpoint {
     const char *folder;      // where config.json, tokenizer.json are looked for
     const Tensor **tensors;  // in file order, with Hugging Face's names: for listing. Use checkpoint_find for their data
     int n_tensors;
-    const json_t *config;      // config.json, or what the file's own header says in the same words; NULL when absent
+    // config.json, or the file's own header in the same words; NULL if absent
+    const json_t *config;
     const json_t *generation;  // generation_config.json, or NULL
     const Source *config_source, *generation_source;
     const json_t *metadata;    // __metadata__ of safetensors, of all files; NULL: none
     const char *architecture;  // "llama", of model_type or general.architecture; NULL when unknown
-    const char *pooling;       // what a GGUF says about embeddings of texts, by sentence.h's names; or NULL
-    const char *pair_prompt;   // what a GGUF makes of a {query} and a {document}; or NULL
+    // a GGUF's settings of text embeddings, by sentence.h's names; or NULL
+    const char *pooling;
+    const char *pair_prompt;   // a GGUF's prompt with {query} and {document}; or NULL
     const char *quantized;     // the method, once checkpoint_read_quantized found one; or NULL
     const char *tokenizer;     // path of tokenizer.json (or of the GGUF itself), or NULL
     Map by_name;
@@ -33,28 +35,31 @@ typedef struct Checkpoint {
     Arena *arena;
 } Checkpoint;
 
-// `path`: a folder, a .safetensors, .safetensors.index.json, .gguf or .bin file; recognised by content, not by suffix.
-// `library`: the dsl/ folder, whose gguf/ says what the names in a GGUF mean.
+// `path`: a folder, a .safetensors, .safetensors.index.json, .gguf or .bin file; recognised by
+// content, not by suffix. `library`: the dsl/ folder, whose gguf/ defines the names in a GGUF.
 Checkpoint *checkpoint_open(Arena *, const char *path, const char *library);
 // The file of the tokenizer in a folder: tokenizer.json, GPT-2's pair of files, llama2.c's, or the one GGUF. NULL: none.
 const char *tokenizer_in(Arena *, const char *folder);
 const char *checkpoint_class(const Checkpoint *);  // "LlamaForCausalLM", of config.json; NULL when it does not say
 // NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's; data is aligned.
 const Tensor *checkpoint_find(const Checkpoint *, const char *name);
-// With so many axes: llama.cpp's tools leave out those of 1 in front.
+// Reshaped to this many axes: llama.cpp's tools drop leading axes of 1.
 const Tensor *checkpoint_with_axes(const Checkpoint *, const Tensor *, int rank);
 // One that has an order (Tensor.order) as floats, its columns as Hugging Face has them; in the checkpoint's arena.
 const Tensor *checkpoint_as_floats(const Checkpoint *, const Tensor *);
 
-// Where config.json says that a library quantized the weights: from now on the tensors are those that the model had, f32. Ends
-// the run for a method, an option or a tensor that burin does not read. Called again it does nothing.
+// If config.json names a quantization method: the tensors become the model's original f32 ones.
+// Ends the run for a method, an option or a tensor that burin does not read. Later calls do
+// nothing.
 void checkpoint_read_quantized(Checkpoint *);
 bool checkpoint_is_quantized(const Tensor *);  // a tensor of a checkpoint: did a library?
 
-// What the file has for one of the listed tensors: "f16", "q4_k", "gptq, 4 bits" and its bytes, those of its parts together.
+// The stored form of a listed tensor: "f16", "q4_k", "gptq, 4 bits" and its bytes, all parts
+// included.
 const char *checkpoint_stored_type(const Checkpoint *, const Tensor *, uint64_t *bytes);
 
-// Where the value of a key (of the outermost object) stands in config.json, for messages; the file alone when it has no text.
+// The location of a key's value (of the outermost object) in config.json, for messages; the file
+// alone without text.
 Loc checkpoint_config_loc(const Checkpoint *, const char *key);
 
 // What messages call a field of config, or an element of one, and the file that it is in: "num_attention_heads" and
@@ -62,7 +67,8 @@ Loc checkpoint_config_loc(const Checkpoint *, const char *key);
 const char *checkpoint_field(const Checkpoint *, const char *field);
 const char *checkpoint_config_file(const Checkpoint *);
 
-// Token ids as generation_config.json says, else config.json (or the file's header). They are below the vocabulary's size.
+// Token ids of generation_config.json, else of config.json (or the file's header). They are below
+// the vocabulary's size.
 typedef struct SpecialTokens {
     int32_t bos;  // -1 when absent
     int32_t eos[8];

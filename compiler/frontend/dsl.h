@@ -6,7 +6,7 @@
 typedef struct DslOptions {
     const char *library;     // the dsl/ folder with std/ and models/
     Checkpoint *checkpoint;  // weights and config.json
-    bool verbose;            // says which fields of config.json are ignored
+    bool verbose;            // lists ignored fields of config.json
     bool states;             // of a decoder: hidden states instead of logits
     bool shapes_only;        // the weights' data is not looked for: constants have a shape and a name alone
 } DslOptions;

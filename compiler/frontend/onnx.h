@@ -19,7 +19,7 @@ typedef struct OnnxFixed {
     const Tensor *value;
 } OnnxFixed;
 
-// What an input is to a text program (--bind). By default read off the exporters' names.
+// The meaning of an input for a text program (--bind). By default read from the exporters' names.
 typedef struct OnnxBind {
     const char *name;
     InputRole role;
@@ -41,18 +41,19 @@ enum { ONNX_DEFAULT_BOUND = 4096 };  // of a named dimension that no option ment
 // unknown operator is listed (op, domain, opset, first node, how often).
 Module *onnx_load(Arena *, const char *path, const OnnxOptions *);
 
-// What an import has to say, kept until it is known whether its graph is used. Begin with the arena alone.
+// Messages of an import, kept until its graph is known to be used. Begin with the arena alone.
 typedef struct OnnxSaid {
     Arena *arena;
-    Text binding;                    // what was bound to what, a line each
+    Text binding;                    // bindings, one on each line
     struct OnnxNote *first, **next;  // notes and warnings
 } OnnxSaid;
 
 void onnx_tell(const OnnxSaid *);  // prints notes and warnings
 
-// The same as one text of T tokens: %tokens: i32[T] in, logits [T, vocabulary] out, and every other input has the value that it
-// has for a text without padding (ones as mask, 0, 1, ... as positions, an empty cache). NULL when the inputs are not those of
-// a text, or no output is logits. `said` NULL: notes and warnings are printed at once.
+// The same as one text of T tokens: %tokens: i32[T] in, logits [T, vocabulary] out, and every other
+// input has its value for a text without padding (ones as mask, 0, 1, ... as positions, an empty
+// cache). NULL when the inputs are not those of a text, or no output is logits. `said` NULL: notes
+// and warnings are printed at once.
 Module *onnx_load_text(Arena *, const char *path, const OnnxOptions *, OnnxSaid *said);
 
 // The same of an encoder: %input_ids: i32[T] and, where the file has them, token types in, each result without the axis of the

@@ -176,7 +176,7 @@ static void read_module(Arena *arena, const char *folder, const json_t *module, 
     }
 }
 
-// Does the tokenizer, or a part of its normalizer, write small letters?
+// Returns true if the tokenizer, or a part of its normalizer, lowers letters.
 static bool lowers(const json_t *normalizer) {
     const char *type = json_string_value(json_object_get(normalizer, "type"));
     const json_t *list = json_object_get(normalizer, "normalizers");

@@ -38,12 +38,12 @@ typedef struct Sentence {
     SentenceStep steps[MAX_MODULES];
     int n_steps;
     int64_t truncate_dim;  // of the result the first so many numbers count; 0: all
-    int64_t max_tokens;    // longer texts are cut; 0: as many as the encoder takes
+    int64_t max_tokens;    // tokens: longer texts are cut; 0: the encoder's limit
 } Sentence;
 
 // Reads the folder's files; the default when there is no modules.json. Ends the run when a module is none that is known.
 Sentence sentence_read(Arena *, const char *folder);
-// What a GGUF has behind the pooling: dense_2 and dense_3, matrices alone.
+// A GGUF's layers after the pooling: dense_2 and dense_3, matrices alone.
 void sentence_read_dense(Sentence *, const Checkpoint *);
 Pooling pooling_parse(const char *name);
 // Adds the output. Ends the run when the graph has no output that is a row for each token. `library`: the dsl/ folder.

@@ -1,8 +1,9 @@
-// Chat templates: found where models keep them, parsed into the blob that runtime/template/template.c renders.
+// Chat templates: found where models keep them, parsed into the blob that
+// runtime/template/template.c renders.
 //
 //   template/source.c       a Jinja file, or a model's: chat_template.jinja, tokenizer_config.json, a GGUF's metadata
 //   template/lexer.c        text and tags to tokens, with Jinja's rules for white space
-//   template/statements.c   tags; template/expressions.c: what stands in them
+//   template/statements.c   tags; template/expressions.c: their expressions
 //   template/write.c        nodes and strings, laid out in the blob
 #ifndef BURIN_FRONTEND_TEMPLATE_H
 #define BURIN_FRONTEND_TEMPLATE_H
@@ -11,7 +12,7 @@
 #include "util/diag.h"
 
 typedef struct TemplateText {
-    const Source *source;    // the text, with a name that says where it stands
+    const Source *source;    // the text, with a name of its location
     const Source *tool_use;  // renders instead of `source` when there are tools; NULL: none
     const char *bos, *eos;   // texts of the model's tokens; NULL: not defined
     const struct TemplateToken {

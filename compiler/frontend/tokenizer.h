@@ -4,7 +4,8 @@
 #include "ir/tokenizer.h"
 #include "util/arena.h"
 
-// `path`: tokenizer.json (byte-level BPE, ...), llama2.c's tokenizer.bin, or a GGUF with its vocabulary; by content.
-// tokenizer.bin does not say its size: vocab_size is that of the model (0: as many as the file holds).
+// `path`: tokenizer.json (byte-level BPE, ...), llama2.c's tokenizer.bin, or a GGUF with its
+// vocabulary; by content. tokenizer.bin has no size: vocab_size is the model's (0: all entries of
+// the file).
 Tokenizer *tokenizer_load(Arena *, const char *path, int vocab_size);
 #endif

@@ -1,6 +1,7 @@
-// Opens a checkpoint: finds out what it is, lets the format's reader list its tensors, reads the JSON files beside it.
-// Tensors are slices of the mapped files. Only rows in interleaved rotary order, and data that is not aligned to its type, are
-// copied, and only when someone asks for them: a file of 5 GB costs no memory here.
+// Opens a checkpoint: recognises its format, lets the format's reader list its tensors, reads the
+// JSON files of its folder. Tensors are slices of the mapped files. Only rows in interleaved rotary
+// order, and data that is not aligned to its type, are copied, and only on request: a file of 5 GB
+// costs no memory here.
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,7 +97,7 @@ static void copy_halves(const StoredTensor *stored, unsigned char *to) {
                 memcpy(to + ((h * 2 + side) * half + pair) * row_bytes, from, row_bytes);
 }
 
-// Queries, keys and values stand apart in the file; Hugging Face has those of each group together.
+// The file separates queries, keys and values; Hugging Face interleaves them by group.
 static void copy_groups(const StoredTensor *stored, unsigned char *to) {
     uint64_t heads = (uint64_t)stored->query_heads, groups = (uint64_t)stored->groups,
              head_bytes = stored->tensor.bytes / (heads + 2 * groups), queries = heads / groups;

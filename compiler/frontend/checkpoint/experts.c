@@ -1,12 +1,13 @@
-// MLX keeps the matrices of all experts of a layer in one tensor: mlp.switch_mlp.up_proj.weight [experts, outputs, inputs], its
-// scales and biases likewise; of gpt-oss and LLaMA 4 mlp.experts.up_proj.weight. Here each expert has its own, as in other
-// files:
+// MLX keeps the matrices of all experts of a layer in one tensor: mlp.switch_mlp.up_proj.weight
+// [experts, outputs, inputs], with scales and biases of the same form; in gpt-oss and LLaMA 4
+// mlp.experts.up_proj.weight. Here each expert gets its own tensor, as in other files:
 //   mlp.switch_mlp.up_proj.scales [4, 96, 2]   ->   mlp.experts.0.up_proj.scales [96, 2] ... mlp.experts.3.up_proj.scales
 //
 // transformers 5 has one tensor of the gates above the ups, without ".weight", and may save it so:
 //   mlp.experts.gate_up_proj [4, 192, 64]      ->   mlp.experts.0.gate_proj.weight [96, 64], mlp.experts.0.up_proj.weight ...
 //   mlp.experts.down_proj [4, 64, 96]          ->   mlp.experts.0.down_proj.weight [64, 96] ...
-// LLaMA 4, Qwen3-VL and gpt-oss have such tensors with inputs in front of outputs: their descriptions read them as they are.
+// LLaMA 4, Qwen3-VL and gpt-oss have such tensors with inputs before outputs: their descriptions
+// read them as they are.
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static bool is_projection(const char *rest) {
     return false;
 }
 
-// The part of its name that "experts.E" stands for; *end is behind it. NULL of other tensors.
+// The part of its name that "experts.E" replaces; *end is after it. NULL for other tensors.
 static const char *stack_of(const char *name, const char **end) {
     static const char *const stacks[] = {".switch_mlp.", ".experts."};
     for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
@@ -52,7 +53,7 @@ static void check_count(const Checkpoint *c, const StoredTensor *stored, int64_t
                t->name, t->dim[0], MOST_TENSORS);
 }
 
-// One expert's part of a tensor of all, of so many parts below each other.
+// One expert's part of a tensor of all experts, stacked from this many parts.
 static Tensor slice_of(const Tensor *t, int64_t e, int64_t part, int64_t parts) {
     Tensor one = *t;
     one.rank--;
@@ -77,7 +78,7 @@ static bool split(Checkpoint *c, StoredTensor *stored) {
 }
 
 // ------------------------------------------------------------------------------------------------- without ".weight"
-// What the tensors of a layer's experts are called behind "experts.", and what of each expert they hold.
+// The names of a layer's expert tensors after "experts.", and their contents.
 static const struct {
     const char *end, *parts[2], *kind;
 } fused[] = {{"gate_up_proj", {"gate_proj", "up_proj"}, "weight"},
@@ -93,7 +94,7 @@ static const Tensor *of_layer(const Checkpoint *c, const char *name, size_t leng
     return t ? &t->tensor : NULL;
 }
 
-// Do the matrices of the layer have outputs in front of inputs? Of both orders no two matrices fit.
+// Returns true if the layer's matrices have outputs before inputs. No two matrices fit both orders.
 static bool has_outputs_first(const Checkpoint *c, const char *name, size_t length) {
     const Tensor *both = of_layer(c, name, length, "gate_up_proj"), *up = of_layer(c, name, length, "up_proj"),
                  *down = of_layer(c, name, length, "down_proj"), *first = both ? both : up;

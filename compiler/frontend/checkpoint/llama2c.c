@@ -1,7 +1,9 @@
-// llama2.c's .bin: a header of seven numbers, then every weight as f32 in a fixed order, nothing named.
-//   legacy      28 bytes of header; a negative vocab_size says that the classifier is a matrix of its own
+// llama2.c's .bin: a header of seven numbers, then every weight as f32 in a fixed order, nothing
+// named.
+//   legacy      28 bytes of header; a negative vocab_size means a separate classifier matrix
 //   version 1   "ak42", 256 bytes of header, norms first
-// The rows of q and k are stored for interleaved rotary embedding. The tables of rotary angles in legacy files are skipped.
+// The rows of q and k are stored for interleaved rotary embedding. The tables of rotary angles in
+// legacy files are skipped.
 #include <inttypes.h>
 #include <string.h>
 
@@ -133,7 +135,8 @@ static void set_configuration(Reading *r) {
                             h->intermediate, "num_hidden_layers", h->layers, "num_attention_heads", h->heads,
                             "num_key_value_heads", h->kv_heads, "vocab_size", h->vocabulary, "max_position_embeddings",
                             h->context, "rms_norm_eps", 1e-5, "rope_theta", 1e4, "tie_word_embeddings", r->tied, "bos_token_id",
-                            1, "eos_token_id", 1, 2));  // run.c stops at BOS, which stands between two texts
+                            // run.c stops at BOS, which separates two texts
+                            1, "eos_token_id", 1, 2));
     c->config_source = &r->at.file->source;
     c->architecture = "llama";
 }

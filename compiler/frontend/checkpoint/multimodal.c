@@ -11,7 +11,7 @@
 
 static bool starts_with(const char *text, const char *start) { return !strncmp(text, start, strlen(start)); }
 
-// What a tensor of the text model is called without the other parts; NULL: it is one of theirs.
+// The name of a tensor in the text model alone; NULL: it belongs to another part.
 static const char *name_alone(Arena *arena, const char *name, const char *prefix) {
     if (!*prefix) return starts_with(name, "visual.") ? NULL : name;
     if (starts_with(name, "lm_head.")) return name;
@@ -21,7 +21,7 @@ static const char *name_alone(Arena *arena, const char *name, const char *prefix
     return within && !starts_with(rest, "lm_head.") ? arena_printf(arena, "model.%s", rest) : rest;
 }
 
-// NULL: none of the names has one, and no tensor is of images alone.
+// NULL: no prefix matches, and no tensor is of images alone.
 static const char *prefix_of(const Checkpoint *c) {
     static const char *const known[][2] = {{"language_model.", "language_model."},
                                            {"model.language_model.", "model.language_model."},

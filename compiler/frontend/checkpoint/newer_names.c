@@ -1,5 +1,6 @@
-// Names of tensors as newer versions of transformers write them, in the words of the published files (newer_names.def), and the
-// one tensor whose place differs from family to family: what an expert's score is corrected by is found under each of its names.
+// Names of tensors as newer versions of transformers write them, as the published files name them
+// (newer_names.def), and the one tensor whose module differs between families: the correction of
+// expert scores is found under each of its names.
 #include <string.h>
 
 #include "frontend/checkpoint/reader.h"
@@ -15,7 +16,7 @@ static const Renaming renamings[] = {
 #undef NAME
 };
 
-// Is the word one of those in the list, which blanks separate?
+// Returns true if the blank-separated list has the word.
 static bool has_word(const char *list, const char *word) {
     size_t n = strlen(word);
     for (const char *at = strstr(list, word); at; at = strstr(at + 1, word))
@@ -39,7 +40,7 @@ static const char *older_name(const Checkpoint *c, const char *name) {
     return name;
 }
 
-// "model.layers.1.mlp." of "model.layers.1.mlp.gate.e_score_correction_bias": without what it stands in.
+// "model.layers.1.mlp." of "model.layers.1.mlp.gate.e_score_correction_bias": its parent module.
 static const char *place_of_correction(const Checkpoint *c, const char *name, const char *end) {
     static const char *const inside[] = {".moe_statics", ".gate", ".router", ".experts"};
     size_t n = strlen(name) - strlen(end), before;

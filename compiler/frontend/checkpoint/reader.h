@@ -9,7 +9,8 @@
 typedef struct StoredTensor {
     Tensor tensor;
     const MappedFile *file;
-    int rotary_heads;          // above 0: rows are stored in interleaved rotary order (pairs 2i, 2i + 1) of so many heads
+    // above 0: rows are stored in interleaved rotary order (pairs 2i, 2i + 1), in this many heads
+    int rotary_heads;
     int query_heads, groups;   // above 0: rows of all queries, all keys, all values, instead of group by group
     bool minus_one;            // 1 is added to every element
     const char *name_in_file;  // where it is another; NULL: its own

@@ -1,12 +1,13 @@
-// config.json as other versions of transformers wrote it, in the words of transformers 4, which descriptions use. Version 5, of
-// the configuration and of those inside it:
+// config.json as other versions of transformers wrote it, in the words of transformers 4, which
+// descriptions use. Version 5, of the configuration and of those inside it:
 //
 //   "rope_parameters": {"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0, "partial_rotary_factor": 0.5}
 //   -> "rope_theta": 1e4, "partial_rotary_factor": 0.5, "rope_scaling": {"rope_type": "linear", "factor": 2.0}
 //
-// What layers with a window turn by, where it is said apart, becomes "rope_local_base_freq", Gemma 3's name for it, and
-// "rope_local_scaling", which no version 4 had. The first files of CLIP say "text_config_dict" beside "text_config", and mean
-// it. Where a list names each layer ("layers_block_type") and no field their number, the list's length is that.
+// A separate frequency of sliding-window layers becomes "rope_local_base_freq", Gemma 3's name for
+// it, and "rope_local_scaling", which version 4 did not have. The first files of CLIP have
+// "text_config_dict" next to "text_config"; the former counts. If a list names each layer
+// ("layers_block_type") and no field their number, it is the list's length.
 #include <string.h>
 
 #include "frontend/checkpoint/reader.h"

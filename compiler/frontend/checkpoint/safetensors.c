@@ -101,7 +101,7 @@ static const json_t *read_header(Reading *r) {
     return header;
 }
 
-// Of the files of one model it is the same, or each says what belongs to its own tensors.
+// All files of one model have the same metadata, or each has that of its own tensors.
 static void add_metadata(Checkpoint *c, const json_t *more) {
     if (!json_is_object(more)) return;
     json_t *all = json_own(c->arena, json_object());

@@ -110,7 +110,7 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
 // A tensor of the file, or a part of one; `factor`: of NVFP4, or NULL
 static void add_one(const Reading *r, const GgufTensor *from, const Tensor *t, const float *factor) {
     const char *both = t->rank == 2 && t->dim[0] % 2 == 0 ? strstr(t->name, ".G_") : NULL;
-    for (int i = 0; both && i < 2; i++) {  // rows of a gate, then those of what it multiplies
+    for (int i = 0; both && i < 2; i++) {  // rows of a gate, then rows of the up projection
         Tensor half = *t;
         half.name =
             arena_printf(r->checkpoint->arena, "%.*s.%s%s", (int)(both - t->name), t->name, i ? "up" : "gate", both + 2);
@@ -140,8 +140,8 @@ static bool add_experts(const Reading *r, const GgufTensor *stored, const Tensor
     return true;
 }
 
-// The queries, keys and values of a layer in one tensor, their rows one behind the other: "self_attn.Q_proj.weight" with q, k,
-// v
+// The queries, keys and values of a layer in one tensor, one after the other:
+// "self_attn.Q_proj.weight" with q, k, v
 static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, const Tensor *t, const float *factor) {
     const MappedFile *file = stored->part->file;
     const char *q = strstr(t->name, ".Q_");
@@ -295,7 +295,7 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
     }
 }
 
-// How many layers there are; where no list says a number for each, they have tensors
+// The number of layers, counted by their tensors if no list has a number for each
 static int64_t layers_of(const Reading *r, bool listed) {
     int64_t layers = json_integer_value(json_object_get(r->config, "num_hidden_layers"));
     if (!listed && layers > 0 && (uint64_t)layers > r->gguf->n_tensors)

@@ -1,4 +1,5 @@
-// GGUF as a container: metadata by key, tensors by name. What the keys mean is the business of gguf.c and of the tokenizer.
+// GGUF as a container: metadata by key, tensors by name. gguf.c and the tokenizer interpret the
+// keys.
 //
 //   "GGUF", version, number of tensors, number of metadata; key, type, value ...; name, dimensions, type, offset ...; data
 #ifndef BURIN_GGUF_H
@@ -62,10 +63,11 @@ Gguf *gguf_parse(Arena *, const MappedFile *);  // one file alone
 // gguf/parts.c: with the tensors of its other parts, when it is the first of several. Ends the run when one is missing.
 Gguf *gguf_open(Arena *, const MappedFile *);
 void gguf_index(Gguf *,
-                const GgufTensor *);        // makes it one of those that gguf_tensor finds; ends the run when its name is there
+                // adds it to the tensors of gguf_tensor; ends the run on a duplicate name
+                const GgufTensor *);
 bool gguf_is_later_part(const char *name);  // NAME-00002-of-00003.gguf
 const GgufValue *gguf_find(const Gguf *, const char *key);      // NULL when absent
-const GgufTensor *gguf_tensor(const Gguf *, const char *name);  // likewise
+const GgufTensor *gguf_tensor(const Gguf *, const char *name);  // the same for metadata
 // False when the key is absent; a value of another type ends the run.
 bool gguf_int(const Gguf *, const char *key, int64_t *);
 bool gguf_float(const Gguf *, const char *key, double *);  // f32 values become the shortest decimal that gives the same f32
@@ -81,8 +83,8 @@ const char *gguf_type_name(uint32_t tensor_type);  // "Q4_K"; NULL when unknown
 uint64_t gguf_type_bytes(uint32_t tensor_type, uint64_t values);         // 0 of a type that is not known
 const char *gguf_value_text(Arena *, const GgufValue *, uint64_t most);  // of an array, the first `most` elements
 
-// gguf/rotary.c: rope_scaling of config.json, of heads that have so many pairs; NULL when there is no scaling. `changes` are
-// those of the architecture's table.
+// gguf/rotary.c: rope_scaling of config.json for heads with this many pairs; NULL without scaling.
+// `changes` are those of the architecture's table.
 json_t *gguf_rotary_scaling(const Gguf *, const char *architecture, int64_t pairs, unsigned changes);
 bool gguf_is_rotary_table(const GgufTensor *);
 
@@ -91,7 +93,7 @@ bool gguf_number_of_layers(const Gguf *, const char *key, int64_t *number);
 // Which layers have a window, as config.json's layer_types: of truths, or where every n-th layer has none.
 json_t *gguf_kinds_of_layers(const Gguf *, const char *architecture, const GgufValue *, bool full_first);
 
-// gguf/nvfp4.c: what the values of a tensor of that type are multiplied with, a number for each expert
+// gguf/nvfp4.c: the factor of a tensor's values, one for each expert
 const float *gguf_nvfp4_factors(const Gguf *, const GgufTensor *weight);
 bool gguf_is_nvfp4_part(const Gguf *, const GgufTensor *);   // factors of weights or activations, beside such a tensor
 uint64_t gguf_nvfp4_stored_bytes(uint64_t presented_bytes);  // of the same blocks in the file
@@ -100,8 +102,8 @@ json_t *gguf_labels(const Gguf *,
                     const char *architecture);  // gguf/labels.c: id2label of config.json; NULL without a classifier
 json_t *gguf_end_tokens(const Gguf *);          // gguf/eos.c: a list of at most 8 ids
 bool gguf_token_id(const Gguf *, const char *key, int64_t *);  // false: there is none, or it is beyond the vocabulary
-void gguf_check_token_ids(const Gguf *);        // warns of those beyond the vocabulary that no tokenizer asks for
-bool gguf_is_control_text(const GgufString *);  // a control token, whatever its type says
+void gguf_check_token_ids(const Gguf *);        // warns of unused ids beyond the vocabulary
+bool gguf_is_control_text(const GgufString *);  // a control token, regardless of its type
 bool gguf_is_beside_model(const char *name);    // mmproj-NAME.gguf: an encoder of images, as publishers name it
 // Ends the run where the file is an adapter, an encoder of images, or a vocabulary alone.
 void gguf_check_kind(const Gguf *);

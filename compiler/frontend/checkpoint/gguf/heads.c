@@ -1,5 +1,5 @@
-// What a GGUF says about heads, as config.json says it: their size, how much of them turns, how fast, and what scores are
-// times.
+// A GGUF's attention settings in config.json's words: size of heads, rotated part, frequency, and
+// factor of scores.
 //
 //   llama.rope.dimension_count = 32 of 128      -> partial_rotary_factor 0.25
 //   hunyuan_vl.rope.scaling.alpha = 1000        -> rope_theta, times 1000^(d / (d - 2))
@@ -83,7 +83,7 @@ static void set_query_scale(const GgufReading *r) {
     json_object_set_new(r->config, "query_pre_attn_scalar", json_integer((json_int_t)scalar));
 }
 
-// Scores are divided by the root of the head's size unless the file says otherwise.
+// Scores are divided by the root of the head's size unless the file sets a factor.
 static void set_score_scale(const GgufReading *r) {
     if (gguf_config_number(r, "attention_multiplier") == 0)
         json_object_set_new(r->config, "attention_multiplier", json_real(1 / sqrt((double)gguf_head_dim(r))));
@@ -127,7 +127,7 @@ static void check_plain_rotary(const GgufReading *r) {
     if (scaling) refuse_scaling(r);
 }
 
-// A latent attention's heads in two parts: what is rotated and what is not
+// The two parts of a latent attention's heads: rotated and unrotated
 static void set_latent_head(const GgufReading *r) {
     double head = gguf_config_number(r, "qk_head_dim"), turned = gguf_config_number(r, "qk_rope_head_dim");
     if (head > turned) json_object_set_new(r->config, "qk_nope_head_dim", json_integer((json_int_t)(head - turned)));

@@ -1,4 +1,5 @@
-// A classifier's labels, as config.json's id2label: their names, or as many as its last matrix has rows.
+// A classifier's labels as config.json's id2label: their names, or numbers for the rows of its last
+// matrix.
 #include <inttypes.h>
 
 #include "frontend/checkpoint/gguf/gguf.h"

@@ -1,4 +1,4 @@
-// Metadata that says a thing for each layer.
+// Metadata with one value for each layer.
 #include <inttypes.h>
 
 #include "frontend/checkpoint/gguf/gguf.h"

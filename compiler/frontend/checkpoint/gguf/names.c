@@ -14,7 +14,8 @@ bool gguf_matches(const char *pattern, const char *name, size_t length, unsigned
     return rest && strlen(n + 2) == length - (size_t)(rest - name) && !memcmp(n + 2, rest, strlen(n + 2));
 }
 
-// "model.layers.N.self_attn.q_proj" of layer 3 with ".weight" behind it; a name that ends in "=" is all of the name.
+// "model.layers.N.self_attn.q_proj" of layer 3 followed by ".weight"; a name that ends in "=" is
+// complete.
 const char *gguf_with_layer(Arena *arena, const char *pattern, unsigned layer, const char *end) {
     const char *n = strstr(pattern, ".N."), *exact = strchr(pattern, '=');
     if (exact) pattern = arena_strndup(arena, pattern, (size_t)(exact - pattern)), n = strstr(pattern, ".N."), end = "";

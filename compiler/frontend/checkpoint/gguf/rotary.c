@@ -1,8 +1,8 @@
-// What a GGUF says about the scaling of its rotary embedding, as config.json's rope_scaling:
+// The scaling of a GGUF's rotary embedding, as config.json's rope_scaling:
 //
 //   llama.rope.scaling.type = "yarn", .factor = 4, .original_context_length = 4096
 //       -> {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 4096}
-//   rope_freqs.weight [d/2], what each frequency is divided by (LLaMA 3)
+//   rope_freqs.weight [d/2], the divisor of each frequency (LLaMA 3)
 //       -> {"rope_type": "longrope", "short_factor": [...], "long_factor": [...], "attention_factor": 1}
 //   rope_factors_short.weight and rope_factors_long.weight (Phi-3)
 //       -> the same with both, and the attention factor of the metadata
@@ -65,7 +65,7 @@ static json_t *by_tables(const Rotary *r, double factor) {
     return by_factors(r, all ? all : near, all ? json_copy(all) : far);
 }
 
-// One factor for all frequencies; values are scaled, too, where the file says so.
+// One factor for all frequencies; values are scaled too if the file has a value factor.
 static json_t *linear(const Rotary *r, double factor) {
     double part = number(r, "scaling.attn_factor", 1);
     if (part == 1) return factor == 1 ? NULL : json_pack("{s:s, s:f}", "rope_type", "linear", "factor", factor);
@@ -80,7 +80,7 @@ static noreturn void refuse_unstretched(const Rotary *r) {
                key_of(r, "scaling.yarn_log_multiplier"));
 }
 
-// The stretch of scores, mscale_all_dim; mscale is 1, or the same. Some files have a tenth of it.
+// mscale_all_dim; mscale is 1, or equal to it. Some files store a tenth of it.
 static void set_stretch(const Rotary *r, json_t *scaling) {
     double multiplier = number(r, "scaling.yarn_log_multiplier", 0);
     if (multiplier == 0) {
@@ -98,7 +98,7 @@ static void set_stretch(const Rotary *r, json_t *scaling) {
     json_object_set_new(scaling, "mscale_all_dim", json_real(all));
 }
 
-// Between the waves that turn slower and those that do not, what is mixed is all of the difference.
+// Between the slowed frequencies and the unchanged ones, the ramp covers the whole difference.
 static void check_mixture(const Rotary *r) {
     static const char *const keys[] = {"scaling.yarn_ext_factor", "scaling.yarn_attn_factor"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -109,7 +109,8 @@ static void check_mixture(const Rotary *r) {
     }
 }
 
-// Converters leave out what is usual: beta_fast 32, beta_slow 1, and an attention factor that goes with the factor.
+// Converters omit defaults: beta_fast 32, beta_slow 1, and the attention factor implied by the
+// factor.
 static json_t *yarn(const Rotary *r, double factor) {
     int64_t context = 0;
     double part = number(r, "scaling.attn_factor", 1);

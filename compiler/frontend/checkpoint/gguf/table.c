@@ -1,4 +1,4 @@
-// The files of dsl/gguf: lines of words, each a pair of names or what an architecture is.
+// The files of dsl/gguf: lines of words, each a pair of names or a property of an architecture.
 #include "frontend/checkpoint/gguf/table.h"
 
 #include <dirent.h>

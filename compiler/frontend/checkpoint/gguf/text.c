@@ -1,4 +1,5 @@
-// What a GGUF holds, in words: sizes of all types, also of those that are not read, and values of metadata.
+// A GGUF's contents in words: sizes of all types, unsupported ones included, and values of
+// metadata.
 #include "util/text.h"
 
 #include <inttypes.h>

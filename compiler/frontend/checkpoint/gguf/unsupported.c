@@ -42,7 +42,7 @@ const char *gguf_choice(const Gguf *g, const char *key, const char *words) {
     refuse(g, key, (double)n);
 }
 
-// 0 says nothing, but as a truth.
+// 0 counts as absent, except for booleans.
 static void check_number(const Gguf *g, const char *key, unsigned right) {
     const GgufValue *v = gguf_find(g, key);
     int64_t n = 0;
@@ -59,7 +59,8 @@ static void check_number(const Gguf *g, const char *key, unsigned right) {
     if (!of && gguf_int(g, key, &n) && n != 0 && n != right) refuse(g, key, (double)n);
 }
 
-// Numbers of which the architecture's description computes one alone; of how experts are judged softmax, unless its table says.
+// Numbers of which the architecture's description supports one; for expert scores softmax, unless
+// its table has another.
 static void check_only(const Gguf *g, const GgufTable *t, const char *architecture) {
     for (int i = 0; i < t->only.n; i++) {
         unsigned right = 0;

@@ -1,4 +1,4 @@
-// AutoRound: the layout of GPTQ or of AWQ, as packing_format says.
+// AutoRound: the layout of GPTQ or of AWQ, selected by packing_format.
 #include <string.h>
 
 #include "frontend/checkpoint/quantized/quantized.h"

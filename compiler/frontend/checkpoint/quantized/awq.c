@@ -54,8 +54,9 @@ static int zero_in_turn(const QuantizedMatrix *m, int64_t row, int64_t group) {
     return (int)packed_field((const uint32_t *)t->data + row * t->dim[1], 1, group, 4);
 }
 
-// In a tile of 4 outputs and 64 inputs outputs stand one after the other, of each a run of 32 inputs as pairs of column 8 a + 2
-// b of all a, then of b + 1; of 8 such values the first of each pair come before the second.
+// A tile of 4 outputs and 64 inputs stores one output after the other, for each a run of 32 inputs
+// as pairs of column 8 a + 2 b of all a, then of b + 1; of 8 such values the first of each pair
+// come before the second.
 static int fast_code(const Tensor *t, int64_t row, int64_t column) {
     int64_t a = column % 32 / 8, b = column % 8 / 2, within = column % 64 / 32 * 32 + b * 8 + column % 2 * 4 + a;
     int64_t at = row % 4 * 64 + within;

@@ -140,7 +140,7 @@ static int zero_packed(const QuantizedMatrix *m, int64_t row, int64_t group) {
     return (int)packed_field(words + row / together * m->groups + group, 1, row % together, m->bits) - (1 << (m->bits - 1));
 }
 
-// The layouts that so many words of a row may have
+// The layouts that fit this many words in a row
 enum { ALIGNED = 1, STREAM = 2 };
 static int words_of(const QuantizedMatrix *m, int bits) {
     int64_t words = m->codes->tensor.dim[1];
@@ -171,7 +171,7 @@ static void set_packed_size(Quantization *q, QuantizedMatrix *m) {
     m->read = stream ? read_stream : read_packed;
 }
 
-// Do all of config_groups say that zero points are not 0?
+// Returns true if all of config_groups have nonzero zero points.
 static bool all_asymmetric(const Quantization *q) {
     const json_t *group;
     const char *name;
@@ -219,7 +219,7 @@ static bool has_floats(const Quantization *q, int bits) {
     return false;
 }
 
-// Floats of 4 or 6 bits: which of them, the scales say where config_groups have both.
+// Floats of 4 or 6 bits: if config_groups have both, the scales decide.
 static void set_small_floats(Quantization *q, QuantizedMatrix *m) {
     const StoredTensor *scales = quantized_exponents(q, quantized_part(q, m, ".weight_scale", SET_SCALES | SET_U8, true));
     const Tensor *t = &m->codes->tensor, *s = &scales->tensor;

@@ -39,7 +39,7 @@ static void write_blocks(const QuantizedMatrix *m, const CodedRows *rows, int r,
     }
 }
 
-// Is u / whole the same as u times its inverse, for all floats u of 8 bits?
+// Returns true if u / whole equals u times its inverse for all floats u of 8 bits.
 static bool divides_as_inverse(float whole) {
     bool same = true;
     for (int u = 8; u < 16; u++) same &= (float)u / whole == (float)u * (1 / whole);

@@ -1,6 +1,6 @@
-// FP8 (AutoFP8, vLLM, DeepSeek, FBGEMM): weight f8_e4m3 [outputs, inputs], times weight_scale (one, or one a row) or
-// weight_scale_inv (one for a block of weight_block_size), which is multiplied, too. Of experts that are one tensor: stacked.c.
-// Activations stay floats.
+// FP8 (AutoFP8, vLLM, DeepSeek, FBGEMM): weight f8_e4m3 [outputs, inputs], times weight_scale (one,
+// or one a row) or weight_scale_inv (one for a block of weight_block_size), a factor despite its
+// name. Experts in one tensor: stacked.c. Activations stay floats.
 #include <string.h>
 
 #include "frontend/checkpoint/quantized/quantized.h"

@@ -49,13 +49,14 @@ static int zero_itself(const QuantizedMatrix *m, int64_t row, int64_t group) {
     return (int)packed_field((const uint32_t *)t->data + group * t->dim[1], 1, row, m->bits);
 }
 
-// GPTQModel and AutoRound give some modules other bits and groups than config.json says of all; then shapes say which.
+// GPTQModel and AutoRound give some modules other bits and groups than config.json's default;
+// shapes decide.
 static bool may_differ(const Quantization *q) {
     return json_object_size(json_object_get(q->config, "dynamic")) ||
            json_object_size(json_object_get(q->config, "extra_config"));
 }
 
-// Columns of a group where there are so many: group_size, of all or of a module, else as many as share them evenly.
+// Columns of a group: group_size, the default's or the module's if it fits, else an even division.
 static int64_t group_of(const Quantization *q, const QuantizedMatrix *m, int64_t groups) {
     static const char *const rules[] = {"dynamic", "extra_config"};
     int64_t group = quantized_int(q, "group_size", -1);
@@ -71,7 +72,7 @@ static int64_t group_of(const Quantization *q, const QuantizedMatrix *m, int64_t
     return groups < 1 ? -1 : ceil_div(m->columns, groups);
 }
 
-// Inputs: those of g_idx, else what the words hold
+// Inputs: the length of g_idx, else the capacity of the words
 static void set_size(const Quantization *q, QuantizedMatrix *m) {
     const Tensor *w = &m->codes->tensor;
     m->bits = bits_of(q);

@@ -58,7 +58,7 @@ static void read_codes(const QuantizedMatrix *m, CodedRows *rows) {
 }
 
 // ------------------------------------------------------------------------------------------------------------ parts of a module
-// What a module keeps as tensors of its own beside these: settings of its class, and of how it was quantized
+// Further tensors of a module: settings of its class, and of its quantization
 static void hide_settings(Quantization *q, QuantizedMatrix *m) {
     static const char *const names[] = {".nbits",        ".group_size",         ".unpack_view_dtype",   ".compute_dtype",
                                         ".offload_meta", ".encoded_state_dict", ".stores_quant_config", ".channel_wise",
@@ -112,7 +112,7 @@ static void set_groups(Quantization *q, QuantizedMatrix *m, Table *t) {
     if (!both) m->scale = (Grid){scale, 1, m->columns / t->width, 1};
 }
 
-// Rows of W_q, and what the width of the table is
+// Rows of W_q, and the width of the table
 static void set_table(Quantization *q, QuantizedMatrix *m, Table *t) {
     const Tensor *w = &m->codes->tensor;
     int64_t size = t->bits == 3 ? 4 : 1, n = m->rows * m->columns;
@@ -133,7 +133,7 @@ static void set_table(Quantization *q, QuantizedMatrix *m, Table *t) {
                    m->codes->tensor.name, (unsigned long long)w->bytes, (long long)m->rows, (long long)m->columns, t->bits);
 }
 
-// Zero points that were rounded are integers: then blocks hold them, where groups lie along inputs.
+// Rounded zero points are integers: blocks can hold them if groups run along inputs.
 static bool zeros_are_whole(const QuantizedMatrix *m, const Table *t) {
     bool same = m->scale.values && !t->by_column && m->groups > 1 && m->columns % t->width == 0;
     for (int64_t i = 0; same && i < m->groups; i++) {

@@ -49,7 +49,7 @@ static bool find_within(Quantization *q, const char *part) {
         q->loc = checkpoint_config_loc(c, part ? part : keys[i]);
         if (i < 2 && config && !json_is_null(config) && !json_is_object(config))
             diag_fatal(q->loc, "%s must be an object", keys[i]);
-        // MLX says no more than these two, and called it "quantization" alone at first.
+        // MLX has only these two fields, and at first named the object "quantization" alone.
         bool mlx = json_is_integer(json_object_get(config, "group_size")) && json_is_integer(json_object_get(config, "bits"));
         if (!json_object_size(config) || (!mlx && !strcmp(keys[i], "quantization"))) continue;
         q->config = config;
@@ -69,7 +69,7 @@ Quantization quantization_of(Checkpoint *c) {
     return q;
 }
 
-// Methods whose files burin does not read, and what stands in the way
+// Unsupported methods, with the reason
 static const char *reason_against(const char *method) {
     static const char *const reasons[][2] = {
         {"aqlm", "its weights are sums of entries of codebooks"},

@@ -1,16 +1,18 @@
-// Apple's MLX, W [outputs, inputs]: weight u32 [outputs, inputs bits / 32], a stream of bits, low first. The configuration has
-// mode, group_size and bits, of all and by module's name; scales of bytes say themselves which mode it is.
+// Apple's MLX, W [outputs, inputs]: weight u32 [outputs, inputs bits / 32], a stream of bits, low
+// first. The configuration has mode, group_size and bits, for all modules and by module name; byte
+// scales determine the mode.
 //   affine   scales and biases [outputs, groups]: W = code * scale + bias
 //   mxfp4    e2m1; scales u8 [outputs, inputs / 32], 2^(byte - 127)
-//   mxfp8    f8_e4m3; scales likewise
-//   nvfp4    e2m1; scales u8 [outputs, inputs / 16], f8_e4m3, times global_scale / 2688 where there is one
-// Experts have been taken apart (checkpoint_split_experts); the configuration calls them as they were.
+//   mxfp8    f8_e4m3; scales as in mxfp4
+//   nvfp4    e2m1; scales u8 [outputs, inputs / 16], f8_e4m3, times global_scale / 2688 if present
+// Experts have been taken apart (checkpoint_split_experts); the configuration uses their stacked
+// names.
 #include <string.h>
 
 #include "frontend/checkpoint/quantized/quantized.h"
 #include "util/text.h"
 
-// What it is called where experts stand together: "mlp.switch_mlp.up_proj" for "mlp.experts.3.up_proj"
+// The name of stacked experts: "mlp.switch_mlp.up_proj" for "mlp.experts.3.up_proj"
 static const json_t *settings_of_stack(const Quantization *q, const char *module) {
     static const char *const stacks[] = {"switch_mlp", "experts"};
     const char *at = strstr(module, ".experts."), *rest = at ? strchr(at + strlen(".experts."), '.') : NULL;

@@ -1,14 +1,15 @@
-// NVIDIA's ModelOpt, W [outputs, inputs]; quant_algo, of all or (MIXED_PRECISION) of each layer, says which of
+// NVIDIA's ModelOpt, W [outputs, inputs]; quant_algo, for all layers or (MIXED_PRECISION) for each,
+// is one of
 //   FP8...       weight f8_e4m3; weight_scale f32, one, one a row, or one for a block of 128 x 128, also as [down, 1, across, 1]
 //   MXFP8        weight f8_e4m3; weight_scale u8 [outputs, inputs / 32], 2^(byte - 127)
 //   W8A16, W8A8_SQ_PER_CHANNEL   weight i8; weight_scale [outputs]
 //   ...NVFP4...  weight u8, two codes of e2m1 in a byte; weight_scale f8_e4m3 [outputs, inputs / 16]; weight_scale_2 f32, one for
 //                all: W = code * (weight_scale * weight_scale_2)
-//   ...MXFP4...  weight u8 likewise; weight_scale u8 [outputs, inputs / 32], 2^(byte - 127)
+//   ...MXFP4...  weight u8, two codes of e2m1 in a byte; weight_scale u8 [outputs, inputs / 32], 2^(byte - 127)
 //   W4A16_AWQ, W4A8_AWQ   weight u8 [outputs / 2, inputs], two signed codes in a byte, that of the even row in the low nibble;
 //                weight_scale [outputs, groups]; weight_scale_2 is of FP8 products, which take it from weight_scale
-// Activations stay floats. pre_quant_scale [inputs] (AWQ, SmoothQuant) multiplies what the matrix multiplies. Of experts that
-// are one tensor: stacked.c. SVDQuant's (NVFP4_SVD) low ranks are not read.
+// Activations stay floats. pre_quant_scale [inputs] (AWQ, SmoothQuant) multiplies the inputs.
+// Experts in one tensor: stacked.c. SVDQuant's (NVFP4_SVD) low ranks are not read.
 #include <string.h>
 #include <strings.h>
 
@@ -51,7 +52,7 @@ void modelopt_check(const Quantization *q) {
     json_object_foreach((json_t *)json_object_get(all, "quantized_layers"), name, layer) check_algorithm(q, layer, "missing");
 }
 
-// Without dimensions of 1 between the others
+// Removes dimensions of 1 between other dimensions
 static const StoredTensor *squeezed(const Quantization *q, const StoredTensor *t) {
     StoredTensor *flat = ARENA_NEW(q->checkpoint->arena, StoredTensor);
     *flat = *t;

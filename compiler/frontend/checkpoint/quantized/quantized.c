@@ -1,5 +1,6 @@
-// What every method of quantization shares: which one config.json names, its tensors as matrices of codes and scales, and these
-// as the weights that the description asks for. Values are exact: products in f32, in the order of the method's own code.
+// Common parts of all quantization methods: the method that config.json names, its tensors as
+// matrices of codes and scales, and these as the weights that the description asks for. Values are
+// exact: products in f32, in the order of the method's own code.
 #include "frontend/checkpoint/quantized/quantized.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ const json_t *quantized_object(const Quantization *q, const char *name, const ch
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- parts
-// Of a + b - 1 the sum may overflow: b may be any number of config.json.
+// a + b - 1 could overflow: b may be any number of config.json.
 int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 
 // As it is in the file, aligned; the checkpoint no longer lists it.
@@ -259,7 +260,7 @@ static float value_at(const QuantizedMatrix *m, const CodedRows *rows, int r, in
     return value;
 }
 
-// Where the value of a row and column lies in the weight
+// The index of a row and column's value in the weight
 static int64_t place_of(const QuantizedMatrix *m, int64_t row, int64_t k) {
     int64_t height = m->rows / (m->stack ? m->stack : 1);
     return m->transposed ? row / height * height * m->columns + k * height + row % height : row * m->columns + k;
@@ -276,7 +277,8 @@ static void blocks_of_row(const QuantizedMatrix *m, const Format *f, const Coded
     const int16_t *code = rows->code + r * m->columns, *zero = rows->zero + r * m->columns;
     const float *scale = rows->scale + r * m->columns;
     if (m->own == f->dtype) {
-        for (int64_t k = 0; k < m->columns; k++) value_at(m, rows, r, k);  // refuses what is no number
+        // refuses values that are no numbers
+        for (int64_t k = 0; k < m->columns; k++) value_at(m, rows, r, k);
         m->blocks(m, rows, r, out);
         return;
     }
@@ -285,7 +287,7 @@ static void blocks_of_row(const QuantizedMatrix *m, const Format *f, const Coded
         int16_t codes[FORMAT_BLOCK];
         for (int i = 0; i < f->block; i++) {
             int64_t at = m->sorted ? m->sorted[k + i] : k + i;
-            value_at(m, rows, r, at);  // refuses what is no number
+            value_at(m, rows, r, at);  // refuses values that are no numbers
             codes[i] = (int16_t)(code[at] - m->center);
         }
         float end = m->end ? rows->end[r * m->columns + first] : 0;
@@ -297,7 +299,7 @@ static void forget(const StoredTensor *t) {
     if (t) mapping_forget(t->tensor.data, t->tensor.bytes);
 }
 
-enum { ROWS_AT_ONCE = 16 };  // of matrices whose words lie side by side along rows
+enum { ROWS_AT_ONCE = 16 };  // matrices whose words are side by side along rows
 
 static void write_row(const QuantizedMatrix *m, DType type, const CodedRows *rows, int r, unsigned char *out) {
     const Format *f = format_of(type);
@@ -360,7 +362,7 @@ static DType format_for(const QuantizedMatrix *m) {
 }
 
 // ------------------------------------------------------------------------------------------------------------- whole folders
-// Which tensor of the checkpoint stands for the matrix from now on.
+// The tensor of the checkpoint that represents the matrix from here on.
 static void present(Quantization *q, const QuantizedMatrix *m) {
     Checkpoint *c = q->checkpoint;
     StoredTensor *t = map_get(&c->by_name, m->name);
@@ -410,8 +412,8 @@ static int read_matrices(Quantization *q, const QuantizationMethod *method) {
     return n;
 }
 
-// A head that was quantized on its own has no weight that tying could replace: it is what its library computes with, whatever
-// the configuration says.
+// A separately quantized head is used even with tied embeddings: its library computes with it,
+// whatever the configuration has.
 static void untie_head(Quantization *q) {
     Checkpoint *c = q->checkpoint;
     const StoredTensor *head = map_get(&c->by_name, "lm_head.weight");
@@ -467,7 +469,7 @@ const char *checkpoint_stored_type(const Checkpoint *c, const Tensor *t, uint64_
 
 bool checkpoint_is_quantized(const Tensor *t) { return ((const StoredTensor *)t)->quantized != NULL; }
 
-// Parts of quantized matrices, of which no configuration says how they are to be read
+// Parts of quantized matrices without a configuration that explains them
 static void refuse_unnamed(const Checkpoint *c) {
     static const char *const ends[] = {".qweight",       ".weight_packed", ".weight_scale", ".weight_scale_inv",
                                        ".weight.absmax", ".SCB",           ".W_q"};

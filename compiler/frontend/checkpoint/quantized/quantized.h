@@ -1,5 +1,6 @@
-// Folders whose weights a library quantized. Each method (one file) recognises its tensors and says what stands in which row;
-// quantized.c makes of them the weights that the model had: module.qweight and module.scales become module.weight.
+// Folders whose weights a library quantized. Each method (one file) recognises its tensors and
+// locates their rows; quantized.c turns them into the model's original weights: module.qweight and
+// module.scales become module.weight.
 #ifndef BURIN_QUANTIZED_H
 #define BURIN_QUANTIZED_H
 #include "frontend/checkpoint/reader.h"
@@ -8,7 +9,7 @@
 typedef struct Quantization {
     Checkpoint *checkpoint;
     const json_t *config;  // quantization_config
-    Loc loc;               // where it stands
+    Loc loc;               // source location
     const char *method;
     bool beside;  // it is no part of config.json, but a file of its own
 } Quantization;
@@ -30,19 +31,22 @@ typedef struct Grid {
 // Where scale * (code - zero point) is not all of a value: code * scale + end, or (code - end) * scale, whose end is a float
 typedef enum { END_NONE, END_LINE, END_FRACTION } QuantizedEnd;
 
-// Value = scale * (code - zero point, or the table's entry of code) * factor, products in this order; or as `end` says, times
-// the column's factor
+// Value = scale * (code - zero point, or the table's entry of code) * factor, products in this
+// order, unless `end` sets another; times the column's factor
 typedef struct QuantizedMatrix QuantizedMatrix;
 struct QuantizedMatrix {
     const char *name, *module;   // of the weight: "model.layers.0.self_attn.q_proj.weight"; without its last part
-    const char *module_in_file;  // what the file and its configuration call it
-    int64_t stack;               // 0, or so many matrices in one tensor [stack, rows / stack, columns]
+    const char *module_in_file;  // name of the format in the file and its configuration
+    // 0, or number of matrices in one tensor [stack, rows / stack, columns]
+    int64_t stack;
     int64_t rows, columns;       // outputs (of all matrices of a stack), inputs
     bool transposed;             // the weight is [.., columns, rows] in Hugging Face's words
     const float *table;          // NULL: codes are integers
     bool powers;                 // scales are powers of two, the table e2m1's or of 6 bits
     float factor;
-    int bits, center;         // center: taken from integer codes and zero points, what is left has `bits` bits and a sign
+    // center: subtracted from integer codes and zero points; the remainder has `bits` bits and a
+    // sign
+    int bits, center;
     uint64_t bytes;           // of all its parts
     int64_t group, groups;    // columns that share a scale and a zero point; how many such groups there are
     const int32_t *group_of;  // of each column; NULL: column / group
@@ -59,7 +63,7 @@ struct QuantizedMatrix {
     float (*scale_at)(const QuantizedMatrix *, int64_t row, int64_t column);  // NULL: the grid's
     QuantizedEnd end;
     float (*end_at)(const QuantizedMatrix *, int64_t row, int64_t column);
-    const float *column_factors;  // of what the matrix multiplies; or NULL
+    const float *column_factors;  // factors of the matrix's inputs; or NULL
 };
 
 // A method: refuses options of quantization_config that it does not know, and makes a matrix of the tensor that holds its codes
@@ -116,7 +120,7 @@ enum { SET_SCALES = SET_FLOATS | 1 << DT_f8e4m3fn | 1 << DT_f8e8m0 };
 const StoredTensor *quantized_part(Quantization *, QuantizedMatrix *, const char *end, int dtypes, bool needed);
 // Ends the run unless the tensor has this shape.
 void quantized_want_shape(const StoredTensor *, int rank, const int64_t *dims);
-// Rows and columns as `t` says; ends the run when no matrix has them.
+// Rows and columns of tensor `t`; ends the run if no matrix has them.
 void quantized_set_size(QuantizedMatrix *, const StoredTensor *t, int64_t rows, int64_t columns);
 // Experts in one tensor [experts, inputs, outputs], whose scales are tensor "NAME" `scale_end`; NULL of other tensors. `block`:
 // outputs and inputs that share one, or {1, 0}
@@ -128,12 +132,12 @@ void quantized_want_words(const QuantizedMatrix *);
 // Sets group, groups and the scales' grid, by the scales' shape: one; [rows], [rows, 1]; [rows, groups]; [row blocks, groups].
 // `rows`: of a block, or 1; `group`: columns of a group or a block, 0 where the method knows none
 void quantized_scales(QuantizedMatrix *, const StoredTensor *, int64_t rows, int64_t group);
-// Likewise for scales [groups, rows].
+// The same for scales [groups, rows].
 void quantized_scales_by_group(QuantizedMatrix *, const StoredTensor *, int64_t group);
-// Is it a matrix of GPT-2's Conv1D, [inputs, outputs] in Hugging Face's words?
+// Returns true for a matrix of GPT-2's Conv1D, [inputs, outputs] in Hugging Face's layout.
 bool quantized_is_conv1d(const Quantization *, const char *name);
 
-// Bits [at * bits, at * bits + bits) of a stream of words, low first, that lie `stride` words apart
+// Bits [at * bits, at * bits + bits) of a stream of words, low bits first, `stride` words apart
 unsigned packed_field(const uint32_t *words, int64_t stride, int64_t at, int bits);
 int64_t ceil_div(int64_t a, int64_t b);
 // Sets rows, columns and how codes of a byte each are read: int8, or floats of 8 bits.
@@ -146,17 +150,18 @@ const json_t *quantized_object(const Quantization *, const char *name, const cha
 const StoredTensor *quantized_exponents(const Quantization *, const StoredTensor *);
 // Codes are e2m1, two in a byte.
 void fp4_codes(QuantizedMatrix *);
-// Rows, columns, codes and scales (of part `end`) of such a matrix; `group`: columns of a scale, 0: as its type says.
+// Rows, columns, codes and scales (of part `end`) of such a matrix; `group`: columns of a scale, 0:
+// by its type.
 void fp4_matrix(Quantization *, QuantizedMatrix *, const char *end, int64_t group);
 void fp4_set(QuantizedMatrix *, const StoredTensor *scales, int64_t group);
-// Of nvfp4: the scale of the whole matrix, which other scales are multiplied with or divided by; MOST: the largest value that
-// the codes and other scales can hold stands for it, if it is there.
+// nvfp4: the scale of the whole matrix, a factor or divisor of other scales; MOST: the largest
+// value that codes and other scales can hold replaces it, if present.
 typedef enum { WHOLE_FACTOR, WHOLE_FACTOR_OR_NONE, WHOLE_DIVISOR, WHOLE_MOST } WholeKind;
 void fp4_whole_scale(Quantization *, QuantizedMatrix *, const char *end, WholeKind);
-// Likewise floats of 6 bits, e2m3 or e3m2
+// The same for floats of 6 bits, e2m3 or e3m2
 void fp6_set(const Quantization *, QuantizedMatrix *, const StoredTensor *scales, int64_t group, int fraction_bits);
-// Codes stand for code * scale + zero, both floats [rows, groups], or [groups, rows] if `by_group`: sets all but how they are
-// read.
+// Values are code * scale + zero, both floats [rows, groups], or [groups, rows] if `by_group`: sets
+// everything except the reading of codes.
 void quantized_line(const Quantization *, QuantizedMatrix *, const StoredTensor *scale, const StoredTensor *zero,
                     bool by_group);
 // Sets group_of and sorted by the tensor `order`; ends the run when it names a group that is not there.

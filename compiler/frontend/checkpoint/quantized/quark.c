@@ -1,13 +1,14 @@
-// AMD's Quark, W [outputs, inputs]. layer_quant_config (patterns of names) or global_quant_config says of each module's weight:
+// AMD's Quark, W [outputs, inputs]. layer_quant_config (patterns of names) or global_quant_config
+// has for each module's weight:
 //   dtype fp8_e4m3, fp8_e5m2   weight f8 [outputs, inputs]
 //   int8, uint8                weight i8, u8, [outputs, inputs], or [inputs, outputs] with qscheme per_group
 //   int4, uint4                weight i32 of eight codes, low first: per_group [inputs, outputs / 8], else [outputs, inputs / 8];
 //                              with pack_method "reorder" they are codes 0, 2, 4, 6, 1, 3, 5, 7
 //   fp4                        weight u8 of e2m1 (fp4.c)
 //   fp6_e2m3, fp6_e3m2         weight u8 [outputs, inputs * 3 / 4] (fp6.c)
-// weight_scale: one, [outputs], of blocks, or of groups: of integers [groups, outputs] (before 1.0 [outputs, groups]), else
-// [outputs, groups]; with scale_format e8m0 u8. weight_zero_point as the scales, int8 or packed like the codes. Activations
-// stay floats.
+// weight_scale: one, [outputs], of blocks, or of groups: of integers [groups, outputs] (before 1.0
+// [outputs, groups]), else [outputs, groups]; with scale_format e8m0 u8. weight_zero_point as the
+// scales, int8 or packed like the codes. Activations stay floats.
 #include <fnmatch.h>
 #include <string.h>
 

@@ -58,7 +58,7 @@ static const StoredTensor *turned(const Quantization *q, const QuantizedMatrix *
     return rows;
 }
 
-// Of `columns` in a byte: rows and columns, of one matrix after the other
+// The number of `columns` in a byte: rows and columns, one matrix after the other
 static void set_sizes(const Quantization *q, QuantizedMatrix *m, int columns) {
     const Tensor *t = &m->codes->tensor;
     StoredTensor *flat = ARENA_NEW(q->checkpoint->arena, StoredTensor);

@@ -1,14 +1,15 @@
-// torchao (0.14 on, in safetensors), W [outputs, inputs]. The file's __metadata__ has an object of JSON for each tensor NAME:
-// _type, the Python class, and _data, its attributes. Its parts are MODULE._weight_PART, or (before 0.15) NAME:PART.
+// torchao (0.14 on, in safetensors), W [outputs, inputs]. The file's __metadata__ has an object of
+// JSON for each tensor NAME: _type, the Python class, and _data, its attributes. Its parts are
+// MODULE._weight_PART, or (before 0.15) NAME:PART.
 //   Float8Tensor              qdata f8, scale f32, one for a block of block_size
-//   Int8Tensor                qdata i8, scale, zero_point i8, likewise
-//   IntxUnpackedToInt8Tensor  qdata i8 of target_dtype's range, scale, zero_point i8 or floats, likewise
+//   Int8Tensor                qdata i8, scale, zero_point i8, one for a block of block_size
+//   IntxUnpackedToInt8Tensor  qdata i8 of target_dtype's range, scale, zero_point i8 or floats, one for a block of block_size
 //   Int4Tensor                qdata i8 [outputs, inputs / 2], two signed codes in a byte, the first in the low nibble; scale and
 //                             zero_point [groups, outputs]: W = code * scale + zero_point
 //   Int4TilePackedTo4dTensor  qdata i32 [outputs / 8, inputs / 128, 32, 4], in the order of a GPU's threads; scale_and_zero
-//                             [groups, outputs, 2]: W = (code - 8) * scale + zero; padded, shape is what W has
+//                             [groups, outputs, 2]: W = (code - 8) * scale + zero; padded, W's own size is shape
 //   MXTensor, NVFP4Tensor     qdata f8, or u8 of e2m1 (fp4.c), scale f8_e8m0 or f8_e4m3, per_tensor_scale; scales may be swizzled
-// act_pre_scale [inputs] multiplies what the matrix multiplies.
+// act_pre_scale [inputs] multiplies the inputs.
 #include <math.h>
 #include <string.h>
 
@@ -185,7 +186,8 @@ static void set_tiles(const Subclass *s) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------- microscaling
-// Scales in tiles of 128 x 4, of which rows r, r + 32, r + 64 and r + 96 stand together, as [rows, columns]
+// Scales in tiles of 128 x 4, in which rows r, r + 32, r + 64 and r + 96 are adjacent, as [rows,
+// columns]
 static const StoredTensor *straightened(const Subclass *s, const StoredTensor *t, int64_t rows, int64_t columns) {
     int64_t across = ceil_div(columns, 4), padded = ceil_div(rows, 128) * across * 512;
     if (json_is_false(json_object_get(s->data, "is_swizzled_scales")) || !json_object_get(s->data, "is_swizzled_scales"))
@@ -249,7 +251,7 @@ static void set_matrix(const Subclass *s) {
     for (i = 0; i < 3; i++) part(s, of_activations[i], SET_ANY, false);
 }
 
-// What the metadata say of it
+// The metadata of a tensor
 static void describe(Subclass *s) {
     const Checkpoint *c = s->q->checkpoint;
     const char *name = arena_printf(c->arena, "%s%s", s->m->module_in_file, s->m->name + strlen(s->m->module));
@@ -278,7 +280,7 @@ QuantizedMatrix *torchao_matrix(Quantization *q, StoredTensor *t) {
     if (!text_ends_with(name, ":qdata") && !text_ends_with(name, "_qdata")) return NULL;
     const char *dot = strrchr(name, '.');
     if (!dot || (!colon && dot[1] != '_')) return NULL;
-    // ".weight:qdata" or "._weight_qdata": what the module's parameter is called, and its parts
+    // ".weight:qdata" or "._weight_qdata": the name of the module's parameter, and its parts
     size_t length = strlen(dot) - strlen("qdata");
     const char *parameter = dot + (colon ? 1 : 2);
     const char *weight = arena_printf(arena, ".%.*s", (int)(dot + length - 1 - parameter), parameter);
