@@ -220,13 +220,14 @@ void build_load(Build *b) {
         if (b->kind == OUTPUT_PROGRAM) b->name = symbol_name(b->arena, b->module->name);
     } else if (b->onnx) {
         b->module = load_onnx(b);
+        if (b->text && !b->side_folder) take_onnx_config(b);
         b->passes.file_rows = b->module->float_rows && !b->options->activations;
     } else {
         load_checkpoint(b);
     }
     b->module->name = b->name;
     const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;
-    if (path) b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
+    if (path && (b->text || !o->tokenizer_beside)) b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
     b->module->tokenizer = b->tokenizer;
     load_card(b);
     load_template(b);

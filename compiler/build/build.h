@@ -57,6 +57,7 @@ int build_vocabulary(const Build *);                    // columns of the logits
 Module *load_onnx(Build *);
 // An encoder of texts (onnx_texts.c). NULL: nothing says what becomes of its numbers.
 Module *load_onnx_texts(Build *, const OnnxOptions *, OnnxSaid *, Text *why);
+void take_onnx_config(const Build *);  // context and ends of the configuration files beside an ONNX decoder
 bool wants_tensors(const Options *);  // an ONNX decoder is to be a program of tensors
 void build_special_tokens(Build *);
 void build_rotary_factors(const Build *);  // which of LongRoPE's two lists --ctx asks for, before the description is read

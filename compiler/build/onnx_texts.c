@@ -5,6 +5,8 @@
 //   config.json of a class for sequences, tokens or masked words     "logits" as labels, spans and words
 //
 // Batches of tensors, padded and masked, are `--as=net`.
+#include <string.h>
+
 #include "build/build.h"
 #include "build/dims.h"
 #include "frontend/card.h"
@@ -13,14 +15,29 @@
 #include "util/files.h"
 #include "util/json.h"
 
-// Of a file that is named: its own folder.
+// The folder that a file was found in, the one of a tokenizer that was found, or the file's own.
 static const Checkpoint *folder_beside(const Build *b) {
     const Options *o = b->options;
     Checkpoint *c = ARENA_NEW(b->arena, Checkpoint);
-    c->folder = o->folder ? o->folder : path_folder(b->arena, o->model);
-    json_t *config = json_beside(c->folder, "config.json");
+    c->folder = o->folder ? o->folder : path_folder(b->arena, o->tokenizer_beside ? o->tokenizer : o->model);
+    json_t *config = json_beside(c->folder, "config.json"), *generation = json_beside(c->folder, "generation_config.json");
     c->config = config ? json_own(b->arena, config) : NULL;
+    c->generation = generation ? json_own(b->arena, generation) : NULL;
     return c;
+}
+
+void take_onnx_config(const Build *b) {
+    static const char *const lengths[] = {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"};
+    const Checkpoint *c = folder_beside(b);
+    Module *m = b->module;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        json_int_t n = json_integer_value(json_object_get(c->config, lengths[i]));
+        if (n > 0 && (!m->context || n < m->context)) m->context = n;
+    }
+    if (!c->config && !c->generation) return;
+    SpecialTokens ids = checkpoint_special_tokens(c);
+    m->bos = ids.bos, m->n_eos = ids.n_eos;
+    memcpy(m->eos, ids.eos, (size_t)ids.n_eos * sizeof *ids.eos);
 }
 
 static Sentence sentence_of(const Build *b) {

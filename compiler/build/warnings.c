@@ -64,7 +64,7 @@ static void check_options(const Build *b) {
     bool rows = has_rows(b), interpreted = o->command == COMMAND_run && o->interpret;
     if (o->context && !rows && !b->embeds) no_effect("ctx", count_text(b, o->context), tensors);
     if (o->chunk && !rows) no_effect("chunk", count_text(b, o->chunk), tensors);
-    if (o->tokenizer && !rows && !b->embeds) no_effect("tokenizer", o->tokenizer, "the program reads tensors, no text");
+    if (o->tokenizer && !o->tokenizer_beside && !rows && !b->embeds) no_effect("tokenizer", o->tokenizer, "the program reads tensors, no text");
     if (o->pooling && !b->embeds) no_effect("pooling", o->pooling, "it is for encoders in a folder or of a description");
     if (o->mcpu && interpreted) no_effect("mcpu", o->mcpu, "the interpreter runs on any CPU");
     if (o->max_ram && interpreted) no_effect("max-ram", count_text(b, o->max_ram), "the interpreter takes what it needs");

@@ -4,10 +4,11 @@
 //   decoder_model_merged.onnx, decoder_model.onnx, model.onnx                   the first that is there
 //   onnx/model.onnx ...                                                         likewise, in a folder of its own
 //
-// and its tokenizer.json.
+// and its tokenizer.json. A file that is named takes the tokenizer.json of its folder, or of the one around `onnx/`.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/options.h"
@@ -48,10 +49,38 @@ static bool take_models(Options *o, const char *folder) {
     return true;
 }
 
+static void take_tokenizer(Options *o, const char *folder) {
+    if (o->tokenizer) return;
+    o->tokenizer = file_in(folder, "tokenizer.json");
+    o->tokenizer_beside = o->tokenizer != NULL;
+}
+
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+    if (!folder) abort();
+    return folder;
+}
+
+static void open_beside_file(Options *o) {
+    if (!text_ends_with(o->model, ".onnx")) return;
+    char *folder = folder_of(o->model);
+    take_tokenizer(o, folder);
+    const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
+    if (!strcmp(name, "onnx") && slash) {
+        char *outer = folder_of(folder);
+        take_tokenizer(o, outer);
+        free(outer);
+    }
+    free(folder);
+}
+
 void options_open_onnx_folder(Options *o) {
     const char *folder = o->model, *inner = folder ? file_in(folder, "onnx") : NULL;
-    if (!folder || o->n_files != 1 || has_weights(folder)) return;
+    if (!folder || o->n_files != 1) return;
+    open_beside_file(o);
+    if (has_weights(folder)) return;
     if (!take_models(o, folder) && !(inner && take_models(o, inner))) return;
     o->folder = folder;
-    if (!o->tokenizer) o->tokenizer = file_in(folder, "tokenizer.json");
+    take_tokenizer(o, folder);
 }

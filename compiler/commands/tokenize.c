@@ -26,7 +26,7 @@ int tokenize_texts(Arena *arena, const Options *o) {
     if (o->format && strcmp(o->format, "json") && strcmp(o->format, "text"))
         usage_error("--format=%s: expected text or json", o->format);
     burin_tokenizing how = {.pieces = o->pieces, .json = o->format && !strcmp(o->format, "json"), .decode = o->decode};
-    how.tokenizer = tokenizer_load(arena, tokenizer_of(arena, o->model), 0)->blob;
+    how.tokenizer = tokenizer_load(arena, o->tokenizer_beside ? o->tokenizer : tokenizer_of(arena, o->model), 0)->blob;
     how.text = o->n_rest ? o->rest[0] : NULL;
     burin_program_name = "burin";
     burin_print_tokens(&how);

@@ -38,3 +38,19 @@ mkdir "$WORK/states/1_Pooling"
 printf '[{"idx": 0, "path": "", "type": "a.Transformer"}, {"idx": 1, "path": "1_Pooling", "type": "a.Pooling"}, {"idx": 2, "path": "2", "type": "a.Normalize"}]' > "$WORK/states/modules.json"
 printf '{"pooling_mode_mean_tokens": true}' > "$WORK/states/1_Pooling/config.json"
 batches states
+
+# A file takes the tokenizer and the configuration of its folder, or of the one around onnx/.
+mkdir -p "$WORK/one/onnx" && cp "$WORK/mood/"*.json "$WORK/one" && cp "$WORK/mood/model.onnx" "$WORK/one/onnx/small.onnx"
+check "onnx texts: a file in onnx/ builds" "$BURIN" build "$WORK/one/onnx/small.onnx" -o "$WORK/one/program"
+"$WORK/one/program" -f "$WORK/mood/texts" -t 1 > "$WORK/got" 2> "$WORK/err"
+check "onnx texts: a file in onnx/ answers as its folder" near "$WORK/mood/expected" "$WORK/got"
+llama=$SHARED/data/onnx/exports/llama-optimum-past/model.onnx
+if [ -f "$llama" ]; then
+    mkdir "$WORK/llama" && cp "$llama" examples/austen/*.json "$WORK/llama"
+    check "onnx texts: a decoder beside its files" "$BURIN" build "$WORK/llama/model.onnx" -o "$WORK/llama/program"
+    says "onnx texts: the context of config.json" 0 "context   512 tokens" "$WORK/llama/program" --info
+    check "onnx texts: one tokenization" test "$("$WORK/llama/program" --tokenize "It was")" = "$("$BURIN" tokenize examples/austen "It was")"
+    check "onnx texts: tokenize names the file" test "$("$BURIN" tokenize "$WORK/llama/model.onnx" "It was")" = "$("$BURIN" tokenize examples/austen "It was")"
+else
+    skip "onnx texts: a decoder beside its files" "the shared data is missing"
+fi

@@ -17,6 +17,8 @@ if [ -d "$found" ]; then
     mkdir "$WORK/plain" && cp "$found"/bos_without_postprocessor/* "$WORK/plain"
     check "class rules: a program builds" "$BURIN" build "$WORK/plain" -o "$WORK/program"
     check "class rules: no post-processor, no BOS" test "$("$WORK/program" --tokenize "the cats")" = "$("$BURIN" tokenize "$WORK/plain" "the cats")"
+    check "class rules: a pair without types builds" "$BURIN" build "$found/model_input_names" -o "$WORK/pair"
+    check "class rules: model_input_names without token_type_ids" test "$("$WORK/pair" --pair cat "the cat sat" | cut -c1-5)" = 0.307
     for folder in "$found"/tokcfg_*; do
         name=$(basename "$folder")
         "$BUILD/tools/class_cases" --expected "$folder/expected_4.57.6.json" "$folder" > "$WORK/said" 2>&1

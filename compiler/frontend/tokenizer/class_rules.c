@@ -478,6 +478,16 @@ static json_t *model_of(const Reading *r) {
     return model;
 }
 
+// Returns true for a list of a model's inputs without token_type_ids: both texts of a pair are of one type.
+static bool leaves_types_out(const Reading *r) {
+    const json_t *names = json_object_get(r->config, "model_input_names");
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        if (name && !strcmp(name, "token_type_ids")) return false;
+    }
+    return json_array_size(names) > 0;
+}
+
 const json_t *read_as_class(TokenizerBuilder *b, const json_t *file) {
     Reading r = {.b = b, .file = file, .config = json_of_folder(b, "tokenizer_config.json")};
     r.model = json_of_folder(b, "config.json");
@@ -494,6 +504,7 @@ const json_t *read_as_class(TokenizerBuilder *b, const json_t *file) {
     json_object_set_new(root, "added_tokens", r.tokens);
     json_object_set_new(root, "post_processor", processor(&r));
     json_object_del(root, "truncation"), json_object_del(root, "padding");
+    b->has_no_types = leaves_types_out(&r);
     if (json_flag(b, r.config, "split_special_tokens", false)) b->head.flags |= BURIN_SPLITS_SPECIAL;
     if (!r.rule || is_of_four(&r)) return root;
     set_step(&r, root, "normalizer", r.rule->normalizer);

@@ -79,6 +79,7 @@ typedef struct TokenizerBuilder {
     bool is_json;                           // numbers are read from tokenizer.json
     bool has_nul;                           // texts of the file have U+0000 (vocabulary_text)
     size_t spent;                           // bytes, see builder_spend
+    bool has_no_types;                      // both texts of a pair have type 0
 } TokenizerBuilder;
 
 _Noreturn void tokenizer_fatal(const TokenizerBuilder *, const char *format, ...) __attribute__((format(printf, 2, 3)));

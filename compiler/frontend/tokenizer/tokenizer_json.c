@@ -352,7 +352,7 @@ static void read_template(const TokenizerBuilder *b, const json_t *processor, Ar
 }
 
 static void put_pair_item(TokenizerBuilder *b, int32_t id, int32_t type) {
-    bytes_append(&b->pair, &(burin_pair_item){id, type}, sizeof(burin_pair_item));
+    bytes_append(&b->pair, &(burin_pair_item){id, b->has_no_types ? 0 : type}, sizeof(burin_pair_item));
 }
 
 // The ids of a template's special token, or one of the two texts.
