@@ -14,7 +14,7 @@ typedef enum {
     AST_ALIAS,       // name, which config.json may say for the parameter a (AST_NAME)
     AST_DEFINITION,  // name = a
     AST_BLOCK,       // name; list: AST_PARAMETER; results: AST_RESULT; body: statements
-    AST_GRAPH,       // likewise
+    AST_GRAPH,       // the same for blocks
     AST_PARAMETER,   // name; a: AST_TYPE or NULL; b: default or NULL
     AST_RESULT,      // name or NULL; a: AST_TYPE
     AST_TYPE,        // name of an element type or NULL; list: dimensions; number is 1 when it has brackets
@@ -97,7 +97,7 @@ typedef struct Parser {
     const Source *source;
     AstList declarations;
     int errors;
-    bool too_deep;  // said once
+    bool too_deep;  // reported once
     bool lost;      // after a syntax error: declarations may be statements of a body that the parser left
     // Of the scanner
     uint32_t offset;

@@ -41,7 +41,7 @@ static const json_t *find_json(const json_t *config, const char *path) {
     return config;
 }
 
-// Does a file of the description declare the parameter, or an alias of that name?
+// Returns true if a file of the description declares the parameter, or an alias of that name.
 static bool is_declared(const Elaborator *e, const char *name) {
     for (int i = 0; i < e->files.n; i++)
         for (const Ast *d = ((const File *)e->files.entries[i].value)->declarations; d; d = d->next)
@@ -117,7 +117,8 @@ static bool is_literal(const Ast *x) {
            (x->kind == AST_INT || x->kind == AST_FLOAT || x->kind == AST_TRUE || x->kind == AST_FALSE || x->kind == AST_STRING);
 }
 
-// A value must be of the kind of its default, when that is written out: 8 serves where 8.0 stands, and 8.0 where 8 does.
+// A value must have the type of its default, if that is a literal: 8 is accepted for 8.0, and 8.0
+// for 8.
 static Value check_kind(Elaborator *e, const Declaration *d, Value v) {
     if (!is_literal(d->ast->a)) return v;
     Value standard = evaluate(e, d->ast->a);
@@ -144,7 +145,7 @@ static Value default_value(Elaborator *e, Declaration *d) {
     return v;
 }
 
-// Where the default is a list of numbers, one number stands for all: "image_size": 224 is [224, 224].
+// If the default is a list of numbers, one number fills it: "image_size": 224 is [224, 224].
 static Value number_for_all(Elaborator *e, Declaration *d, Value v) {
     if (v.kind != V_INT || !d->ast->a || (d->ast->a->kind != AST_LIST && d->ast->a->kind != AST_EACH)) return v;
     int n = default_value(e, d).list.n;
@@ -227,7 +228,7 @@ static bool is_off(const json_t *j) {
            (json_is_object(j) && !json_object_size(j)) || (json_is_string(j) && !*json_string_value(j));
 }
 
-// Is the field, or one inside it, declared by the description, or was it read?
+// Returns true if the description declares the field or one inside it, or has read it.
 static bool is_known(const Elaborator *e, const char *path) {
     size_t n = strlen(path);
     for (int i = 0; i < e->files.n; i++) {

@@ -12,7 +12,7 @@ static int is_description(const struct dirent *e) {
     return n > suffix && !strcmp(e->d_name + n - suffix, ".burin");
 }
 
-// What follows `# ` on the n-th line, or "".
+// The text after `# ` on the n-th line, or "".
 static const char *comment_line(Arena *arena, const char *text, int n) {
     while (n--) text += strcspn(text, "\n"), text += *text == '\n';
     return strncmp(text, "# ", 2) ? "" : arena_strndup(arena, text + 2, strcspn(text, "\n") - 2);

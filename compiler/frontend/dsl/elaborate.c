@@ -1,5 +1,6 @@
-// From a description and a checkpoint to graphs: statements, blocks, graphs. Blocks are expanded where they are called, loops
-// are unrolled, conditions evaluated: what is left is core ops over the symbols of the inputs.
+// From a description and a checkpoint to graphs: statements, blocks, graphs. Blocks are expanded
+// where they are called, loops are unrolled, conditions evaluated: the result is core ops over the
+// symbols of the inputs.
 #include "frontend/dsl/elaborate.h"
 
 #include <string.h>
@@ -138,7 +139,7 @@ static const Ast *find_parameter(const Ast *block, const char *name) {
     return p;
 }
 
-// Arguments by position, then by name; they are evaluated where the call stands.
+// Arguments by position, then by name, evaluated in the caller's scope.
 static bool bind_arguments(Elaborator *e, const Ast *block, const Ast *call, Frame *callee) {
     const Ast *next = block->list;
     bool ok = true;
@@ -232,7 +233,8 @@ Value call_block(Elaborator *e, Declaration *d, const Ast *call) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- graphs
-// What the graph that this one is joined to gives for an input: its result of this name, or its text; NULL when it gives none.
+// The value for an input from the graph that this one is joined to: its result of this name, or its
+// text; NULL without one.
 static Node *given_by_earlier(Elaborator *e, const Ast *input) {
     int at = graph_output_index(e->graph, input->name);
     if (at >= 0) return e->graph->outputs[at];
@@ -297,7 +299,8 @@ static void begin_graph(Elaborator *e, const Ast *graph) {
     e->n_nodes = 0;
 }
 
-// Is the decoder of a base model, whose encoder was elaborated just now, to be of the same graph?
+// Returns true if the decoder of a base model joins the graph of its encoder, which was just
+// elaborated.
 static bool is_joined(const Elaborator *e, const Ast *graph) {
     return e->module->n_graphs == 1 && !strcmp(graph->name, "decode") && !strcmp(e->module->graphs[0]->name, "encode") &&
            task_joins_graphs(e);

@@ -1,18 +1,18 @@
 // Elaboration: a description and a checkpoint become graphs. Shared by the files of this folder.
 //
 //   files.c      the description and what it imports; names that a file can see
-//   config.c     parameters: config.json, defaults, what was read
+//   config.c     parameters: config.json, defaults, fields read
 //   value.c      values: numbers, strings, lists, dimensions, tensors; conversions, messages
-//   arithmetic.c operators on compile-time values, and where a number came from
+//   arithmetic.c operators on compile-time values, and the source of a number
 //   tensor.c     operators on tensors: nodes, broadcasting, element types
-//   shapes.c     shapes written in the description, matched against what there is
+//   shapes.c     shapes written in the description, matched against values
 //   scope.c      scopes (names of the checkpoint), locations, errors
-//   weights.c    tensors of the checkpoint, and what to say when they do not fit
+//   weights.c    tensors of the checkpoint, and messages about misfits
 //   heads.c       decoders that are no language models
-//   unused.c     tensors that no one asked for
+//   unused.c     unused tensors
 //   builtin.c    functions that are not written in the language
 //   recurrence.c scan: a block for each row
-//   foreign_syntax.c     words of other languages; hints.c: what was meant
+//   foreign_syntax.c     words of other languages; hints.c: suggestions
 //   expr.c       expressions;  elaborate.c: statements, blocks, graphs, dsl_load
 //   formula.c    blocks that another frontend calls
 #ifndef BURIN_DSL_ELABORATE_H
@@ -34,7 +34,7 @@ typedef enum {
     V_DTYPE,
     V_DIM,  // a dimension that is known only when the program runs; a constant one is V_INT
     V_TENSOR,
-    V_MANY,  // what a block with several results returns
+    V_MANY,  // the results of a block with several
 } ValueKind;
 
 // Where an integer came from: an expression over parameters of config.json, so that a hint can say which one does not fit.
@@ -78,7 +78,7 @@ typedef struct Declaration {
     struct File *file;
     enum { VALUE_UNKNOWN, VALUE_BUSY, VALUE_KNOWN } state;  // of a parameter or definition: found when first used
     Value value;
-    bool from_config;  // the value stands in config.json
+    bool from_config;  // the value comes from config.json
     bool on_stack;     // of a block: being elaborated now
 } Declaration;
 
@@ -154,7 +154,8 @@ Declaration *file_find_block(const File *, const char *name);
 Value config_value(Elaborator *, Declaration *);  // of a parameter or definition
 Value config_field(Elaborator *, Value object, const char *name, Loc);
 bool config_has(const Elaborator *, const char *path);  // in config.json, even as null
-// What the file calls a parameter, and that file: "n_embd" and "config.json", "gpt2.embedding_length" and "model.gguf"
+// A parameter's name in the file, and that file: "n_embd" and "config.json",
+// "gpt2.embedding_length" and "model.gguf"
 const char *config_called(const Elaborator *, const char *path);
 const char *config_file(const Elaborator *);
 const char *description_name(const Elaborator *);  // "llama.burin"
@@ -189,7 +190,7 @@ const Origin *origin_of(Elaborator *, Value);
 bool int_operation(AstKind, int64_t a, int64_t b, int64_t *result);  // false: overflow, division by zero or not exact
 
 // tensor.c
-Builder tensor_builder(Elaborator *, Loc);  // NULL comes of what does not fit: that has been reported
+Builder tensor_builder(Elaborator *, Loc);  // NULL after an error that has been reported
 Value tensor_value(Node *);                 // V_ERROR of NULL
 Value tensor_op(Elaborator *, Op, Loc, const Value *operands,
                 int n);  // elementwise: element types agree, numbers become constants
@@ -220,14 +221,16 @@ Value weight_value(Elaborator *, Loc, const char *name, Value shape, bool stored
 bool weight_exists(Elaborator *, const char *name);
 // Columns of x as a linear layer's weight wants them: times its factors, in its order (Tensor.factors, .order)
 Value rows_for_weight(Elaborator *, Loc, Value x, const char *name);
-void weights_report(Elaborator *);  // what is missing or does not fit, and what nobody used
+void weights_report(Elaborator *);  // missing, misfitting and unused tensors
 const char *weights_file_name(const Checkpoint *);
 
 // heads.c
 bool task_has_base(const Elaborator *);      // the class is for something else than text
 bool task_joins_graphs(const Elaborator *);  // the graphs of an encoder and its decoder become one
-Node *task_moved_right(Elaborator *, Loc);   // what a classifier's decoder reads: the encoder's text; NULL: it reads its own
-void task_apply(Elaborator *);               // gives the graph of a decoder the results that the class in config.json says
+// input of a classifier's decoder: the encoder's text; NULL: its own
+Node *task_moved_right(Elaborator *, Loc);
+// adds the results of config.json's class to a decoder's graph
+void task_apply(Elaborator *);
 
 // unused.c
 void weights_report_unused(Elaborator *);

@@ -1,5 +1,5 @@
-// Expressions: one syntax over what is known now (numbers, strings, lists, dimensions) and tensors. Operators whose operands
-// are known are computed here and now; a tensor operand makes a node.
+// Expressions: one syntax over compile-time values (numbers, strings, lists, dimensions) and
+// tensors. Operators over compile-time values are computed now; a tensor operand makes a node.
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"

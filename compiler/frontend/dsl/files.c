@@ -1,7 +1,8 @@
-// The description's file and those it imports: `import rope` is std/rope.burin of the library, `import "x.burin"` a file
-// beside.
+// The description's file and its imports: `import rope` is std/rope.burin of the library, `import
+// "x.burin"` a file in the same folder.
 //
-// A file sees what it declares and what the files it imports declare, not further; its own declarations win.
+// A file sees its own declarations and those of the files it imports, not further; its own
+// declarations win.
 #include "util/files.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static const char *source_name(Elaborator *e, const char *path) {
     return is_ours ? arena_strdup(e->arena, path + n + 1) : arena_strdup(e->arena, path);
 }
 
-// Strings of declarations are plain: nothing is known yet that could stand in braces.
+// Strings of declarations are literal: no value is known yet for braces.
 static const char *plain_text(const Ast *string) {
     if (!string->list) return "";
     return string->list->next || string->list->kind != AST_TEXT ? NULL : string->list->name;

@@ -1,5 +1,5 @@
-// What a writer means who comes from another language, and where a bracket was opened that is still open: hints and notes of
-// syntax errors. Nothing here decides whether a description is right.
+// Hints and notes of syntax errors: the equivalent of another language's syntax, and the location
+// of an open bracket. Nothing here decides whether a description is right.
 #include "frontend/dsl/foreign_syntax.h"
 
 #include <ctype.h>
@@ -75,7 +75,7 @@ static uint32_t line_begin(const char *text, uint32_t at) {
     return at;
 }
 
-// The end of what stands before `at`, blanks apart.
+// The end of the text before `at`, without blanks.
 static uint32_t before(const char *text, uint32_t at) {
     while (at && isspace((unsigned char)text[at - 1])) at--;
     return at;
@@ -121,7 +121,7 @@ static uint32_t indentation(const char *text, uint32_t at) {
     return n;
 }
 
-// A } that stands further left than the line of its { may belong to an earlier one.
+// A } further left than the line of its { may belong to an earlier one.
 void bracket_close(Parser *p, char kind) {
     const OpenBracket *top = innermost(p);
     const char *text = p->source->text;

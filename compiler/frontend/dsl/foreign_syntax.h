@@ -3,7 +3,7 @@
 #define BURIN_FOREIGN_SYNTAX_H
 #include "frontend/dsl/ast.h"
 
-// What is written here instead of a word, or of a character of another language; NULL: no such word.
+// The equivalent of a word or character of another language; NULL: no such word.
 const char *habit_of(const char *word, size_t length);
 const char *habit_of_character(uint32_t code_point);
 
@@ -16,7 +16,7 @@ void bracket_open(Parser *, char kind);   // ( [ or {, the byte before p->offset
 void bracket_close(Parser *, char kind);  // closes the innermost one, when that is its partner
 void brackets_forget(Parser *);           // after an error: those inside of the innermost brace
 
-// What could stand where a token does.
+// The constructs that could begin at a token.
 enum { WANTS_DECLARATION = 1, WANTS_STATEMENT = 2, WANTS_EXPRESSION = 4, WANTS_EQUALS = 8, WANTS_ARROW = 16, WANTS_NAME = 32 };
 
 typedef struct SyntaxError {

@@ -3,7 +3,8 @@
 #define BURIN_DSL_FORMULA_H
 #include "frontend/dsl/elaborate.h"
 
-// A file of blocks; what it imports is found in the library. Ends the run where it is wrong. Lives as long as the arena.
+// A file of blocks; its imports are found in the library. Ends the run on an error. Lives as long
+// as the arena.
 Elaborator *formulas_open(Arena *, const char *library, const char *path);
 
 // NULL: the file has no such block, nor do its imports. The order of its parameters is that of the values.

@@ -1,16 +1,17 @@
-// What a decoder gives whose class in config.json is no language model. Descriptions end with logits over the vocabulary:
+// Results of a decoder whose class in config.json is no language model. Descriptions end with
+// logits over the vocabulary:
 //
-//   LlamaModel                      the states that these are made of
+//   LlamaModel                      the hidden states before the logits
 //   LlamaForSequenceClassification  labels of the text: score.weight, from the last token that is no padding
 //   LlamaForTokenClassification     labels of each token
-//   LlamaForQuestionAnswering       where an answer begins, and where it ends
+//   LlamaForQuestionAnswering       start and end of an answer
 //
 //   before  graph decode(%tokens: i32[T]) -> ("logits"=matmul(%x, %head))
 //   after   graph encode(%input_ids: i32[T]) -> ("last_hidden_state"=%x)
 //
-// The encoder and decoder of a base model become one graph of tensors. The head of the language model need not be there. A
-// classifier of that kind (BartForSequenceClassification) gives its decoder the text as well, moved right by one token, and
-// takes the state at the last token that ends a text:
+// The encoder and decoder of a base model become one graph of tensors. The head of the language
+// model may be missing. A classifier of that kind (BartForSequenceClassification) gives its decoder
+// the text as well, shifted right by one token, and reads the state at the last end-of-text token:
 //
 //   after   graph encode(%input_ids: i32[S]) -> ("logits"=classification_head(%state of the last eos))
 #include <string.h>
@@ -51,7 +52,7 @@ bool task_joins_graphs(const Elaborator *e) { return task_of(e) == TASK_STATES |
 
 static bool is_scalar(const Node *n) { return n->op == OP_constant && n->type.rank == 0; }
 
-// What the last product takes; T5's scale in front of it is the head's. NULL when there is none.
+// The input of the last product; T5's scale before it belongs to the head. NULL without a product.
 static Node *states_of(const Node *logits) {
     const Node *n = logits;
     while (n && n->op != OP_matmul) {
@@ -72,7 +73,7 @@ static Node *input_named(const Graph *g, const char *name) {
     return NULL;
 }
 
-// What the decoder of these begins with is the end of the text, its language.
+// These decoders begin with the end of the text, its language.
 static bool begins_with_the_end(const Elaborator *e) {
     const char *type = json_string_value(json_object_get(e->options->checkpoint->config, "model_type"));
     return type && (!strcmp(type, "mbart") || !strcmp(type, "plbart"));
@@ -168,7 +169,7 @@ static void add_head(const Site *s, Task task) {
     graph_add_output(s->e->graph, task == TASK_SEQUENCE ? flat(s, y.node, y.node->type.dim[1]) : y.node, "logits");
 }
 
-// What only the head of the language model asked for may be missing.
+// Tensors that only the language model's head uses may be missing.
 static void forgive_unreached(Elaborator *e) {
     Map reached;
     map_init(&reached, e->arena);
@@ -183,8 +184,8 @@ static void forgive_unreached(Elaborator *e) {
     }
 }
 
-// Where a file says for itself whether a token sees those after it: of a decoder's description embeddings alone can be made
-// then.
+// Files that set for themselves whether a token sees later ones: a decoder's description then
+// supports embeddings alone.
 static void check_direction(const Elaborator *e, Task task) {
     const Checkpoint *c = e->options->checkpoint;
     const json_t *later = c ? json_object_get(c->config, "sees_later_tokens") : NULL;

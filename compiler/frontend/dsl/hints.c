@@ -1,4 +1,5 @@
-// Hints of errors in names and calls: what was meant, where a block is, what a call takes.
+// Hints of errors in names and calls: the likely name, the location of a block, the parameters of a
+// call.
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>

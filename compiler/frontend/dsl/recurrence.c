@@ -1,10 +1,11 @@
-// Recurrences: scan(step, states, values) calls a block for each row, with what the row before left.
+// Recurrences: scan(step, states, values) calls a block for each row, with the states after the
+// previous row.
 //
 //   block step(h: [N], x: [N]) { h = tanh(h + x)      %l = loop(_, _, %h0, %x) {states=1, counter=row, extent=T, body=graph
 //                                return h, h }          step(%h: f32[N], %x: f32[T, N]) -> (%next, %next) { ... }}
 //   y = scan(step, h0, x)                             %y = item(%l) {index=1} : f32[T, N]
 //
-// The body is a closed graph: a block sees what it is given, so nothing of the graph around it gets in.
+// The body is a closed graph: a block sees only its arguments.
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
@@ -121,7 +122,7 @@ static bool bind_step(Scan *s, Frame *frame) {
         map_put(&frame->variables, g->name, v);
         *v = inside(s, g);
     }
-    for (int i = 0; i < s->n; i++)  // inputs stand before all other nodes
+    for (int i = 0; i < s->n; i++)  // inputs precede all other nodes
         if (s->given[i].kind == ROWS)
             *(Value *)map_get(&frame->variables, s->given[i].name) = own_row(s, s->given[i].inside, s->given[i].loc);
     return true;
@@ -142,7 +143,7 @@ static bool names_fit(Scan *s) {
     return true;
 }
 
-// What a step gives: the next states, as they were, and results.
+// The results of a step: the next states, in their order, and results.
 static bool leave(Scan *s, Value v) {
     const char *step = s->step->ast->name;
     int n = v.kind == V_MANY ? v.list.n : 1;

@@ -25,7 +25,8 @@ void mark_reported(Elaborator *e, Loc at) {
     e->errors++;
 }
 
-// Where the block that `where` stands in was called, when it is a block of the model's own file.
+// The location of the call of the block that contains `where`, if it is a block of the model's own
+// file.
 Loc called_from(const Elaborator *e, Loc where) {
     const Frame *f = e->frame;
     while (f && f->file != e->main && f->caller) f = f->caller;

@@ -21,7 +21,7 @@ typedef struct Match {
     Loc at;
 } Match;
 
-// The shape of the description with the dimensions it stands for: "[T, hidden_size] = [T, 192]".
+// The shape in the description with its values: "[T, hidden_size] = [T, 192]".
 static const char *shape_text(const Match *m) {
     Elaborator *e = m->e;
     const Source *s = m->type->loc.source;
@@ -43,7 +43,7 @@ static bool mismatch(const Match *m) {
     return false;
 }
 
-// A dimension that is written as an expression. A lower-case name that nobody knows was meant as an open one.
+// A dimension written as an expression. An unknown lower-case name was meant as an open dimension.
 static Value evaluate_dim(Elaborator *e, const Ast *x) {
     bool known = x->kind != AST_NAME || variable_find(e->frame, x->name) || file_find(e->frame->file, x->name);
     if (known || config_has(e, x->name) || !islower((unsigned char)*x->name)) return evaluate(e, x);
@@ -97,7 +97,7 @@ static bool match_scalar(Elaborator *e, const Ast *type, Value v, const char *wh
     return false;
 }
 
-// int, float and bool stand for the element types that programs use.
+// int, float and bool are the element types that programs use.
 static bool element_type(Elaborator *e, const Ast *type, DType *t) {
     static const char *const names[] = {"int", "float", "bool"};
     static const DType dtypes[] = {DT_i32, DT_f32, DT_bool};

@@ -1,10 +1,11 @@
-// Operators on tensors: they make nodes of core ops. Numbers become constants of the other operand's element type; integers
-// join floats by a cast to f32. What does not fit is reported by the op's own inference, at the place in the description.
+// Operators on tensors: they make nodes of core ops. Numbers become constants of the other
+// operand's element type; integers join floats by a cast to f32. The op's own inference reports
+// misfits, at the location in the description.
 #include <inttypes.h>
 
 #include "frontend/dsl/elaborate.h"
 
-// NULL: what does not fit has been reported.
+// NULL: a misfit, which has been reported.
 static Node *finish(void *elaborator, Node *n) {
     Elaborator *e = elaborator;
     if (++e->n_nodes > MAX_NODES) {

@@ -1,7 +1,7 @@
-// Tensors of the checkpoint that the description did not use. A scale beside a weight, a norm of queries: what they do would be
-// left out, so for the descriptions that come with burin they are an error. Known not to matter are those of
-// ignored_tensors.def, those that the description lists in `unused`, copies of tensors that are used, and layers behind the
-// last that predict more tokens ahead.
+// Tensors of the checkpoint that the description did not use, such as a scale or a norm of queries.
+// Their effect would be left out, so they are an error for descriptions that ship with burin.
+// Exceptions: ignored_tensors.def, the description's list `unused`, copies of used tensors, and
+// extra layers that predict more tokens ahead.
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@ static bool is_copy(const Elaborator *e, const Tensor *t) {
     return false;
 }
 
-// A head of its own beside one that is tied. One that a library quantized is what that library computes with; a plain one is
-// not, but was perhaps meant to be.
+// A separate head in a model with a tied one. A quantized one is used, as its library does; a plain
+// one is ignored, but may have been meant.
 static bool is_own_head(const Tensor *t) { return !strcmp(t->name, "lm_head.weight"); }
 
 static bool fits_a_table(const Elaborator *e, const Tensor *t) {
@@ -63,7 +63,7 @@ static bool fits_a_table(const Elaborator *e, const Tensor *t) {
     return false;
 }
 
-// Where the configuration, or that of its texts, says that the head is tied; NULL: nowhere.
+// The location where the configuration, or its text part's, ties the head; NULL: nowhere.
 static const char *tying(const Checkpoint *c) {
     const json_t *texts = json_object_get(c->config, "text_config");
     if (json_is_true(json_object_get(c->config, "tie_word_embeddings"))) return "tie_word_embeddings";

@@ -1,4 +1,5 @@
-// Values of the language: what they are called, how they print in messages, and conversions that say what they expected.
+// Values of the language: their type names, their text in messages, and conversions with messages
+// about the expected type.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ bool value_is_number(Value v) { return v.kind == V_INT || v.kind == V_FLOAT; }
 bool value_has_items(Value v) { return v.kind == V_LIST || v.kind == V_RECORD; }
 double value_number(Value v) { return v.kind == V_INT ? (double)v.i : v.f; }
 
-// Of lists, or of records: their fields have one order.
+// For lists and records: fields have one order.
 static bool list_equal(Value a, Value b) {
     if (a.list.n != b.list.n) return false;
     for (int i = 0; i < a.list.n; i++)
@@ -99,7 +100,8 @@ bool value_equal(Value a, Value b) {
     }
 }
 
-// What a description makes is kept until its end: text, and elements, of which each counts with all that it holds.
+// A description's values live until its end; their text and elements count towards the budget, with
+// all that they hold.
 void spend(Elaborator *e, Loc at, uint64_t bytes) {
     if ((e->spent += bytes) <= MAX_SPENT) return;
     report(e, at, "this description makes too many lists and strings");

@@ -1,8 +1,10 @@
-// Tensors of the checkpoint. `weight("q_proj.weight", [N, K])` in the scope "model.layers.3.self_attn" asks for
-// "model.layers.3.self_attn.q_proj.weight": an OP_constant that points into the mapped file, then a cast to f32.
+// Tensors of the checkpoint. `weight("q_proj.weight", [N, K])` in the scope
+// "model.layers.3.self_attn" asks for "model.layers.3.self_attn.q_proj.weight": an OP_constant that
+// points into the mapped file, then a cast to f32.
 //
-// What is missing or has another shape is reported at the end, when every use is known: the hint names the parameter of
-// config.json that appears in the dimension, and the value with which the most tensors would fit.
+// Missing tensors and other shapes are reported at the end, when every use is known: the hint names
+// the parameter of config.json that appears in the dimension, and the value with which the most
+// tensors would fit.
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -12,13 +14,13 @@
 #include "util/hash.h"
 #include "util/text.h"
 
-// Of the file that this tensor came from; of the checkpoint where nobody knows.
+// The file of this tensor; the checkpoint if unknown.
 static const char *file_of(const Checkpoint *c, const Tensor *t) { return t->source ? path_name(t->source->name) : c->path; }
 
 static bool has_data(const Elaborator *e) { return e->options->checkpoint && !e->options->shapes_only; }
 
-// -------------------------------------------------------------------------------------------------------------------- asking
-// What stands for a tensor that is not there: a shape without data.
+// -------------------------------------------------------------------------------------------------------------------- reading
+// The placeholder of a missing tensor: a shape without data.
 static const Tensor *empty_tensor(Elaborator *e, const WeightUse *use) {
     Tensor *t = ARENA_NEW(e->arena, Tensor);
     *t = (Tensor){.dtype = DT_f32, .rank = use->rank, .name = use->name};
@@ -69,8 +71,9 @@ static void read_first_parts(Elaborator *e) {
         if (strchr(c->tensors[i]->name, '.')) map_put(&e->first_parts, first_part(e, c->tensors[i]->name), e);
 }
 
-// "layers.0.norm.weight" for "model.layers.0.norm.weight", where no tensor's name begins with "model.": a checkpoint of the
-// base model alone leaves out what a model with a head says before its names. NULL when the prefix is there.
+// "layers.0.norm.weight" for "model.layers.0.norm.weight" if no tensor's name begins with "model.":
+// a checkpoint of the base model lacks the prefix of a model with a head. NULL if the prefix
+// exists.
 static const char *base_model_name(Elaborator *e, const char *name) {
     const char *dot = strchr(name, '.');
     if (!dot || !strchr(dot + 1, '.')) return NULL;
@@ -92,7 +95,7 @@ static const Tensor *find_tensor(Elaborator *e, const char *name) {
     return t || !task_has_base(e) ? t : find_tensor_named(e, arena_printf(e->arena, "transformer.%s", name));
 }
 
-// Do all axes that it has fewer than described have one element?
+// Returns true if all additional axes of the description have one element.
 static bool may_lack_axes(const WeightUse *use) {
     for (int i = 0; use->found && i < use->rank - use->found->rank; i++)
         if (use->dims[i].i != 1) return false;
@@ -195,7 +198,7 @@ static void collect(const Origin *o, Suspects *s, int depth) {
     s->value[s->n++] = o->value;
 }
 
-// What the expression would be if `config` were `instead`; false when it has no value then.
+// The value of the expression if `config` were `instead`; false if it has no value then.
 static bool recompute(const Origin *o, const Declaration *config, int64_t instead, int64_t *result) {
     int64_t a, b;
     if (o->op == AST_INT || o->op == AST_CONFIG) return *result = o->config && o->config == config ? instead : o->value, true;

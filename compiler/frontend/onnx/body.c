@@ -34,7 +34,7 @@ Node *onnx_body_value(OnnxBody *b, Node *n) {
     return take(b, n);
 }
 
-// A value of the graph around, as the body has it: integers that are dimensions are the same.
+// A value of the outer graph inside the body: integers that are dimensions stay the same.
 OnnxValue *onnx_body_take(OnnxBody *b, const OnnxValue *v) {
     Arena *arena = b->scope.graph->arena;
     OnnxValue *inside = ARENA_NEW(arena, OnnxValue);

@@ -1,19 +1,21 @@
-// Bodies that stay graphs of their own, of the core's `loop` and `if`: what they name around them becomes what they take.
+// Bodies of the core's `loop` and `if`, which stay graphs of their own: the outer values they name
+// become their inputs.
 #ifndef BURIN_ONNX_BODY_H
 #define BURIN_ONNX_BODY_H
 #include "frontend/onnx/scope.h"
 
 typedef struct OnnxBody {
     OnnxCall *outside;  // the node whose body it is
-    OnnxCall call;      // inside: its handler goes on with this
+    OnnxCall call;      // inner value: the body's handler continues with it
     OnnxImport scope;
     Node **taken;  // of the graph around, one an input
     int n_taken, n_states;
 } OnnxBody;
 
 OnnxBody *onnx_body_new(OnnxCall *, const char *name);
-Node *onnx_body_state(OnnxBody *, Node *first);  // what it is inside; all states before the first value
-Node *onnx_body_value(OnnxBody *, Node *);       // likewise
+// its value inside; all states before the first value
+Node *onnx_body_state(OnnxBody *, Node *first);
+Node *onnx_body_value(OnnxBody *, Node *);       // the same for outputs
 OnnxValue *onnx_body_take(OnnxBody *, const OnnxValue *);
 
 typedef struct OnnxLoop {

@@ -1,4 +1,4 @@
-// What a handler asks and gives: operands, attributes, results.
+// The interface of a handler: operands, attributes, results.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +168,8 @@ bool onnx_elements(OnnxCall *c, int i, const Dim *const **elements, int *n) {
     return v->elements;
 }
 
-// Does what an input holds, and not only its size, lead to the value? Each node once.
+// Returns true if the value depends on an input's elements, not only on its size. Visits each node
+// once.
 static bool holds_data(const Node *n, Map *seen, Arena *arena, int depth) {
     enum { DEEPEST = 4096 };
     const char *key = arena_printf(arena, "%p", (const void *)n);
@@ -217,7 +218,7 @@ static bool know_count(OnnxCall *c, const OnnxValue *operand, OnnxValue *v) {
 const Dim *const *onnx_need_elements(OnnxCall *c, int i, int *n, const char *what) {
     const Dim *const *elements;
     bool is_known = onnx_elements(c, i, &elements, n);
-    if (!is_known) {  // for this use alone: elsewhere it stays what it is
+    if (!is_known) {  // for this use alone: other uses keep the value
         OnnxValue v = {0};
         if (!know_count(c, onnx_operand(c, i), &v)) know_tensor(c, &v, onnx_known(c, i));
         elements = v.elements, *n = v.n, is_known = v.elements;
@@ -285,7 +286,7 @@ void onnx_result_elements(OnnxCall *c, int i, const Dim *const *elements, int n,
         (OnnxValue){.elements = elements, .n = n, .vector = vector, .dtype = dtype};
 }
 
-// A formula that has reported an error goes on without the value: no later node reports it again.
+// A formula that has reported an error continues without the value: no later node reports it again.
 static Node *finish(void *call, Node *n) {
     diag_stop_if_errors();
     return onnx_finish(call, n);

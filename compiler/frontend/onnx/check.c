@@ -1,5 +1,5 @@
-// Checks of a model that need no handler: versions, operators, attributes, declared types. operators.def says which attributes
-// an operator has, over all its versions.
+// Checks of a model that need no handler: versions, operators, attributes, declared types.
+// operators.def lists each operator's attributes, over all its versions.
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static const struct {
              {'G', "graphs"},     {'p', "a sparse tensor"}, {'P', "sparse tensors"}, {'y', "a type"},   {'Y', "types"}};
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
 
-// Files of old versions have no type: it is what is there.
+// Files of old versions have no attribute type: the present field decides.
 static int kind_of(const BurinOnnx__Attribute *a) {
     const bool there[N_KINDS] = {0,
                                  a->has_f,
@@ -74,8 +74,8 @@ static const char *find_word(const OnnxOp *row, const char *wanted, size_t *name
     return NULL;
 }
 
-// Sizes, axes and counts: handlers add and multiply them without asking again. What an attribute lists as data may be any
-// number.
+// Sizes, axes and counts: handlers add and multiply them without further checks. Attributes that
+// list data may have any numbers.
 static void check_integers(const OnnxCall *c, const BurinOnnx__Attribute *a) {
     const char *type = c->proto->op_type;
     if (c->proto->domain && strstr(c->proto->domain, "ai.onnx.ml")) return;
@@ -158,7 +158,7 @@ static void check_attribute(const OnnxCall *c, const OnnxOp *row, const BurinOnn
 }
 
 // -------------------------------------------------------------------------------------------------------------------- operands
-// "3-5" or "3"; what is behind it.
+// "3-5" or "3"; returns the rest.
 static const char *read_span(const char *at, int *least, int *most) {
     char *end;
     *least = *most = (int)strtol(at, &end, 10);

@@ -57,7 +57,7 @@ static const Tensor *known(const OnnxCall *c, Node *n, int depth) {
 
 const Tensor *onnx_value_known(OnnxCall *c, const OnnxValue *v) { return v->node ? known(c, v->node, 0) : NULL; }
 
-// Elements that are dimensions are known when all of them are.
+// Elements that are dimensions are known if all of them are constants.
 const Tensor *onnx_known(OnnxCall *c, int i) {
     OnnxValue *v = onnx_operand(c, i);
     if (v && !v->node && v->elements) return known(c, onnx_value_node(c, v), 0);

@@ -18,14 +18,15 @@ typedef struct OnnxValue {
     int n_items;
 } OnnxValue;
 
-// What names stand for: in the main graph, in a function, in a body inside a node (scope.c).
+// Names in scope: in the main graph, in a function, in a body inside a node (scope.c).
 typedef struct OnnxImport {
     OnnxModel *model;
     const OnnxOptions *options;
     Graph *graph;
     Map values;                           // name -> OnnxValue
-    struct OnnxImport *outer;             // of a body: what is around it
-    struct OnnxBody *body;                // whose graph is its own: what it takes from around it; or NULL
+    struct OnnxImport *outer;             // of a body: the outer scope
+    // inputs from the outer scope, for a body with its own graph; or NULL
+    struct OnnxBody *body;
     const struct OnnxCall *caller;        // of a function or body: the node
     const BurinOnnx__Function *function;  // that this is the text of, or NULL
     const char *path;                     // of the node, before the names of nodes; NULL in the main graph
@@ -51,7 +52,8 @@ const char *onnx_dim_name(Arena *, const BurinOnnx__ValueInfo *, size_t axis);  
 const OnnxDim *onnx_find_dim(const OnnxOptions *, const char *name);
 
 // text.c: the value that an input has for one text.
-void onnx_set_role(const OnnxOptions *, Node *input);  // of a program of tensors: what it is when it is not given
+// default value of an input in a program of tensors
+void onnx_set_role(const OnnxOptions *, Node *input);
 void onnx_text_by_rows(const struct OnnxText *);       // a value is quantized by the range of each token
 void onnx_text_in_floats(
     const struct OnnxText *);  // a product of two values that are quantized as they come stays one of floats

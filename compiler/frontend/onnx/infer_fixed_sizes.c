@@ -1,10 +1,11 @@
-// Sizes that a graph leaves open although its constants decide them: a table of positions for 16 patches and a class token.
+// Open sizes of a graph that its constants determine: a table of positions for 16 patches and a
+// class token.
 //
 //   pixel_values [batch, 3, height, width], patches of 8 x 8 and a token more: [batch, (height // 8) * (width // 8) + 1, 64]
 //   plus a constant [1, 17, 64]: height and width are 32, the least square image of whole patches that fits
 //
-// Channels are those that a convolution has weights for. The symbols become constants everywhere: in what is imported so far,
-// and in the options, for what follows.
+// Channels come from the weights of a convolution. The symbols become constants everywhere: in the
+// nodes imported so far, and in the options, for later nodes.
 #include "frontend/onnx/scope.h"
 
 enum { MOST_SYMBOLS = 2, LARGEST_FACTOR = 1024 };
@@ -32,7 +33,7 @@ static int64_t value_of(const Dim *symbol, void *user) {
     return ((const Symbols *)user)->all;
 }
 
-// Is the size a whole number of what the expression divides by? (An image of whole patches.)
+// Returns true if the size is a multiple of the expression's divisors. (An image of whole patches.)
 static bool is_whole(const Dim *d, int64_t size) {
     int64_t by;
     if (!d->a) return true;
@@ -130,7 +131,7 @@ static void collect_divided(const Dim *d, Symbols *out) {
     collect_divided(d->b, out);
 }
 
-// May the symbol count sequences, being the first of several axes of an input?
+// Returns true if the symbol may count sequences: the first of several axes of an input.
 bool onnx_is_batch(const OnnxCall *c, const Dim *symbol) {
     for (int i = 0; i < c->graph->n_inputs; i++) {
         const Type *t = &c->graph->inputs[i]->type;
@@ -212,7 +213,7 @@ static void infer_reshape(OnnxCall *c, const Node *n) {
 }
 
 // -------------------------------------------------------------------------------------------------------------------- operands
-// A graph that was exported for a batch of one may name its batch all the same.
+// A graph exported for a batch of one may still name its batch.
 static bool may_be_one(const OnnxCall *c, const Dim *x, const Dim *y) {
     return x->kind == DIM_SYMBOL && y->kind == DIM_SYMBOL && onnx_is_batch(c, x) != onnx_is_batch(c, y);
 }

@@ -1,4 +1,5 @@
-// The nodes of a graph, function or body, each after what it needs: the file's order where that is one.
+// The nodes of a graph, function or body, each after its operands: the file's order if that is
+// valid.
 #include <string.h>
 
 #include "frontend/onnx/scope.h"
@@ -129,7 +130,7 @@ static void check_single_assignment(Order *o, size_t n) {
 }
 
 // ---------------------------------------------------------------------------------------------- bytes of two computed values
-// The first operand of a product that is bytes, of those before the third; 2: it is no product of bytes
+// The first byte operand of a product, among the first two; 2: it is no product of bytes
 static int first_bytes(const BurinOnnx__Operation *p) {
     if (p->n_input >= 2 && !strcmp(p->op_type, "DynamicQuantizeMatMul")) return 1;
     return p->n_input >= 2 && (!strcmp(p->op_type, "MatMulInteger") || !strcmp(p->op_type, "MatMulIntegerToFloat")) ? 0 : 2;

@@ -1,7 +1,9 @@
-// Names and what they stand for: the main graph, the body of a function, a body inside a node (of If, Loop, Scan).
+// Names and their values: the main graph, the body of a function, a body inside a node (of If,
+// Loop, Scan).
 //
-// A function is written out where it is called: its operands are bound to its formal names, its attributes are those of the
-// call. A body sees the names around it. Both become nodes of the same graph.
+// A function is expanded where it is called: its operands are bound to its formal names, its
+// attributes are those of the call. A body sees the outer names. Both become nodes of the same
+// graph.
 #include "frontend/onnx/scope.h"
 
 #include <string.h>
@@ -63,7 +65,7 @@ static const BurinOnnx__Attribute *attribute_named(size_t n, BurinOnnx__Attribut
     return NULL;
 }
 
-// In a function, "ref_attr_name" stands for an attribute of the call, or its default, or nothing.
+// In a function, "ref_attr_name" refers to an attribute of the call, or its default, or nothing.
 const BurinOnnx__Attribute *onnx_resolve(const OnnxImport *m, const BurinOnnx__Attribute *a) {
     if (!a || !a->ref_attr_name || !*a->ref_attr_name) return a;
     const OnnxImport *frame = function_frame(m);

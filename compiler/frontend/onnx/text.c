@@ -1,16 +1,17 @@
-// An export of a decoder as one text: which input is what, and the value that each has for a whole text.
+// An export of a decoder as one text: the role of each input, and its value for a whole text.
 //
 //   input_ids [batch, seq]                          %tokens, the one input; batch is 1, seq is T
 //   attention_mask [batch, past + seq]              ones
 //   position_ids [batch, seq]                       0, 1, 2 ...
 //   token_type_ids [batch, seq]                     zeros
-//   past_key_values.0.key [batch, heads, past, d]   empty: past is 0, and what is concatenated to it alone remains
+//   past_key_values.0.key [batch, heads, past, d]   empty: past is 0, so a concatenation to it is the new part
 //   use_cache_branch [1]                            false: of a merged decoder the branch without a past
 //
-// An encoder of texts is imported the same way; its tokens and types stay inputs under their names, as lists [seq], and so do
-// its results, without the axis of the batch.
+// An encoder of texts is imported the same way; its tokens and types stay inputs under their names,
+// as lists [seq], and so do its results, without the axis of the batch.
 //
-// So a file with a cache and one without become the same graph, and `incremental` derives the cache of the program from it.
+// So a file with a cache and one without become the same graph, and `incremental` derives the cache
+// of the program from it.
 #include <string.h>
 
 #include "frontend/onnx/scope.h"
@@ -18,9 +19,10 @@
 typedef struct OnnxText {
     const BurinOnnx__ValueInfo *tokens;  // NULL: an encoder of something else
     Node *input;                         // the tokens
-    bool encodes;                        // the encoder: other inputs stay, its first output is what it leaves
+    // the encoder: other inputs stay, its first output is the encoder's result
+    bool encodes;
     bool lists;                          // an encoder of texts
-    const BurinOnnx__ValueInfo *memory;  // a decoder's: what the encoder leaves
+    const BurinOnnx__ValueInfo *memory;  // a decoder's input: the encoder's result
     const char *memory_name;
     const Dim *memory_length;  // as the encoder has it, of its graph
     bool by_rows;              // values are quantized by the range of each token
@@ -45,7 +47,7 @@ static Node *filled(Builder b, double value, const Type *type) {
     return build_filled(b, type->dtype, value, type->rank, type->dim);
 }
 
-// Of a mask, positions or types: ones but for the last axis, which is the text.
+// For a mask, positions or types: ones except for the last axis, which is the text.
 static Type along_text(Graph *g, Type type, const Dim *length) {
     for (int i = 0; i < type.rank; i++)
         if (i + 1 == type.rank || !dim_is_const(type.dim[i], NULL)) type.dim[i] = i + 1 == type.rank ? length : dim_const(g, 1);
@@ -125,14 +127,14 @@ static bool takes_text(const BurinOnnx__ValueInfo *info, Arena *arena) {
 
 static bool is_hidden_states(const BurinOnnx__ValueInfo *info) { return is_encoders_input(info->name) && rank_of(info) == 3; }
 
-// A decoder's inputs that its encoder's side gives: what it leaves, and its mask.
+// A decoder's inputs from its encoder: the encoder's result, and its mask.
 static bool takes_memory(OnnxText *t, const BurinOnnx__ValueInfo *info) {
     if (!t->memory_name || !is_encoders_input(info->name)) return false;
     if (is_hidden_states(info) && !t->memory) t->memory = info;
     return info == t->memory || (is_mask_input(info->name) && rank_of(info) == 2);
 }
 
-// Every input has a role, and one of them is the tokens: [1 or batch, length].
+// Returns true if every input has a role, and one of them is the tokens: [1 or batch, length].
 static bool find_tokens(OnnxImport *m, OnnxText *t) {
     const BurinOnnx__GraphBody *g = m->model->proto->graph;
     for (size_t i = 0; i < g->n_input; i++) {

@@ -5,7 +5,7 @@
 //   reshape of 48 * T elements to [1, min(64, T), 48]            T is at most 64
 //   sum of [batch, past + seq] and [batch, total]                total is past + seq
 //
-// What is found holds everywhere: in what is imported so far, and in the options, for what follows.
+// The result applies everywhere: to the nodes imported so far, and to the options, for later nodes.
 #include "frontend/onnx/scope.h"
 
 enum { MOST_SYMBOLS = 8 };
@@ -91,7 +91,7 @@ static bool bound_extreme(OnnxCall *c, const Node *n, const Pair *p, const Dim *
 // ------------------------------------------------------------------------------------------------------------------------ sums
 static bool is_asked_for(const OnnxCall *c, const Dim *symbol) { return onnx_find_dim(c->import->options, symbol->name); }
 
-// What each gets whose bound is neither asked for nor below that.
+// The value of each symbol whose bound is neither requested nor lower.
 static int64_t share_of(const OnnxCall *c, const Dim *const *part, int n, int64_t room) {
     int64_t share = room / n;
     for (int again = 0; again < n; again++) {
@@ -117,7 +117,7 @@ void onnx_share_room(OnnxCall *c, const Node *except, const Dim *const *part, in
     }
 }
 
-// The length of a mask is that of the past and of what is new.
+// The length of a mask is that of the past plus the new keys.
 static bool sum_of(OnnxCall *c, const Node *n, const Pair *p, const Dim *whole, const Dim *const part[2]) {
     const Dim *sum = dim_binary(c->graph, DIM_ADD, part[0], part[1]);
     if (whole == part[0] || whole == part[1] || !fits(c->graph, p, whole, sum)) return false;
@@ -163,7 +163,7 @@ static int64_t value_of(const Dim *symbol, void *user) {
     return symbol == s->symbol ? s->value : s->others;
 }
 
-// The one number for a symbol with which both sides are the same whatever the others are, or 0.
+// The only number for a symbol that makes both sides equal for any other symbols, or 0.
 static int64_t only_number(Graph *g, const Pair *p, const Dim *symbol) {
     int64_t found = 0;
     for (Sample s = {symbol, symbol->lower, 7}; s.value <= symbol->value; s.value++) {

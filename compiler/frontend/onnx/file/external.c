@@ -1,4 +1,4 @@
-// Which files an ONNX model keeps tensors in: what a program was built from, beside the model itself.
+// The files with an ONNX model's tensors: sources of a program besides the model itself.
 #include "frontend/onnx.h"
 #include "frontend/onnx/file/model.h"
 

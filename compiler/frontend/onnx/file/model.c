@@ -93,7 +93,8 @@ bool onnx_path_stays_inside(const char *path) {
     return true;
 }
 
-// Links may not lead out of the folder that the model lies in, where links to it lead (a cache of downloads is made of links).
+// Links must not lead out of the model's folder after links to it are resolved (a cache of
+// downloads consists of links).
 static bool link_stays_inside(const OnnxModel *m, const char *path) {
     char *target = realpath(path, NULL), *folder = realpath(m->folder, NULL), *model = realpath(m->file->source.name, NULL);
     bool inside = !target;

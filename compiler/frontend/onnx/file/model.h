@@ -1,4 +1,5 @@
-// An ONNX file opened: its messages unpacked, its tensors where they lie (in the file, or in external data beside it).
+// An opened ONNX file: its messages unpacked, its tensors in place (in the file, or in external
+// data next to it).
 #ifndef BURIN_ONNX_MODEL_H
 #define BURIN_ONNX_MODEL_H
 #include "frontend/onnx/file/wire.h"
@@ -12,7 +13,7 @@ typedef struct OnnxModel {
     Map external;                 // path -> MappedFile: opened once
     struct Elaborator *formulas;  // dsl/onnx, once an operator needs it (described.c)
     Map *readers;                 // who reads each value of the main graph, once that is asked for (blocks.c)
-    bool has_lost_scale;          // onnx_check_scale said so
+    bool has_lost_scale;          // onnx_check_scale returned it
     bool float_rows;              // a matrix is in blocks whose operator multiplies floats
 } OnnxModel;
 
@@ -25,7 +26,7 @@ const char *onnx_domain(const char *written);
 // The version of a domain's operator set ("" is ai.onnx), or 0 when the model does not import it.
 int64_t onnx_opset(const OnnxModel *, const char *domain);
 
-// Element type of TensorData.data_type (ONNX's numbers); false when it is none of ours.
+// Element type of TensorData.data_type (ONNX's numbers); false for an unsupported type.
 bool onnx_dtype(int32_t data_type, DType *);
 
 // The data of a tensor, checked against its shape: raw, typed or external; of ir_version 3 on. Strings: an array of char *.

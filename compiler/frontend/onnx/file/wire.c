@@ -1,7 +1,8 @@
-// The wire format of ONNX files. protobuf-c copies every `bytes` field and recurses as deep as the file says; so the file is
-// first rewritten into a small message: each field is checked against the schema's own descriptors (generated from onnx.proto),
-// nesting is limited, fields that the schema does not know are dropped, and raw_data becomes a place in the file. Only that is
-// unpacked.
+// The wire format of ONNX files. protobuf-c copies every `bytes` field and recurses as deep as the
+// file nests; so the file is first rewritten into a small message: each field is checked against
+// the schema's own descriptors (generated from onnx.proto), nesting is limited, fields that the
+// schema does not know are dropped, and raw_data becomes an offset in the file. Only the small
+// message is unpacked.
 #include "frontend/onnx/file/wire.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ typedef struct Frame {
     const ProtobufCMessageDescriptor *message;
     const ProtobufCFieldDescriptor *field;  // the one being read
     const unsigned char *end;
-    Text *written;  // what it is rewritten to
+    Text *written;  // the rewritten message
     int depth;
 } Frame;
 

@@ -4,7 +4,7 @@
 #include "frontend/checkpoint/mapped_file.h"
 #include "onnx.pb-c.h"
 
-// Where a tensor's raw data lies in the file: what wire_unpack leaves in TensorData.raw_data.
+// The offset of a tensor's raw data in the file: wire_unpack stores it in TensorData.raw_data.
 typedef struct WirePlace {
     uint64_t offset, length;
 } WirePlace;
@@ -13,6 +13,6 @@ typedef struct WirePlace {
 // and the path of messages ("graph.node.attribute") when the file is damaged. The result lives in the arena.
 BurinOnnx__ModelFile *wire_unpack(Arena *, const MappedFile *);
 
-// For the unpack functions of protobuf-c: what they make lives in the arena.
+// Allocator of protobuf-c's unpack functions: messages live in the arena.
 ProtobufCAllocator wire_allocator(Arena *);
 #endif

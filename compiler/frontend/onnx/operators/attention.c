@@ -29,7 +29,7 @@ Node *onnx_repeat_heads(OnnxCall *c, Node *x, int64_t repeats) {
     return onnx_shape_to(c, onnx_expand_to(c, onnx_shape_to(c, x, 5, apart), &wide), 4, dims);
 }
 
-// The mask as what is added to the scores; keys beyond its last are hidden.
+// The mask as an addend of the scores; keys beyond its last are hidden.
 static Node *mask_bias(OnnxCall *c, Node *mask, const Dim *keys, DType dtype) {
     if (mask->type.dtype == DT_bool) {
         Node *choices[] = {mask, onnx_scalar(c, dtype, 0), onnx_scalar(c, dtype, -INFINITY)};
@@ -92,7 +92,7 @@ void onnx_scores(OnnxCall *c, Node *q, Node *k, double scale, double cap, Node *
     onnx_blocks(c, "scores", arguments, results);
 }
 
-// q k^T, softcap, mask, softmax: what is asked for of them is the fourth result.
+// q k^T, softcap, mask, softmax: the fourth result is an intermediate of these.
 static Node *probabilities(OnnxCall *c, const Attention *a, double scale) {
     Node *made[ONNX_MOST_OF_BLOCK];
     onnx_scores(c, a->q, a->k, scale, a->softcap, made);

@@ -21,7 +21,7 @@ static bool all_finite(const Tensor *t) {
     return true;
 }
 
-// Taken from codes, so that what is left has a sign
+// Subtracted from codes, so that the remainder has a sign
 static int center_of(DType codes) { return codes == DT_u8 ? 128 : codes == DT_u4 ? 8 : codes == DT_u2 ? 2 : 0; }
 
 static format_minimum minimum_of(const OnnxCodes *m) {
@@ -31,7 +31,8 @@ static format_minimum minimum_of(const OnnxCodes *m) {
     return all_are(m->zero.of, center) ? MINIMUM_NONE : MINIMUM_ZERO;
 }
 
-// Are zero points, less what is taken from the codes, bytes? Their type may be wider than that of the codes.
+// Returns true if zero points, less the codes' offset, are bytes. Their type may be wider than that
+// of the codes.
 static bool zeros_are_bytes(const Tensor *zero, int center) {
     for (int64_t i = 0, n = tensor_count(zero); i < n; i++) {
         double z = dtype_load(zero->dtype, zero->data, i) - center;
@@ -127,7 +128,8 @@ static Inputs inputs_of_reader(OnnxModel *m, const OnnxReader *r, bool turned) {
     return turns ? inputs_of(m, r->node->output[0], true) : NO_PRODUCT;
 }
 
-// NO_PRODUCT also where something else reads it, or one down and one along; `turned`: it is the transpose of what is asked for
+// NO_PRODUCT also if something else reads it, or two products along different axes; `turned`: it is
+// the transpose of the required matrix
 static Inputs inputs_of(OnnxModel *m, const char *name, bool turned) {
     Inputs all = NO_PRODUCT;
     for (const OnnxReader *r = readers_of(m, name); r; r = r->next) {

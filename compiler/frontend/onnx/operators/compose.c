@@ -76,7 +76,7 @@ Node *onnx_reduce_axis(OnnxCall *c, Op op, Node *x, int axis, bool keep) {
 
 Node *onnx_softmax_axis(OnnxCall *c, Node *x, int axis) { return build_softmax(onnx_builder(c), x, axis); }
 
-// What has no elements along the axis (a cache before the first token) is left out.
+// Operands without elements along the axis (a cache before the first token) are left out.
 Node *onnx_join(OnnxCall *c, Node *const *in, int n, int axis) {
     Node **kept = ARENA_ARRAY(c->graph->arena, Node *, n + 1);
     int used = 0;
@@ -96,7 +96,7 @@ Node *onnx_pad_with(OnnxCall *c, Node *x, const OnnxPads *p, double value) {
     return onnx_pad_by(c, x, p, onnx_scalar(c, x->type.dtype, value));
 }
 
-// What is below zero is cut off.
+// Negative padding cuts elements off.
 Node *onnx_pad_by_dims(OnnxCall *c, Node *x, const OnnxPadDims *p, Node *value) {
     Graph *g = c->graph;
     const Dim *zero = dim_const(g, 0), *added[2][MAX_RANK];

@@ -21,7 +21,8 @@ Node *onnx_softmax_axis(OnnxCall *, Node *x, int axis);
 Node *onnx_join(OnnxCall *, Node *const *in, int n, int axis);
 Node *onnx_take(OnnxCall *, Node *x, Node *index, int axis);
 Node *onnx_tuple_item(OnnxCall *, Node *tuple, int index);
-// A symbol of its own for a size that the run's values decide, at most `bound` (or NULL) and what --max says of its name.
+// A new symbol for a data-dependent size, at most `bound` (or NULL) and the --max option of its
+// name.
 const Dim *onnx_data_dependent_size(OnnxCall *, const char *name, const Dim *bound);
 Node *onnx_number_of(OnnxCall *, const Dim *, DType);             // a dimension as one number
 Node *onnx_index_along(OnnxCall *, const Type *shape, int axis);  // i32
@@ -41,7 +42,8 @@ Node *onnx_numbers(OnnxCall *, DType, int rank, const int64_t *dim, const double
 Node *onnx_integers(OnnxCall *, const int64_t *values, int64_t n);  // i64 vector
 
 Node *onnx_softmax_of(OnnxCall *, Node *x,
-                      int64_t opset);  // nn.c: over the axis of the attribute, before 13 also those behind
+                      // nn.c: over the axis of the attribute, before opset 13 also over later axes
+                      int64_t opset);
 // nn.c: layer_normalization or rms_normalization of x, weight and (operands 3) bias, computed in f32 or f64, of x's type
 Node *onnx_norm(OnnxCall *, Op, int operands, Node *const *in, double epsilon);
 int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);  // nn.c: of a reduction, from its attribute or operand 1
@@ -50,8 +52,8 @@ const char *onnx_sizes_to_fix(const OnnxCall *, const Dim *const *dims, int n);
 int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);                   // a constant dimension
 int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);  // known integers of operand i
 
-// described.c: blocks of dsl/onnx. First nodes without a name, in the order of the parameters, then what is named, then {0}. A
-// block of the operator's name also takes its attributes.
+// described.c: blocks of dsl/onnx. First nodes without a name, in the order of the parameters, then
+// named ones, then {0}. A block with the operator's name also takes its attributes.
 typedef struct OnnxArgument {
     Node *node;
     const char *name;
@@ -80,7 +82,7 @@ typedef struct OnnxGrid {
 // A matrix whose value (row, k) is (code - zero point) * scale in f32, those of a group of k
 typedef struct OnnxCodes {
     int64_t rows, columns, group;
-    int64_t stack;               // 0, or so many matrices of `rows` in all
+    int64_t stack;               // 0, or number of stacked matrices of `rows` rows
     OnnxGrid code, scale, zero;  // columns of the last two are groups; zero.of: NULL, and zero_value for all
     double zero_value;
     bool float_rows;  // the operator multiplies floats
@@ -88,7 +90,8 @@ typedef struct OnnxCodes {
 Node *onnx_in_blocks(
     OnnxCall *,
     const OnnxCodes *);  // f32 [rows, columns] or [stack, rows / stack, columns]; NULL where no block format holds it
-// DequantizeLinear of a matrix that products alone read; NULL where it is none of constants, or no block format holds it
+// DequantizeLinear of a matrix that only products read; NULL if its operands are no constants or no
+// block format holds it
 Node *onnx_dequantized_in_blocks(OnnxCall *, int64_t block);
 
 // quant.c
@@ -101,7 +104,8 @@ Node *onnx_centred(OnnxCall *, Node *x, Node *zero_point, bool rows);  // x - ze
 
 // window.c
 Node *onnx_average_of_windows(OnnxCall *, Node *x);  // by the node's attributes
-Node *onnx_channels_first(OnnxCall *, Node *x);      // [N, .., C] to [N, C, ..] where channels_last says so
+// [N, .., C] to [N, C, ..] if channels_last is set
+Node *onnx_channels_first(OnnxCall *, Node *x);
 Node *onnx_channels_back(OnnxCall *, Node *x);       // and back
 
 // microsoft/quant.c: sums of whole numbers as floats: times both scales, plus a bias (or NULL)

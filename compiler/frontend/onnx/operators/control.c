@@ -1,8 +1,8 @@
 // If, Loop, Scan.
 //
-//   If      the branch that is taken, when that is known; else both: small ones are computed and `where` chooses, others
+//   If      the branch taken, if the condition is known; else both: small ones are computed and `where` chooses, others
 //           become the bodies of the core's `if`
-//   Loop    written out as often as its trip count says, when that is known and short; else the core's `loop`
+//   Loop    unrolled by its trip count, if that is known and short; else the core's `loop`
 //   Scan    a `loop` whose body sees one element of each scanned axis
 #include <string.h>
 
@@ -79,7 +79,7 @@ static bool is_small(OnnxCall *c) {
     return branch_body(c, "then_branch")->n_node + branch_body(c, "else_branch")->n_node <= SMALL_BRANCH;
 }
 
-// Both as bodies: a result that both know is known, the others are the core's.
+// Both branches as bodies: results known in both stay known, all others are the core's.
 static void run_branches(OnnxCall *c, OnnxValue *condition) {
     static const char *const names[] = {"then_branch", "else_branch"};
     OnnxBody *bodies[2];
@@ -115,7 +115,7 @@ void onnx_if(OnnxCall *c, int argument) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ iterations
-// What an iteration gives besides its state: one list a result, joined along an axis at the end.
+// Scanned results of an iteration: one list for each result, joined along an axis at the end.
 typedef struct Unrolled {
     const BurinOnnx__GraphBody *body;
     int n_state, n_scan;
@@ -180,7 +180,7 @@ typedef struct LoopRun {
     Unrolled u;
     OnnxValue *condition;
     int64_t most;      // how often at most, -1: no trip count, or none that is known
-    const Dim *bound;  // likewise as a dimension; NULL: not known
+    const Dim *bound;  // the same as a dimension; NULL: unknown
 } LoopRun;
 
 static void read_trip_count(OnnxCall *c, LoopRun *r) {
@@ -208,7 +208,7 @@ static void iterate(OnnxCall *c, LoopRun *r) {
     r->condition = out[0];
 }
 
-// Every iteration in place; false: only the run knows whether it goes on.
+// Unrolls every iteration; false: only the run knows its condition.
 static bool write_out_iterations(OnnxCall *c, LoopRun *r) {
     while (r->most < 0 || r->u.count < r->most) {
         int holds = truth_of(c, r->condition);
@@ -238,7 +238,7 @@ static bool varies(const Type *t, const Dim *counter) {
     return false;
 }
 
-// The outputs of the body, when they have the types that the core asks for; else what is wrong with them.
+// The outputs of the body, if they have the types that the core requires; else the mismatch.
 static const char *add_outputs(OnnxBody *b, const LoopRun *r, OnnxValue **results, const Dim *counter, bool asks) {
     OnnxCall *inside = &b->call;
     Graph *g = inside->graph;
@@ -383,7 +383,7 @@ static Node *axis_moved(OnnxCall *c, Node *x, int64_t to) {
     return to ? onnx_permute(c, x, perm) : x;
 }
 
-// All iterations over the operands given; results: states, then what is scanned.
+// All iterations over the given operands; results: states, then scanned ones.
 static void scan(OnnxCall *c, const ScanSpec *s, Node *const *operands, Node **results) {
     const Dim *length = scan_length(c, s, operands), *counter = onnx_counter(c, length);
     const Dim *backward = dim_sub(c->graph, dim_sub(c->graph, length, dim_const(c->graph, 1)), counter);

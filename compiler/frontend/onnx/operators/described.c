@@ -43,7 +43,7 @@ static Value argument_value(OnnxCall *c, const OnnxArgument *a) {
                       : VALUE_FLOAT(a->number);
 }
 
-// What was computed in f32 for a narrower float is rounded once.
+// Results computed in f32 for a narrower float are rounded once.
 static Node *as_narrow(OnnxCall *c, Node *x, DType narrow) {
     return x->type.dtype == onnx_wide(narrow) ? onnx_cast(c, x, narrow) : x;
 }

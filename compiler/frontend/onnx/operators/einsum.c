@@ -1,10 +1,11 @@
-// Einsum: operands are joined two by two into one product of matrices each, then what is left over is summed and put in order.
+// Einsum: operands are joined two by two into one product of matrices each, then remaining axes are
+// summed and ordered.
 #include <ctype.h>
 #include <string.h>
 
 #include "frontend/onnx/operators/compose.h"
 
-// A value whose axes have names. "..." stands for the axes '0', '1', ...: aligned at the last.
+// A value whose axes have names. "..." means the axes '0', '1', ...: aligned at the last.
 typedef struct Named {
     Node *node;
     char axis[MAX_RANK + 1];

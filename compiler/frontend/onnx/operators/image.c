@@ -242,7 +242,8 @@ static void read_pair(const OnnxCall *c, const char *name, int n, int64_t absent
     for (int i = 0; i < n; i++) list[i] = given ? given[i] : absent;
 }
 
-// Where tap (ky, kx) of every output lies before the offsets, along one axis: [1, kh * kw * oh * ow]
+// The position of tap (ky, kx) of every output before the offsets, along one axis: [1, kh * kw * oh
+// * ow]
 static Node *deform_base(OnnxCall *c, const Deform *d, int axis, DType dtype) {
     int64_t taps = d->kernel[0] * d->kernel[1], places = d->out[0] * d->out[1];
     double *at = ARENA_ARRAY(c->graph->arena, double, taps *places + 1);

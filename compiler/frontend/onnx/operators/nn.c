@@ -73,7 +73,7 @@ void onnx_softmax(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_softmax_of(c, onnx_node(c, 0), c->opset));
 }
 
-// What the norm ops mean, over the last axis: their kernels are of f32.
+// The norm ops over the last axis, with kernels in f32.
 static Node *norm_formula(OnnxCall *c, bool layer, int operands, Node *const *in, double epsilon) {
     Node *x = in[0];
     if (layer) x = ONNX_BINARY(c, OP_sub, x, onnx_reduce_axis(c, OP_reduce_mean, x, x->type.rank - 1, true));

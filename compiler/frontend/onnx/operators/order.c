@@ -143,7 +143,7 @@ void onnx_compress(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_take(c, x, chosen, flat ? 0 : onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank)));
 }
 
-// The axis first, the others as one; flat without an axis.
+// The axis first, all other axes as one; flat without an axis.
 static Node *slices_of(OnnxCall *c, Node *x, int axis) {
     int64_t perm[MAX_RANK], at = 1;
     for (int i = 0; i < x->type.rank; i++) perm[i == axis ? 0 : at++] = i;

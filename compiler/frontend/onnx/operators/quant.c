@@ -26,7 +26,7 @@ Node *onnx_quantized(OnnxCall *c, Node *x, Node *zero_point) {
     return clamped(c, ONNX_BINARY(c, OP_add, x, z), zero_point->type.dtype);
 }
 
-// s has one element for each block of x along the axis: as many as x has.
+// s has one element for each block of x along the axis, or for each element.
 Node *onnx_each_of_block(OnnxCall *c, Node *s, const Type *x, int axis, int64_t block) {
     Graph *g = c->graph;
     int64_t extent, blocks;
@@ -113,8 +113,8 @@ void onnx_dequantize_linear(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, y, to));
 }
 
-// x in bytes, their scale and their zero point, from the least and the largest element. In a text each token has its own, as
-// where it is the only one of a step: what others are read with it must not matter.
+// x as bytes, their scale and their zero point, from the minimum and the maximum. In a text each
+// token has its own, as if it were the only one of a step: other rows must not matter.
 void onnx_quantized_by_range(OnnxCall *c, Node *x, Node *result[3]) {
     int64_t axes[MAX_RANK];
     int n = 0;
@@ -173,7 +173,8 @@ void onnx_matmul_integer(OnnxCall *c, int argument) {
 
 static bool is_one(const Node *n) { return !n->type.rank || (n->type.rank == 1 && dim_is(n->type.dim[0], 1)); }
 
-// Scores, and what they weigh: in a text as DequantizeLinear, MatMul, QuantizeLinear, the form that attention is known by.
+// Scores and weighted values: in a text as DequantizeLinear, MatMul, QuantizeLinear, the form in
+// which attention is recognised.
 static bool is_of_attention(OnnxCall *c) {
     bool scalars = true;
     for (int i = 0; i < 6; i++)

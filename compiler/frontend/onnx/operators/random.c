@@ -30,7 +30,7 @@ static Type random_type(OnnxCall *c, DType absent) {
     return type;
 }
 
-// like: the type of operand 0 unless dtype says another
+// like: the type of operand 0 unless dtype is set
 void onnx_random_uniform(OnnxCall *c, int like) {
     Type type = random_type(c, like ? DT_tuple : DT_f32);
     Node *unit = draw(c, &type, 0);
@@ -74,7 +74,7 @@ void onnx_multinomial(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, ONNX_BINARY(c, OP_min, chosen, last), type.dtype));
 }
 
-// In training what is drawn below the ratio is dropped, the rest scaled.
+// In training elements drawn below the ratio are dropped, the rest scaled.
 void onnx_dropout(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);

@@ -12,7 +12,7 @@ typedef struct ResizeAxis {
     double scale, start, end;
 } ResizeAxis;
 
-// Where output i lies on the input axis.
+// The position of output i on the input axis.
 static double coordinate(const Resize *r, const ResizeAxis *a, int64_t i) {
     double out = a->scale * (double)a->in, in = (double)a->in, half = ((double)i + 0.5) / a->scale - 0.5;
     double length = r->by_result ? (double)a->out : out;
@@ -43,7 +43,8 @@ static double filter(const Resize *r, double x) {
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-// Row `out` of the matrix: what each input contributes. Beyond the ends the last element counts again, or nothing.
+// Row `out` of the matrix: the weight of each input. Beyond the ends the last element counts again,
+// or nothing.
 static void weigh(const Resize *r, const ResizeAxis *a, double x, double *weights) {
     double scale = r->antialias && a->scale < 1 ? a->scale : 1, sum = 0;
     int64_t reach = (int64_t)ceil((strcmp(r->mode, "linear") ? 2 : 1) / scale);
@@ -75,7 +76,7 @@ static Node *resize_axis(OnnxCall *c, Node *x, int axis, const Resize *r, const 
     return onnx_swap(c, ONNX_BINARY(c, OP_matmul, onnx_swap(c, x, axis, last), matrix), axis, last);
 }
 
-// What lies outside of the input on this axis has one value.
+// Positions outside of the input on this axis have one value.
 static Node *extrapolate(OnnxCall *c, Node *y, int axis, const Resize *r, const ResizeAxis *a) {
     int64_t dim[MAX_RANK];
     double *inside = ARENA_ARRAY(c->graph->arena, double, a->out + 1);
@@ -103,7 +104,7 @@ static bool is_given(OnnxCall *c, int i) {
     return onnx_operand(c, i) && !(onnx_type(c, i).rank == 1 && dim_upper(onnx_type(c, i).dim[0]) == 0);
 }
 
-// keep_aspect_ratio_policy: one scale for all axes, the smallest or largest of those that the sizes ask for.
+// keep_aspect_ratio_policy: one scale for all axes, the smallest or largest that the sizes imply.
 static void keep_ratio(const OnnxCall *c, ResizeAxis *axes, int n) {
     const char *policy = onnx_string(c, "keep_aspect_ratio_policy", "stretch");
     bool smaller = !strcmp(policy, "not_larger");

@@ -13,10 +13,11 @@ typedef struct Resize {
 // An axis whose sizes the run knows.
 typedef struct OpenAxis {
     const Dim *in, *out;
-    double scale;  // 0: what the sizes come to
+    double scale;  // 0: derived from the sizes
 } OpenAxis;
 
-// resize_open.c: the axes where one of them is open, else false. Ends the run where what is asked for takes constants.
+// resize_open.c: the axes if one of them is open, else false. Ends the run if the mode needs
+// constants.
 bool onnx_open_axes(OnnxCall *, const Node *x, const Resize *, const int64_t *axis, int n, OpenAxis *);
 Node *onnx_resize_open_axis(OnnxCall *, Node *x, int axis, const Resize *, const OpenAxis *);
 #endif

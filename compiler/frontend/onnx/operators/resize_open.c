@@ -1,5 +1,5 @@
-// Resize of axes whose sizes only the run knows (an image of any size): where each output lies is computed there, and what lies
-// around it is gathered.
+// Resize of axes whose sizes only the run knows (an image of any size): the run computes the
+// position of each output, and gathers its neighbours.
 #include <math.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ bool onnx_open_axes(OnnxCall *c, const Node *x, const Resize *r, const int64_t *
 }
 
 // ----------------------------------------------------------------------------------------------------------------- positions
-// Where each output lies on the input, [out]
+// The position of each output on the input, [out]
 static Node *positions(OnnxCall *c, const Resize *r, const OpenAxis *a) {
     Type outputs = {.rank = 1, .dim = {a->out}};
     Node *in = onnx_number_of(c, a->in, DT_f32), *out = onnx_number_of(c, a->out, DT_f32);
@@ -78,7 +78,8 @@ static Node *nearest(OnnxCall *c, const Resize *r, Node *position) {
     return !strcmp(r->nearest, "ceil") ? ONNX_UNARY(c, OP_ceil, position) : ONNX_FORMULA(c, position, "ceil(sub($0, 0.5))");
 }
 
-// The weight of the neighbour `k` (-1 to 2 of cubic, 0 and 1 of linear) at the distance t behind neighbour 0.
+// The weight of the neighbour `k` (cubic: -1 to 2, linear: 0 and 1) at the distance t after
+// neighbour 0.
 static Node *weight_of(OnnxCall *c, const Resize *r, Node *t, int k) {
     double a = r->cubic_a;
     if (!strcmp(r->mode, "linear")) return k ? t : ONNX_FORMULA(c, t, "sub(1, $0)");

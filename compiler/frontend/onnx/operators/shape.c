@@ -1,4 +1,4 @@
-// Operators that compute shapes or move data. What is known as dimensions stays so.
+// Operators that compute shapes or move data. Known dimensions stay known.
 #include <math.h>
 #include <string.h>
 
@@ -123,7 +123,7 @@ void onnx_size(OnnxCall *c, int argument) {
     onnx_result_elements(c, 0, elements, 1, false, DT_i64);
 }
 
-// 0 takes the operand's dimension (unless allowzero), one -1 what is left.
+// 0 copies the operand's dimension (unless allowzero), one -1 takes the remaining elements.
 void onnx_reshape_op(OnnxCall *c, int argument) {
     (void)argument;
     Type x = onnx_type(c, 0), shape;
@@ -308,7 +308,7 @@ static bool gather_elements(OnnxCall *c) {
     return true;
 }
 
-// Positions that count up to T look up a table of so many rows: T can be no more.
+// Positions counted up to T index a table with this many rows, so T is at most that number.
 static void bound_by_table(Node *index, const Dim *rows) {
     const Dim *symbols[MAX_RANK], *at = dim_is_const(rows, NULL) ? index_expression(index, symbols) : NULL;
     if (!at || dim_is_const(at, NULL) || dim_upper(at) < dim_upper(rows)) return;
@@ -329,7 +329,7 @@ void onnx_gather(OnnxCall *c, int argument) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- sequences
-// A bound that is a float, but a whole number: a constant, or what was made of sizes. Else NULL.
+// A float bound that is a whole number: a constant, or an expression of sizes. Else NULL.
 static const Dim *whole_bound(OnnxCall *c, int i) {
     const Tensor *t = onnx_known(c, i);
     double value = t && tensor_count(t) == 1 ? dtype_load(t->dtype, t->data, 0) : 0.5;
@@ -394,7 +394,7 @@ void onnx_range(OnnxCall *c, int argument) {
     onnx_result(c, 0, r);
 }
 
-// Keeps what lies on or above (below) the k-th diagonal of the last two axes.
+// Keeps the elements on or above (below) the k-th diagonal of the last two axes.
 void onnx_trilu(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);

@@ -1,4 +1,4 @@
-// Slice and Split: of what is known as dimensions, of tables that lengths count in, of any tensor.
+// Slice and Split: of dimensions, of tables whose length bounds a size, of any tensor.
 #include "frontend/onnx/operators/compose.h"
 #include "ir/index.h"
 

@@ -241,7 +241,7 @@ void onnx_conv_transpose(OnnxCall *c, int argument) {
 }
 
 // ------------------------------------------------------------------------------------------------------------- channels last
-// [N, .., C] to [N, C, ..] where the node's attribute says that its values have their channels last, and back
+// [N, .., C] to [N, C, ..] if the node's attribute puts channels last, and back
 Node *onnx_channels_first(OnnxCall *c, Node *x) {
     int64_t perm[MAX_RANK] = {0, x->type.rank - 1};
     for (int i = 2; i < x->type.rank; i++) perm[i] = i - 1;
@@ -369,7 +369,8 @@ static double lowest(DType t) {
     return dtype_is_float(t) ? -INFINITY : t == DT_i8 ? -128 : t == DT_i16 ? -32768 : t == DT_i32 ? INT32_MIN : 0;
 }
 
-// Where in x (without pads, all its elements counted; storage_order 1: columns first) each window's maximum lies.
+// The position in x (without pads, over all its elements; storage_order 1: columns first) of each
+// window's maximum.
 static Node *pool_positions(OnnxCall *c, Node *x, const Window *w) {
     Graph *g = c->graph;
     int rank = x->type.rank;

@@ -1,8 +1,10 @@
-// Attention and rotary embedding as com.microsoft writes them: packed projections, caches [B, heads, past, d], masks of several
-// forms. All become the formula that fuse looks for: q k^T, scale, mask, softmax, v.
+// Attention and rotary embedding of com.microsoft: packed projections, caches [B, heads, past, d],
+// masks of several forms. All become the formula that fuse looks for: q k^T, scale, mask, softmax,
+// v.
 //
-// Caches are taken at their length: what the past inputs hold is valid, and the new keys follow it. GroupQueryAttention alone
-// says of each sequence how much of its past is; a text has one sequence, whose past is all valid.
+// Caches count at their full length: the past inputs are valid, and the new keys follow. Only
+// GroupQueryAttention has a length of the past for each sequence; a text has one sequence, whose
+// past is all valid.
 #include <math.h>
 #include <string.h>
 
@@ -12,15 +14,16 @@
 typedef struct HeadsOf {
     Node *q, *k, *v;  // [B, H, T, d]
     Node *past_key;   // or NULL
-    Node *before;     // [B, 1, 1, 1]: keys before the first row of each sequence; NULL: as many as the past has
-    Node *last;       // [B, 1, 1, 1]: the last key of each sequence, which hides those behind it; NULL: it has all
+    // [B, 1, 1, 1]: keys before the first row of each sequence; NULL: the length of the past
+    Node *before;
+    Node *last;       // [B, 1, 1, 1]: the last visible key of each sequence; NULL: all are visible
     Node *bias;       // added to the scores, or NULL
     Node *sinks;      // [H]: of each head one more score, which no value belongs to; or NULL
     double scale, softcap;
     Node **shown;         // is set to the scores as the softmax takes them; or NULL
     Node **unhidden;      // is set to them with 0 for hidden keys; or NULL
-    Node **shares;        // is set to what the softmax gives; or NULL
-    const Dim *key_rows;  // how many keys the step has, or NULL: as many as rows
+    Node **shares;        // set to the softmax's result; or NULL
+    const Dim *key_rows;  // number of keys of the step, or NULL: one for each row
     int64_t window;       // keys that a row sees, its own included; -1: all
     bool causal;
     DType dtype;  // of the result
@@ -31,7 +34,7 @@ static const Dim *past_length(OnnxCall *c, const HeadsOf *a) {
     return a->past_key ? a->past_key->type.dim[2] : dim_const(c->graph, 0);
 }
 
-// Keys that are not the rows' own: the last row sees all of them.
+// Keys from another sequence: the last row sees all of them.
 static Node *last_sees_all(OnnxCall *c, Node *row, const Dim *const *dims) {
     Node *last = onnx_number_of(c, dim_sub(c->graph, dims[0], dim_const(c->graph, 1)), DT_i32);
     Node *keys = onnx_number_of(c, dims[1], DT_i32);
@@ -106,8 +109,8 @@ static Node *some_each(OnnxCall *c, Node *x, const Dim *from, const Dim *n) {
     return onnx_shape_to(c, onnx_cast(c, onnx_slice_at(c, x, 0, from, n), DT_i32), 4, (const Dim *[]){n, one, one, one});
 }
 
-// Where the keys of each sequence end, [B]; behind that where they begin, [2 B]; or the ends and what says where rows lie in a
-// batch without padding, [3 B + 2].
+// The end of each sequence's keys, [B]; followed by their begin, [2 B]; or the ends and the offsets
+// of rows in a batch without padding, [3 B + 2].
 static Node *seen_by_ends(OnnxCall *c, Node *mask, const Dim *batch, const Dim *keys) {
     Graph *g = c->graph;
     const Dim *n = mask->type.dim[0], *two = dim_binary(g, DIM_MUL, batch, dim_const(g, 2)), *zero = dim_const(g, 0);
@@ -123,7 +126,8 @@ static Node *seen_by_ends(OnnxCall *c, Node *mask, const Dim *batch, const Dim *
     return ONNX_BINARY(c, OP_and, seen, ONNX_UNARY(c, OP_not, before));
 }
 
-// A mask of integers, 0 where a key is hidden, [B, T] or [B, S, T], or where keys end. What is added to scores.
+// A mask of integers, 0 for hidden keys, [B, T] or [B, S, T], or the ends of keys, as an addend of
+// the scores.
 static Node *mask_bias(OnnxCall *c, Node *mask, const HeadsOf *a) {
     Graph *g = c->graph;
     const Dim *one = dim_const(g, 1), *const *d = mask->type.dim;
@@ -228,13 +232,13 @@ static Node *last_axis(OnnxCall *c, Node *x, int64_t start, int64_t extent) {
     return onnx_slice_from(c, x, x->type.rank - 1, start, extent);
 }
 
-// Where the rows of a step stand in each sequence.
+// The positions of a step's rows in each sequence.
 typedef struct StepRows {
     Node *past;           // or NULL: this is the first step
     const Dim *rows;      // of the step
     const Dim *length;    // of the cache after it
     Node *before, *last;  // as in HeadsOf
-    bool keeps;           // what is behind the last key stays as it is
+    bool keeps;           // elements after the last key stay
 } StepRows;
 
 static Node *one_each(OnnxCall *c, Node *x) {
@@ -268,7 +272,8 @@ static bool is_full(OnnxCall *c, const StepRows *r) {
     return n > 0;
 }
 
-// Operand 5 is the last position of each sequence after the step. Rows behind it are padding: what they give is undefined.
+// Operand 5 is the last position of each sequence after the step. Later rows are padding: their
+// results are undefined.
 static StepRows group_rows(OnnxCall *c, Node *past, const Dim *rows) {
     StepRows r = {.past = past, .rows = rows, .length = rows};
     if (c->import->text) return r;
@@ -318,7 +323,7 @@ static Tables group_tables(OnnxCall *c, const StepRows *r) {
     return t;
 }
 
-// New rows at their place in each sequence; behind them zeros, where the past does not stay.
+// New rows at their position in each sequence; zeros after them where the past does not stay.
 static Node *into_cache(OnnxCall *c, const StepRows *r, Node *past, Node *x) {
     Graph *g = c->graph;
     OnnxPadDims pads = {0};
@@ -487,7 +492,7 @@ static Node *as_pair(OnnxCall *c, Node *k, Node *v) {
     return onnx_join(c, (Node *[]){onnx_shape_to(c, k, 5, dims), onnx_shape_to(c, v, 5, dims)}, 2, 0);
 }
 
-// `all` is [B, T, query, key and value side by side]; the others are operands, or -1.
+// `all` is [B, T, query, key and value side by side]; the rest are operands, or -1.
 static void attend_packed(OnnxCall *c, Node *all, int mask, int past, int bias) {
     int64_t heads = onnx_int(c, "num_heads", 0), sizes[3], start = 0;
     int n;

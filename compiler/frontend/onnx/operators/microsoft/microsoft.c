@@ -82,7 +82,7 @@ typedef struct Blocks {
     double zero;                              // where there is no operand
     const int32_t *group;                     // the block of each of K columns; NULL: they follow one another
     const Tensor *zero_each;                  // a byte a block, instead of the operand
-    int64_t experts;                          // 0, or so many matrices under one another
+    int64_t experts;                          // 0, or number of stacked matrices
 } Blocks;
 
 static Node *zero_points(OnnxCall *c, const Blocks *b, DType wide) {
@@ -230,7 +230,7 @@ void onnx_ms_matmul_bnb4(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, y, a->type.dtype));
 }
 
-// Operand i, whose bytes hold elements packed along its last axis: [.., count] of them
+// Operand i, whose bytes hold elements packed along its last axis: [.., count] elements
 static Node *unpacked_along_last(OnnxCall *c, int i, int64_t bits, int64_t count) {
     Type whole = onnx_node(c, i)->type;
     int64_t rows = 1;
@@ -240,7 +240,8 @@ static Node *unpacked_along_last(OnnxCall *c, int i, int64_t bits, int64_t count
     return onnx_reshape(c, x, &whole);
 }
 
-// Of a tensor with a scale a block along any axis, what is gathered along any other; elements of u8 with fewer bits are packed.
+// Gathers along any axis of a tensor with block scales along any axis; elements of u8 with fewer
+// bits are packed.
 static void gather_any(OnnxCall *c, int64_t bits) {
     Node *q = onnx_node(c, 0), *scale = onnx_node(c, 2), *zero = onnx_optional_node(c, 3);
     int64_t block = onnx_int(c, "block_size", 128);
@@ -262,7 +263,7 @@ static void gather_any(OnnxCall *c, int64_t bits) {
     onnx_result(c, 0, onnx_cast(c, onnx_take(c, x, onnx_node(c, 1), gather), scale->type.dtype));
 }
 
-// Whether the blocks of a table [V, K] are along its rows, whole, and rows are what is gathered
+// Returns true if a table [V, K] has whole blocks along its rows, and rows are gathered
 static bool blocks_of_rows(OnnxCall *c, const Blocks *b, int rank) {
     int64_t last = rank == 2 ? onnx_extent(c, onnx_node(c, 0), 1) : 0,
             in_one = onnx_node(c, 0)->type.dtype == DT_u8 ? 8 / b->bits : 1;
@@ -270,7 +271,7 @@ static bool blocks_of_rows(OnnxCall *c, const Blocks *b, int rank) {
            onnx_axis(c, onnx_int(c, "quantize_axis", 1), 2) == 1 && last * in_one % b->block == 0;
 }
 
-// What is asked for of a table in blocks, made floats.
+// The gathered part of a table in blocks, as floats.
 void onnx_ms_gather_quantized(OnnxCall *c, int argument) {
     (void)argument;
     Node *data = onnx_node(c, 0);

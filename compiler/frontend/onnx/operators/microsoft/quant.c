@@ -68,7 +68,7 @@ static Node *dequantized(OnnxCall *c, int i) {
     return ONNX_BINARY(c, OP_mul, onnx_cast(c, x, scale->type.dtype), scale);
 }
 
-// In bytes like those of operand `like`, with the scale that is operand i, and the zero point behind it.
+// As bytes like those of operand `like`, with the scale operand i, and the zero point after it.
 static Node *requantized(OnnxCall *c, Node *y, int i, int like) {
     onnx_check_scale(c, i);
     Node *zero_point = onnx_optional_node(c, i + 1);
@@ -138,7 +138,8 @@ void onnx_ms_qgemm(OnnxCall *c, int argument) {
     (void)argument;
     Node *in[2];
     for (int i = 0; i < 2; i++) {
-        in[i] = onnx_node(c, 3 * i);  // zero points are one for each column, whichever way b lies in the file
+        // one zero point for each column, for either order of b in the file
+        in[i] = onnx_node(c, 3 * i);
         if (onnx_int(c, i ? "transB" : "transA", 0)) in[i] = onnx_swap(c, in[i], 0, 1);
         in[i] = onnx_centred(c, in[i], onnx_optional_node(c, 3 * i + 2), false);
     }
