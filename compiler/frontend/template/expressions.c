@@ -139,7 +139,7 @@ uint32_t parse_primary(TemplateParser *p) {
     token_unexpected(p, "an expression");
 }
 
-// ---- what follows a primary ----
+// ---- suffixes of a primary ----
 
 static void parse_argument(TemplateParser *p, Words *values, Words *named) {
     const Token *t = token_now(p);
@@ -162,7 +162,8 @@ static void parse_argument(TemplateParser *p, Words *values, Words *named) {
     words_add(p, values, parse_expression(p));
 }
 
-// Adds to operands: how many, how many with names, the ones, the others. `caller`: one more, or 0.
+// Adds to operands: their number, the number of named ones, positional ones, named ones. `caller`:
+// one more, or 0.
 static void parse_arguments(TemplateParser *p, Words *operands, uint32_t caller) {
     Words values = {0}, named = {0};
     expect_operator(p, "(");
@@ -226,7 +227,7 @@ static uint32_t parse_postfix(TemplateParser *p, uint32_t node) {
     }
 }
 
-// "a.b" in front of a filter's or test's arguments.
+// "a.b" before a filter's or test's arguments.
 static Token parse_dotted(TemplateParser *p) {
     Token t = expect_name(p);
     while (take_operator(p, ".")) {

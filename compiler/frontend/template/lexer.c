@@ -1,5 +1,6 @@
-// Tokens of a template. The rules for white space are those of Jinja with trim_blocks and lstrip_blocks: a newline behind a tag
-// goes, blanks in front of a tag that begins a line go, `-` takes all white space on its side, `+` none.
+// Tokens of a template. The rules for white space are those of Jinja with trim_blocks and
+// lstrip_blocks: a newline after a tag is removed, blanks before a tag that begins a line are
+// removed, `-` removes all white space on its side, `+` none.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@ typedef struct {
     TemplateParser *p;
     const char *text;
     size_t size, at;
-    bool line_starts;  // what stands before `at` ended a line
+    bool line_starts;  // the text before `at` ended a line
 } Lexer;
 
 enum { MOST_NESTED = 500 };
@@ -69,7 +70,7 @@ static size_t next_tag(const Lexer *l, size_t from) {
     return l->size;
 }
 
-// Behind the end of a tag or comment, of which `sign` stands in front.
+// The position after the end of a tag or comment, whose `sign` comes before it.
 static void after_tag(Lexer *l, char sign, bool newline_goes) {
     l->line_starts = false;
     if (sign == '-') {
@@ -91,7 +92,8 @@ static void skip_comment(Lexer *l, size_t from) {
     after_tag(l, sign, true);
 }
 
-// The place behind `{% word %}` with any signs and blanks, or 0. *sign: what stands before its %}.
+// The position after `{% word %}` with any signs and blanks, or 0. *sign: the character before its
+// %}.
 static size_t behind_word_tag(const Lexer *l, size_t at, const char *word, char *sign) {
     size_t n = strlen(word);
     at += 2;
@@ -104,7 +106,7 @@ static size_t behind_word_tag(const Lexer *l, size_t at, const char *word, char 
     return starts(l, at, "%}") ? at + 2 : 0;
 }
 
-// {% raw %} ... {% endraw %}: text whatever stands in it.
+// {% raw %} ... {% endraw %}: literal text.
 static bool take_raw(Lexer *l, size_t tag) {
     char sign;
     size_t content = behind_word_tag(l, tag, "raw", &sign), end = content, behind = 0;
@@ -129,7 +131,7 @@ static void append_code(Text *t, uint32_t code) {
     text_append(t, out, n);
 }
 
-// \xhh, \uhhhh, \Uhhhhhhhh: returns the place behind the digits.
+// \xhh, \uhhhh, \Uhhhhhhhh: returns the position after the digits.
 static size_t read_code(Lexer *l, size_t at, int digits, Text *out) {
     char text[16] = "";
     size_t n = 0;
@@ -181,7 +183,7 @@ static size_t skip_digits(const Lexer *l, size_t at) {
     return at;
 }
 
-// The end of a fraction and an exponent behind the digits that end at `at`, or `at`.
+// The end of a fraction and an exponent after the digits that end at `at`, or `at`.
 static size_t skip_fraction(const Lexer *l, size_t at) {
     size_t end = at;
     if (starts(l, end, ".") && end + 1 < l->size && isdigit((unsigned char)l->text[end + 1])) end = skip_digits(l, end + 1);
@@ -257,7 +259,7 @@ static void count_brackets(Lexer *l, int *open) {
     if (*open > MOST_NESTED) template_fatal(l->p, t->loc, "brackets are nested too deeply");
 }
 
-// What stands between {{ and }}, or {% and %}.
+// The contents of {{ }} or {% %}.
 static void read_tag(Lexer *l, size_t tag) {
     bool print = l->text[tag + 1] == '{';
     const char *end = print ? "}}" : "%}";

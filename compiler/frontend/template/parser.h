@@ -1,4 +1,4 @@
-// What the parts of the parser of templates share.
+// Common declarations of the template parser.
 #ifndef BURIN_TEMPLATE_PARSER_H
 #define BURIN_TEMPLATE_PARSER_H
 #include <setjmp.h>
@@ -41,7 +41,7 @@ typedef struct TemplateParser {
     const Source *source;
     Token *tokens;
     int n_tokens, capacity, at;
-    Words words, nodes;  // nodes one behind the other; where each begins
+    Words words, nodes;  // nodes in order; the offset of each
     uint32_t n_placed;   // nodes that have lines and columns, not offsets
     Words strings;       // offset and bytes, in pairs
     uint32_t *index;     // string number + 1 by hash
@@ -49,7 +49,7 @@ typedef struct TemplateParser {
     Text bytes;        // of strings
     Text scratch;      // of the string that is read
     Words warned;      // names of filters and tests that are unknown, by their strings
-    int depth, loops;  // of what is parsed
+    int depth, loops;  // of the parsed text
     int scopes;        // bodies around that have variables of their own
     Words blocks;      // their names
     uint32_t *macro;   // burin_macro_use of the macro around; NULL: none

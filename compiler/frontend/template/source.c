@@ -1,4 +1,4 @@
-// Where a template stands: a file of Jinja, or what a model was published with.
+// The location of a template: a Jinja file, or a file of the published model.
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,7 +76,8 @@ static void find_tokens(Arena *arena, const char *folder, const json_t *config, 
 }
 
 // ---- templates by name ----
-typedef const char *NamedTemplate(const void *from, const char *name, size_t *bytes);  // NULL: none of this name
+// NULL: no such name
+typedef const char *NamedTemplate(const void *from, const char *name, size_t *bytes);
 
 static const char *json_template(const void *from, const char *name, size_t *bytes) {
     const json_t *found = json_object_get(from, name), *item;
@@ -89,7 +90,7 @@ static const char *json_template(const void *from, const char *name, size_t *byt
     return json_string_value(found);
 }
 
-// Takes "default", and "tool_use" for conversations with tools. Returns false if there is none of both.
+// Selects "default", and "tool_use" for conversations with tools. Returns false without both.
 static bool take_named(Arena *arena, const char *place, NamedTemplate *find, const void *from, TemplateText *out) {
     static const char none[] = "{{ raise_exception('This model has several chat templates, and none called \"default\".') }}";
     size_t n, n_tools;

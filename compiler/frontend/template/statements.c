@@ -111,8 +111,8 @@ static uint32_t parse_for(TemplateParser *p, Loc loc) {
 
 static uint32_t capture(TemplateParser *p, Loc loc, uint32_t body) { return NODE(p, BURIN_T_CAPTURE, loc, body); }
 
-// {% set x = 1 %}, {% set a, b = 1, 2 %}, {% set ns.x = 1 %}, and {% set x %}...{% endset %} with filters. The body of the last
-// is parsed in front of the filters, which stand in front of it.
+// {% set x = 1 %}, {% set a, b = 1, 2 %}, {% set ns.x = 1 %}, and {% set x %}...{% endset %} with
+// filters. The filters come first in the text, but the body is parsed before them.
 static uint32_t parse_set(TemplateParser *p, Loc loc) {
     uint32_t target = parse_target(p, true);
     if (take_operator(p, "=")) {
@@ -173,8 +173,8 @@ static uint32_t parse_macro(TemplateParser *p, Loc loc) {
     return NODE(p, BURIN_T_SET, loc, NODE(p, BURIN_T_TARGET, name.loc, string_number(p, name.text, name.length)), macro);
 }
 
-// {% call(a) f(x) %}...{% endcall %}: what is between is the macro `caller`, given to f. The parameters stand in front of f,
-// the body behind it: its node is filled in.
+// {% call(a) f(x) %}...{% endcall %}: the body is the macro `caller`, given to f. The parameters
+// come before f, the body after it: its node is filled in later.
 static uint32_t parse_call_block(TemplateParser *p, Loc loc) {
     uint32_t caller = parse_macro_rest(p, loc, NULL, NULL), use = 0, *outer = p->macro;
     Loc callee_loc = loc_now(p);

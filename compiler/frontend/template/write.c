@@ -63,7 +63,7 @@ uint32_t string_number(TemplateParser *p, const char *text, size_t length) {
 
 // ---- nodes ----
 
-// A place as the renderer says it, with what a word has room for. `lines`: the offsets where lines begin.
+// A location in the renderer's format, in the space of a word. `lines`: the offsets of line starts.
 static uint32_t place_word(const Words *lines, uint32_t offset) {
     uint32_t low = 0, high = lines->n;
     while (high - low > 1) {

@@ -374,8 +374,8 @@ static burin_span normalized(TokenizerBuilder *b, const struct BuilderToken *t, 
     return normalize((const burin_tokenizer *)b->blob.data, text, memory, &moved);
 }
 
-// Tokens that are looked for in normalized text are written there in another way: an entry beyond the vocabulary stands for
-// them. Pieces without a number are there already.
+// Tokens to be found in normalized text are stored in normalized form, as entries beyond the
+// vocabulary. Pieces without a number are there already.
 static void pack_aliases(TokenizerBuilder *b) {
     Bytes aliases = {.arena = b->arena};
     for (int32_t i = 0; i < b->n_unnumbered; i++) bytes_append(&aliases, &(uint32_t){(uint32_t)b->head.unknown}, 4);
@@ -397,7 +397,7 @@ static void pack_aliases(TokenizerBuilder *b) {
     b->head.aliases = builder_section(b, aliases.data, aliases.length / 4, 4);
 }
 
-// What an added token may not stand beside when it is a word of its own.
+// The neighbours that an added token must not have if it is a whole word.
 static void pack_words(TokenizerBuilder *b) {
     CharSet words = {{.arena = b->arena}};
     bool wanted = false;

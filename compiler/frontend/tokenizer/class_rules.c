@@ -216,7 +216,8 @@ static bool flag_of(const Reading *r, const json_t *token, const char *key, bool
     return json_is_object(token) ? json_flag(r->b, token, key, usual) : usual;
 }
 
-// Adds a token, or changes how one that was added is found; `special`: unless it says otherwise. What is special stays so.
+// Adds a token, or changes how an added one is found; `special` is the default. Special tokens stay
+// special.
 static void add_token(Reading *r, const json_t *token, bool special) {
     const char *text = text_of(token);
     const json_t *place = text ? json_object_get(r->places, text) : NULL;
@@ -323,7 +324,7 @@ static void add_extra_ids(Reading *r) {
         add_once(r, json_own(r->b->arena, json_sprintf("<extra_id_%lld>", (long long)i)), true);
 }
 
-// Special tokens as their texts alone: without what the files have about white space beside them.
+// Special tokens as their texts alone: without the files' settings of surrounding white space.
 static void add_plain_special(Reading *r) {
     for (int which = 0; which < SPECIALS; which++) {
         const char *text = text_of(special_token(r, which));

@@ -5,9 +5,9 @@
 //   class_rules.c, class_rules.def, class_types.def
 //                  a tokenizer.json as the classes of transformers 5 read it, with the files beside it
 //   piece_classes.c, piece_ids.c
-//                  what the classes of transformers make of SentencePiece's pieces
+//                  SentencePiece's pieces by the classes of transformers
 //   builder.c      vocabulary, merges, tables
-//   decoders.c     what each token becomes
+//   decoders.c     the text of each token
 //   pattern.c, pattern_program.c
 //                  regular expressions to the instructions of runtime/tokenizer/tokenizer_characters.h
 //   unicode.c      sets of code points, and the tables that unicode.awk makes
@@ -22,10 +22,10 @@
 
 enum { MAX_TOKENS = 1 << 22, MAX_TOKEN_BYTES = 1 << 12 };
 
-// What a file may ask for, far above every file that is meant well.
+// Limits of a file, far above those of all real files.
 enum {
     MAX_GROWTH = 1000,            // times that steps make a text longer
-    MAX_GROWTH_BYTES = 100000,    // bytes that they put in front of it
+    MAX_GROWTH_BYTES = 100000,    // prepended bytes
     MAX_NORMALIZERS = 1024,       // each goes over the text
     MAX_PRETOKENIZERS = 64,       // each is a call inside the one before
     MAX_DECODERS = 64,            // each goes over all tokens
@@ -55,11 +55,12 @@ typedef struct TokenizerBuilder {
         bool in_bytes;  // the text is bytes for which the vocabulary writes characters
         bool added, added_normalized;
         int32_t order;       // of added tokens: of two that are one text once normalized the first counts
-        const char *answer;  // what is decoded in place of its text, or NULL
+        const char *answer;  // decoded text in place of its own, or NULL
         double score;
     } *tokens;
     int32_t n_tokens, capacity, n_added;
-    int32_t n_unnumbered;      // of them, at the end: they take part in cutting a text, and become the unknown token
+    // entries at the end that take part in cutting a text, and become the unknown token
+    int32_t n_unnumbered;
     Bytes merges;              // burin_merge
     Bytes sets;                // burin_set whose ranges count from the start of `ranges`
     Bytes set_hashes;          // uint32_t, one for each set
@@ -71,7 +72,7 @@ typedef struct TokenizerBuilder {
     int32_t byte_ids[512];  // of a byte; then of a word's last byte
     const char *affix;
     Bytes decoders;                         // decoders.c
-    const char *stripped;                   // what is stripped from the whole text, or NULL
+    const char *stripped;                   // characters stripped from the whole text, or NULL
     bool joined, joined_bytes, falls_back;  // decoders from here on see the whole text; of bytes; ByteFallback was there
     bool ends_words;                        // BPEDecoder was there
     bool writes_tokens;                     // decoders see tokens as the vocabulary writes them
@@ -98,9 +99,12 @@ int32_t index_find(const TokenIndex *, const char *text, size_t length);  // -1 
 void builder_bytes_from_texts(TokenizerBuilder *);  // byte_ids of tokens "<0x00>" ... "<0xFF>"; they become byte tokens
 burin_section builder_section(TokenizerBuilder *, const void *data, size_t count, size_t element);
 void builder_add_normalizer(TokenizerBuilder *, burin_normalizer, const char *text);  // text: of its `text` section, or NULL
-void builder_add_growing(TokenizerBuilder *, burin_normalizer, uint64_t growth);      // makes a text so many times longer
-void builder_spend(TokenizerBuilder *, size_t bytes);  // counts what is made of tokens, refuses more than MAX_MADE_BYTES
-burin_match_memory builder_match_memory(TokenizerBuilder *, size_t bytes);            // for matching in texts of so many bytes
+// factor by which a text may grow
+void builder_add_growing(TokenizerBuilder *, burin_normalizer, uint64_t growth);
+// counts bytes made from tokens, refuses more than MAX_MADE_BYTES
+void builder_spend(TokenizerBuilder *, size_t bytes);
+// bytes of the texts to match in
+burin_match_memory builder_match_memory(TokenizerBuilder *, size_t bytes);
 Tokenizer *tokenizer_build(TokenizerBuilder *);
 
 // ----------------------------------------------------------------------------------------------------------------- unicode.c
@@ -131,18 +135,19 @@ void read_decoder(TokenizerBuilder *, const json_t *);
 void decoder_replaces(TokenizerBuilder *, const char *from, const char *to);
 void decoder_falls_back(TokenizerBuilder *);
 void decoder_strips(TokenizerBuilder *, const char *character, uint32_t start, uint32_t stop);  // of the whole text
-void pack_decoded(TokenizerBuilder *);  // after sets: what each token becomes
+void pack_decoded(TokenizerBuilder *);  // after sets: the text of each token
 
 // ------------------------------------------------------------------------------------------------------------------- readers
 void read_tokenizer_json(TokenizerBuilder *, const json_t *);
 const json_t *read_as_class(TokenizerBuilder *, const json_t *tokenizer_json);  // as AutoTokenizer reads it in its folder
 typedef struct StepReader {
-    const char *type;  // NULL ends a table of them
+    const char *type;  // NULL ends the table
     void (*read)(TokenizerBuilder *, const json_t *);
 } StepReader;
 void read_step(TokenizerBuilder *, const json_t *step, const StepReader *, const char *part);
 burin_section read_pattern(TokenizerBuilder *, const json_t *pattern);   // {"String": "x"} or {"Regex": "x"}
-burin_section read_replaced(TokenizerBuilder *, const json_t *pattern);  // likewise; refuses what may match nothing
+// the same; refuses patterns that may match nothing
+burin_section read_replaced(TokenizerBuilder *, const json_t *pattern);
 void read_normalizer(TokenizerBuilder *, const json_t *);
 void read_pretokenizer(TokenizerBuilder *, const json_t *);
 bool is_sentencepiece(const MappedFile *);
@@ -158,7 +163,8 @@ bool is_tiktoken(const MappedFile *);
 void read_tiktoken(TokenizerBuilder *, const MappedFile *);
 bool is_tekken(const json_t *root);
 void read_tekken(TokenizerBuilder *, const json_t *root);
-// A GPT-2 vocabulary writes bytes as characters: back to bytes. False when a character stands for no byte.
+// A GPT-2 vocabulary writes bytes as characters: converts back to bytes. False if a character is no
+// byte.
 bool bytes_of_characters(Arena *, const char *text, size_t length, const char **bytes, size_t *n);
 void set_byte_level(TokenizerBuilder *, const char *suffix);  // byte_ids of the vocabulary; suffix: of a word's last token
 
@@ -167,7 +173,7 @@ typedef struct Merging {
     TokenizerBuilder *b;
     const TokenIndex *index;
     uint32_t rank;
-    size_t prefix;  // bytes of what stands in front of a part inside a word
+    size_t prefix;  // bytes of the prefix of a part inside a word
 } Merging;
 void add_written_merge(Merging *, const char *two_tokens_with_a_space);
 

@@ -1,6 +1,6 @@
-// tokenizer.json's decoders. What a token becomes depends on its text and on whether it is the first or the last: the steps run
-// here, over every token, and a blob holds what comes of them. Steps behind Fuse see the whole text: of these the blob holds
-// what Strip takes from its ends.
+// tokenizer.json's decoders. The text of a token depends on whether it is the first or the last:
+// the steps run here, over every token, and a blob holds the results. Steps after Fuse see the
+// whole text: of these the blob holds the characters that Strip removes from its ends.
 //
 //     Replace ▁ by " ", ByteFallback, Fuse, Strip " " 1 0      "▁word" becomes " word"; the text's first space goes
 #include <string.h>
@@ -12,9 +12,9 @@ typedef enum {
     DECODE_REPLACE,    // pattern by text
     DECODE_STRIP,      // text's character, `start` at the start, `stop` at the end
     DECODE_FALLBACK,   // "<0x41>" is a byte
-    DECODE_BYTES,      // characters that stand for bytes, where all of them do
+    DECODE_BYTES,      // characters that mean bytes, if all of them do
     DECODE_METASPACE,  // text by a space; first: by nothing
-    DECODE_WORDPIECE,  // text is the prefix of what goes on in a word; first: cleanup
+    DECODE_WORDPIECE,  // text is the prefix of continued words; first: cleanup
     DECODE_WORD_ENDS,  // text ends a word: a space, where something follows
     DECODE_APART,      // a space between
 } DecodeKind;
@@ -43,7 +43,7 @@ _Noreturn static void refuse_behind(const TokenizerBuilder *b, const char *what)
     tokenizer_fatal(b, "decoder %s behind another that joins all tokens is not supported", what);
 }
 
-// Behind Fuse a step must do the same to a text as to each token, and not touch what was stripped.
+// After Fuse a step must do the same to a text as to each token, and keep stripped characters.
 static void check_whole(const TokenizerBuilder *b, const char *name, const char *from, const char *to) {
     const char *stripped = b->stripped;
     if (!b->joined) return;
@@ -283,7 +283,7 @@ static void decode_step(Decoding *d, const DecodeStep *s) {
     }
 }
 
-// The token as its vocabulary writes it, where a tokenizer.json says what becomes of that.
+// The token in its vocabulary's form, if a tokenizer.json defines its decoding.
 static void write_token(Decoding *d, const struct BuilderToken *t) {
     uint8_t character[4];
     d->text.length = 0;
@@ -306,7 +306,7 @@ static void decode_token(Decoding *d, const struct BuilderToken *t, bool first, 
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------ all of them
+// ------------------------------------------------------------------------------------------------------------ all tokens
 typedef struct Table {
     Bytes texts;
     burin_decoded *rows;
@@ -323,7 +323,8 @@ static bool same_text(const char *a, size_t a_length, const char *b, size_t b_le
     return a_length == b_length && (!a_length || !memcmp(a, b, a_length));
 }
 
-// A token whose text ends with a space unless it is the last one: the space is written with what follows.
+// A token whose text ends with a space unless it is the last one: the space precedes the next
+// token.
 static void decode_last(TokenizerBuilder *b, Decoding *d, struct BuilderToken *t, bool first) {
     Bytes *last = &d->kept;
     decode_token(d, t, first, true);
@@ -358,7 +359,7 @@ static void add_row(TokenizerBuilder *b, Decoding *d, Table *table, int32_t id) 
     table->differs = true;
 }
 
-// Tokens of single bytes are bytes only where the decoder says so.
+// Tokens of single bytes are bytes only if the decoder has ByteFallback.
 static void mark_bytes(TokenizerBuilder *b) {
     uint8_t byte;
     for (int32_t id = 0; id < b->head.size; id++) {

@@ -1,7 +1,7 @@
 // The vocabulary in a GGUF, read as llama.cpp reads it.
 //
-//   "llama"   SentencePiece's BPE: a score for each token says which pair merges first, unknown characters become bytes, a space
-//             stands in front of the text
+//   "llama"   SentencePiece's BPE: merges by the score of each token, unknown characters become bytes, a space is
+//             prepended to the text
 //   "gpt2"    byte-level BPE, cut by the patterns that tokenizer.ggml.pre names
 //   "whitespace"  BPE over characters of words
 //   "gemma4"  BPE over characters, where a space is U+2581 and unknown characters become bytes; lines are cut apart
@@ -24,8 +24,8 @@ typedef struct {
     const GgufString *texts;
     const int32_t *types;  // NULL: all are normal
     uint64_t n;
-    bool adds_bos, adds_eos;  // unless the file says otherwise
-    bool always_bos;          // whatever it says
+    bool adds_bos, adds_eos;  // unless the file overrides it
+    bool always_bos;          // regardless of the file
 } Reading;
 
 static bool flag(const Reading *r, const char *key, bool absent) {
@@ -338,7 +338,7 @@ static json_t *cut_out(const Reading *r) {
     return texts;
 }
 
-// Is it a part or the result of this merge?
+// Returns true if it is a part or the result of this merge.
 static bool has_one_of(const json_t *texts, const char *merge) {
     const char *space = strchr(merge, ' ');
     Text both = {0};
@@ -351,7 +351,7 @@ static bool has_one_of(const json_t *texts, const char *merge) {
     return found;
 }
 
-// What is cut out of texts is no part of merging.
+// Tokens that are cut out of texts take no part in merging.
 static void read_merges(Reading *r) {
     TokenizerBuilder *b = r->b;
     uint64_t n;
@@ -390,7 +390,8 @@ static bool marks_spaces(const Reading *r) {
     return has_pre(r, "gemma4") || has_pre(r, "granite-embed-multi-311m") || has_pre(r, "sarvam-moe");
 }
 
-// BPE over characters of words; what has no token and no bytes, as spaces do, is left out of the text.
+// BPE over characters of words; characters without a token and without bytes, such as spaces, are
+// left out of the text.
 static void read_whitespace(Reading *r) {
     enum { BOS = 11, EOS = 11 };
     TokenizerBuilder *b = r->b;
@@ -428,7 +429,8 @@ static void read_gpt2(Reading *r) {
 // ---------------------------------------------------------------------------------------------------------------------- RWKV
 static int hex_digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
 
-// \t \n \r \x9f, and any other character behind a backslash for itself.
+// \t
+//  \r \x9f, and any other character after a backslash as itself.
 static GgufString without_escapes(const Reading *r, GgufString s) {
     char *bytes = ARENA_ARRAY(r->b->arena, char, s.length + 1);
     uint64_t n = 0;
@@ -457,7 +459,7 @@ static void read_rwkv(Reading *r) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------- WordPiece
-// "▁word" begins a word, "ing" goes on in it, "[CLS]" is itself.
+// "▁word" begins a word, "ing" continues one, "[CLS]" is literal.
 static const char *wordpiece_text(const Reading *r, const GgufString *s) {
     static const char begin[] = "\xe2\x96\x81";
     size_t n = sizeof begin - 1;

@@ -1,4 +1,5 @@
-// Languages of translators whose vocabularies have a token for each, behind the pieces, in this order.
+// Languages of translators whose vocabularies have a token for each, after the pieces, in this
+// order.
 #include "frontend/tokenizer/sentencepiece.h"
 
 const char mbart_languages[] =

@@ -325,7 +325,7 @@ static void normalize_sequence(TokenizerBuilder *b, const json_t *n) {
     for (size_t i = 0; i < json_array_size(list); i++) read_normalizer(b, json_array_get(list, i));
 }
 
-// Pre-tokenizers see the characters that stand for bytes.
+// Pre-tokenizers see the characters that encode bytes.
 static void normalize_byte_level(TokenizerBuilder *b, const json_t *n) {
     (void)n;
     if (b->writes_bytes)

@@ -4,9 +4,10 @@
 //   ?\p{L}+|\s+(?!\S)      SPLIT 1 4; SET ' ' 0..1; SET L 1..; JUMP 8; SET space 1..; LOOK not, then 8; SET not-space; DONE;
 //   DONE
 //
-// Known: alternatives, groups (repeated, atomic, or with case folded), classes, \p{..}, greedy, lazy and possessive repetition,
-// look-ahead, look-behind of a fixed length, the start and the end of a line or text, a word's boundary. Everything else is
-// refused by name: a pattern is never approximated.
+// Known: alternatives, groups (repeated, atomic, or with case folded), classes, \p{..}, greedy,
+// lazy and possessive repetition, look-ahead, look-behind of a fixed length, the start and the end
+// of a line or text, a word's boundary. All other syntax is refused by name: a pattern is never
+// approximated.
 #include "frontend/tokenizer/pattern.h"
 
 #include <stdlib.h>
@@ -96,7 +97,8 @@ static void take_posix(Parser *p, CharSet *s) {
     p->at = end + 2;
 }
 
-// The code that a letter stands for: \n, \t and the like; 0 for other letters.
+// The character of a letter escape:
+// , \t and the like; 0 for other letters.
 static uint32_t control_of(char c) {
     static const char letters[] = "aentrfv", codes[] = "\a\x1b\n\t\r\f\v";
     const char *at = c ? strchr(letters, c) : NULL;
@@ -190,7 +192,7 @@ static void take_class_item(Parser *p, CharSet *s) {
 
 // "[...]", p->at on the bracket.
 static void take_class(Parser *p, CharSet *s) {
-    CharSet both = {{.arena = p->b->arena}};  // complement of what stands left of &&
+    CharSet both = {{.arena = p->b->arena}};  // complement of the left side of &&
     bool negative = p->at[1] == '^', intersects = false, empty = true;
     if (++p->depth > MAX_DEPTH) refuse(p, "deep nesting");
     p->at += 1 + negative;
@@ -251,7 +253,7 @@ static Pattern *new_parent(Parser *p, PatternKind kind, Pattern *child) {
     return n;
 }
 
-// What opens a group, and what it makes of what is inside.
+// The opening of a group, and its kind.
 static const struct Opening {
     const char *text;
     PatternKind kind;
@@ -267,7 +269,7 @@ static Pattern *take_inside(Parser *p, PatternKind kind, bool negative) {
     return n;
 }
 
-// "(?i-m:...)", or "(?i)", which counts up to the end of what is around it.
+// "(?i-m:...)", or "(?i)", which applies up to the end of the enclosing group.
 static Pattern *take_options(Parser *p) {
     bool on = true, fold = p->fold, any_line = p->any_line;
     Pattern *n;
@@ -351,7 +353,7 @@ static Pattern *boundary(Parser *p, bool negative) {
     return n;
 }
 
-// NULL: the escape is none of a place.
+// NULL: the escape is no assertion.
 static Pattern *take_place(Parser *p) {
     char c = p->at[1];
     if (!c || !strchr("bBAz", c)) return NULL;
@@ -430,7 +432,7 @@ static bool take_counts(Parser *p, unsigned long *min, unsigned long *max) {
     return true;
 }
 
-// The set that is all of a group, as often as it says: (\d{3}); else NULL.
+// The set that is a whole group, with its count: (\d{3}); else NULL.
 static Pattern *only_set(Pattern *n) {
     while (n && (n->kind == PATTERN_CHOICE || n->kind == PATTERN_SEQUENCE)) n = n->first && !n->first->next ? n->first : NULL;
     return n && n->kind == PATTERN_SET && n->min == n->max && n->max && n->stride == 1 ? n : NULL;
@@ -448,7 +450,7 @@ static Pattern *repeated(Parser *p, Pattern *n, unsigned long min, unsigned long
     return n;
 }
 
-// "?" behind a count is lazy, "+" possessive. As Oniguruma has it, x{3}? is optional, and x{3}+ more of them.
+// "?" after a count is lazy, "+" possessive. In Oniguruma x{3}? is optional, and x{3}+ repeats.
 static Pattern *take_repeated(Parser *p) {
     unsigned long min, max;
     Pattern *n = take_atom(p);

@@ -18,7 +18,7 @@ typedef enum {
 
 typedef struct Pattern {
     PatternKind kind;
-    uint16_t set, min, max, stride;  // a set: so many characters at a time
+    uint16_t set, min, max, stride;  // a set: number of characters at a time
     bool possessive, lazy, negative;
     struct Pattern *first, *next;  // children; the next of the same parent
 } Pattern;

@@ -1,4 +1,4 @@
-// What the classes of transformers make of SentencePiece's file: the ids of pieces, the tokens that the file lacks, and those
+// SentencePiece's file by the classes of transformers: the ids of pieces, missing tokens, and those
 // around a text.
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "util/json.h"
 #include "util/map.h"
 
-// In the order in which transformers puts those that the file lacks behind its pieces.
+// In the order in which transformers appends missing tokens to the pieces.
 enum { NONE, BOS, EOS, UNKNOWN, SEP, PAD, CLS, MASK, SPECIALS, LANGUAGE = SPECIALS };
 static const char *const special_keys[SPECIALS] = {
     [BOS] = "bos_token", [EOS] = "eos_token", [UNKNOWN] = "unk_token", [SEP] = "sep_token",
@@ -18,15 +18,16 @@ typedef struct TokenizerClass {
     const char *name;
     bool bos, eos;                   // the file's, around a text
     const char *specials[SPECIALS];  // or these, by their names
-    uint8_t before[1], after[2];     // ... of them around a text
+    uint8_t before[1], after[2];     // ... tokens around a text
     const char *front[6];            // in place of the file's first pieces
-    size_t instead_of;               // so many of them
-    int64_t offset;                  // of pieces behind <unk_2>, <unk_3> ..., unless "offset" is another
-    const char *more;                // tokens behind the pieces
-    const char *language;            // unless "src_lang" names another of them
+    size_t instead_of;               // their number
+    // pieces <unk_2>, <unk_3> ... before others, unless "offset" is set
+    int64_t offset;
+    const char *more;                // tokens after the pieces
+    const char *language;            // default language, unless "src_lang" names another
     enum { AS_FILE, AS_FAST, AS_ALBERT } kind;
     bool own_ends;               // the file must have them
-    bool lowers, keeps_accents;  // unless tokenizer_config.json says otherwise
+    bool lowers, keeps_accents;  // default, unless tokenizer_config.json overrides it
     bool has_vocabulary;         // vocab.json has the ids
     bool has_target;             // ... of pieces of source.spm and target.spm
 } TokenizerClass;
@@ -216,7 +217,7 @@ static const char *text_of_token(const json_t *token) {
     return content ? content : json_string_value(token);
 }
 
-// Where tokenizer_config.json gives ids behind the pieces, they go on with its tokens.
+// If tokenizer_config.json gives ids after the pieces, its tokens continue them.
 static void add_listed(SentencePiece *s, const json_t *config) {
     const json_t *listed = json_object_get(config, "added_tokens_decoder"), *token;
     char id[24];
@@ -256,7 +257,7 @@ static _Noreturn void refuse_absent(const SentencePiece *s, const char *text) {
     tokenizer_fatal(s->b, "\"%s\" is none of the pieces, which the tokenizer_class wants", text ? text : "its own token");
 }
 
-// The mask stands behind languages.
+// The mask comes after languages.
 static void add_specials(SentencePiece *s, const TokenizerClass *c, const json_t *config) {
     bool mask_last = *c->front != NULL;
     for (int which = BOS; which < SPECIALS; which++) {

@@ -1,5 +1,6 @@
-// Translators whose SentencePiece cuts texts, and whose vocab.json has the ids of pieces (Marian, M2M-100). Pieces are put in
-// the order of these ids; those that vocab.json lacks stand behind all tokens and become the unknown one.
+// Translators whose SentencePiece cuts texts, and whose vocab.json has the ids of pieces (Marian,
+// M2M-100). Pieces are put in the order of these ids; those that vocab.json lacks come after all
+// tokens and become the unknown one.
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@ static const json_t *need_vocabulary(const SentencePiece *s, const char *name) {
     return vocabulary;
 }
 
-// The piece of this id, after as many as are missing in front of it.
+// The piece of this id, counting missing ids before it.
 static Piece *piece_of_id(SentencePiece *s, json_int_t id) {
     while ((json_int_t)s->n <= id) add_piece(s, (Piece){.text = "", .type = PIECE_NONE});
     return &s->pieces[id];
@@ -30,7 +31,7 @@ static bool cuts_texts(const Piece *p) {
     return p->type == PIECE_NORMAL || p->type == PIECE_USER_DEFINED || p->type == PIECE_BYTE;
 }
 
-// Decoding leaves out what the target's file has for control.
+// Decoding leaves out the control tokens of the target's file.
 static void drop_controls(SentencePiece *s, const SentencePiece *target, const json_t *vocabulary) {
     for (size_t i = 0; i < target->n; i++) {
         const json_t *id = json_object_get(vocabulary, target->pieces[i].text);

@@ -145,8 +145,8 @@ static void pretokenize_length(TokenizerBuilder *b, const json_t *step) {
     split_at_set(b, &any, BURIN_ISOLATED, (uint16_t)n);
 }
 
-// A piece begins where the script changes. Spaces and characters without a script belong to what is in front of them, and are
-// dropped at the start; Japanese scripts are one.
+// A piece begins where the script changes. Spaces and characters without a script belong to the
+// preceding piece, and are dropped at the start; Japanese scripts are one.
 static void pretokenize_scripts(TokenizerBuilder *b, const json_t *step) {
     (void)step;
     const UnicodeTables *u = unicode_tables();

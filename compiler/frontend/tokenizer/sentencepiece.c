@@ -1,5 +1,6 @@
-// SentencePiece's own files (tokenizer.model, spiece.model): a message of protobuf, presented as the tokenizer.json that says
-// the same. A tokenizer_config.json beside it says which tokens stand around a text, and names tokens behind those of the file.
+// SentencePiece's own files (tokenizer.model, spiece.model): a message of protobuf, presented as
+// the equivalent tokenizer.json. tokenizer_config.json of the same folder adds tokens around a
+// text, and names tokens after those of the file.
 #include "frontend/tokenizer/sentencepiece.h"
 
 #include <math.h>
@@ -235,7 +236,7 @@ static json_t *added_token(int64_t id, const char *text, bool special, bool stri
                      0, "lstrip", (int)strips_left);
 }
 
-// Those of the file, and those behind them that tokenizer_config.json names.
+// The file's tokens, and later ones that tokenizer_config.json names.
 static json_t *added_of(const SentencePiece *s, const json_t *config) {
     json_t *added = json_array();
     const char *id;
@@ -255,7 +256,7 @@ static json_t *added_of(const SentencePiece *s, const json_t *config) {
     return added;
 }
 
-// A language's code, and what is otherwise a row of unknown characters.
+// A language's code, otherwise a run of unknown characters.
 static bool is_found_whole(const SentencePiece *s, const Piece *p) {
     bool rows = s->model == MODEL_UNIGRAM && !s->byte_fallback;
     return p->type == PIECE_WHOLE && (rows || !strncmp(p->text, ">>", 2));

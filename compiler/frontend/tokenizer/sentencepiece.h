@@ -20,8 +20,8 @@ typedef struct Piece {
     const char *text;
     float score;
     uint64_t type;
-    bool strips_left;    // takes the spaces in front of it
-    const char *answer;  // what is decoded in place of the text, or NULL
+    bool strips_left;    // takes preceding spaces
+    const char *answer;  // decoded text in place of the token's, or NULL
 } Piece;
 
 typedef struct SentencePiece {
@@ -32,7 +32,7 @@ typedef struct SentencePiece {
     int64_t unknown, bos, eos;  // -1: none
     const unsigned char *charsmap;
     size_t charsmap_bytes;
-    size_t n_own;  // pieces of the file: those behind are tokens alone
+    size_t n_own;  // number of the file's pieces: later entries are tokens alone
     // As the fast classes of ALBERT and its kin do: spaces at the ends count, "``" is a quote, and a piece that ends with a
     // digit and a comma is made unlikely unless it joins them.
     bool as_fast, joins_numbers, lowers, keeps_accents;
@@ -42,7 +42,8 @@ typedef struct SentencePiece {
 void add_piece(SentencePiece *, Piece);
 SentencePiece sentencepiece_message(TokenizerBuilder *, const MappedFile *);
 
-// `config`: tokenizer_config.json, which may name tokens behind the pieces, or NULL. What stands around a text is the caller's.
+// `config`: tokenizer_config.json, which may name tokens after the pieces, or NULL. The caller adds
+// tokens around a text.
 void build_of_pieces(SentencePiece *, const json_t *config);
 // By the class that tokenizer_config.json names.
 void build_of_class(SentencePiece *);
@@ -50,7 +51,8 @@ void build_of_class(SentencePiece *);
 // Puts pieces in the order of vocab.json; `has_target`: target.spm is beside it, `separate`: target_vocab.json is, too.
 void number_pieces(SentencePiece *, const char *unknown, bool has_target, bool separate);
 void place_listed(SentencePiece *, const json_t *config);                // tokens of tokenizer_config.json by their ids
-void add_unnumbered(SentencePiece *, const SentencePiece *of_the_file);  // behind all others: those that vocab.json lacks
+// after all others: pieces that vocab.json lacks
+void add_unnumbered(SentencePiece *, const SentencePiece *of_the_file);
 
 // Separated by spaces.
 extern const char mbart_languages[], mbart50_languages[], nllb_languages[], m2m_languages[], wmt21_languages[];

@@ -1,6 +1,7 @@
-// Vocabularies of bytes in the order of their merging: tiktoken's files (a line "base64 rank" a token) and Mistral's
-// tekken.json. Every way to cut a token in two tokens is a merge, ranked as the token; a tokenizer_config.json beside
-// tiktoken's says which pattern cuts texts and which special tokens there are.
+// Vocabularies of bytes in the order of their merging: tiktoken's files (a line "base64 rank" a
+// token) and Mistral's tekken.json. Every way to cut a token in two tokens is a merge, ranked as
+// the token; the tokenizer_config.json of tiktoken's folder has the pattern that cuts texts and the
+// special tokens.
 #include <string.h>
 
 #include "frontend/checkpoint/mapped_file.h"
@@ -35,7 +36,7 @@ static int64_t read_base64(const char *text, size_t n, uint8_t *bytes) {
     return length;
 }
 
-// As GPT-2's vocabulary writes bytes: printable ones of Latin-1 as themselves, the others from U+0100 on.
+// GPT-2's encoding of bytes: printable ones of Latin-1 as themselves, all others from U+0100 on.
 static void append_character(Bytes *out, uint8_t byte) {
     static uint16_t written[256];
     for (int i = 0, others = 0; !written[255] && i < 256; i++) {
@@ -64,7 +65,7 @@ static void add_ranked(Ranked *r, int64_t rank, const char *base64, size_t n) {
     r->n++;
 }
 
-// In the vocabulary too, which says its id.
+// Also in the vocabulary, which has its id.
 static void add_special(Ranked *r, int64_t id, const char *text, bool special) {
     if (json_object_get(r->vocabulary, text)) tokenizer_fatal(r->b, "the special token \"%s\" is in the file twice", text);
     json_object_set_new(r->vocabulary, text, json_integer(id));
@@ -184,7 +185,8 @@ static int64_t tekken_number(const TokenizerBuilder *b, const json_t *config, co
     return value;
 }
 
-// Ids below default_num_special_tokens are special, rank 0 is behind them; ranks beyond default_vocab_size are left out.
+// Ids below default_num_special_tokens are special, rank 0 comes after them; ranks beyond
+// default_vocab_size are left out.
 void read_tekken(TokenizerBuilder *b, const json_t *root) {
     enum { BOS = 1, EOS = 2, FIRST_RANK, MOST_SPECIALS = 1 << 16 };
     static const char *const first[] = {"<unk>",

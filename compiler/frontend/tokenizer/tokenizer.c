@@ -29,7 +29,7 @@ const json_t *json_of_folder(const TokenizerBuilder *b, const char *name) {
     return found;
 }
 
-// jansson knows no U+0000 in keys, and a vocabulary may have one: a noncharacter stands for it.
+// jansson supports no U+0000 in keys, and a vocabulary may have one: a noncharacter replaces it.
 static const char NUL_ESCAPE[] = "\\u0000", NUL_STANDS[] = "\\uDBFF\\uDFFF", NUL_BYTES[] = "\xf4\x8f\xbf\xbf";
 
 static bool is_nul_escape(const char *at, const char *end) { return end - at >= 6 && !memcmp(at, NUL_ESCAPE, 6); }

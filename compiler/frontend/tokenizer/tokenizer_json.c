@@ -1,5 +1,5 @@
-// tokenizer.json of Hugging Face's tokenizers: the model, the added tokens, what is put around a text, and the decoder.
-// Whatever is not understood is refused by name.
+// tokenizer.json of Hugging Face's tokenizers: the model, the added tokens, the tokens around a
+// text, and the decoder. Unknown settings are refused by name.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static void add_merge(Merging *m, const char *written_left, const char *written_
     size_t n_left, n_right;
     const char *left = vocabulary_text(m->b, written_left, &n_left), *right = vocabulary_text(m->b, written_right, &n_right);
     char *both = arena_alloc(m->b->arena, n_left + n_right + 1);
-    size_t inside = n_right < m->prefix ? n_right : m->prefix;  // what the right one has in front because it is inside a word
+    // prefix of the right part, which is inside a word
+    size_t inside = n_right < m->prefix ? n_right : m->prefix;
     memcpy(both, left, n_left);
     memcpy(both + n_left, right + inside, n_right - inside);
     int32_t a = index_find(m->index, left, n_left), z = index_find(m->index, right, n_right);
@@ -192,7 +193,7 @@ static const json_t *last_step(const json_t *part, const char *list) {
     return json_array_size(steps) ? last_step(json_array_get(steps, json_array_size(steps) - 1), list) : part;
 }
 
-// Does an added token look at what stands beside it in normalized text?
+// Returns true if an added token depends on its neighbours in normalized text.
 static bool sees_spaces(const json_t *root) {
     static const char *const flags[] = {"lstrip", "rstrip", "single_word"};
     const json_t *added = json_object_get(root, "added_tokens");
@@ -205,8 +206,8 @@ static bool sees_spaces(const json_t *root) {
     return any;
 }
 
-// A BPE vocabulary is kept in bytes where ByteLevel is the last step that changes a text; otherwise the model sees the
-// characters that stand for bytes.
+// A BPE vocabulary is kept in bytes if ByteLevel is the last step that changes a text; otherwise
+// the model sees the characters that encode bytes.
 static bool keeps_bytes(const json_t *root) {
     const json_t *model = json_object_get(root, "model"), *normalizer = json_object_get(root, "normalizer"),
                  *pre = json_object_get(root, "pre_tokenizer"), *prefix = json_object_get(model, "continuing_subword_prefix");
@@ -254,8 +255,8 @@ static bool is_taken(const TokenizerBuilder *b, json_int_t id, const char *writt
     return !byte_level || !is_text(&b->tokens[id], bytes, n);
 }
 
-// Hugging Face's library gives an added token the id that its text has already, or else the next one: what the file says does
-// not count.
+// Hugging Face's library gives an added token the id that its text has already, or else the next
+// one, ignoring the file's id.
 typedef struct AddedIds {
     TokenIndex *model;
     json_t *seen;  // text to id
@@ -318,7 +319,7 @@ static void mark_equals(TokenizerBuilder *b) {
 }
 
 // ------------------------------------------------------------------------------------------------------------ post-processor
-// What one processor puts around what it is given.
+// The tokens that a post-processor adds before and after its input.
 typedef struct Around {
     Bytes before, after;  // int32_t
     bool seen;            // the text
@@ -370,7 +371,7 @@ static void read_pair_item(TokenizerBuilder *b, const json_t *specials, const js
     for (size_t i = 0; i < list.length / sizeof(int32_t); i++) put_pair_item(b, ((int32_t *)list.data)[i], type);
 }
 
-// Two texts; a template that does not have both of them says nothing of pairs.
+// Two texts; a template without both of them has no pairs.
 static void read_pair(TokenizerBuilder *b, const json_t *processor) {
     const json_t *pair = json_object_get(processor, "pair"), *specials = json_object_get(processor, "special_tokens");
     int texts = 0;
@@ -404,7 +405,8 @@ static void put_around(TokenizerBuilder *b, Around *a) {
     bytes_append(&b->after, a->after.data, a->after.length);
 }
 
-// What a template has put around a text stays apart from it, and the next processor would take each piece for a text.
+// A template's tokens stay apart from the text, and the next processor would take each part for a
+// text.
 static void check_pieces(const TokenizerBuilder *b, const char *type, size_t pieces) {
     if (pieces > 1) tokenizer_fatal(b, "post-processor \"%s\" behind a template that adds tokens is not supported", type);
 }
@@ -456,7 +458,7 @@ static bool is_left(const TokenizerBuilder *b, const json_t *object) {
     return !strcmp(direction, "Left");
 }
 
-// What is put around a text counts, and stays.
+// Tokens around a text count, and stay.
 static void read_truncation(TokenizerBuilder *b, const json_t *truncation) {
     if (!present(truncation)) return;
     const char *strategy = text_or_empty(b, truncation, "strategy");

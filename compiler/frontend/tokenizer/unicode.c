@@ -73,7 +73,7 @@ bool set_add_category(CharSet *s, const char *name) {
     return s->pairs.length > before;
 }
 
-// "Han", "Latin"; "Unknown" has what is in none.
+// "Han", "Latin"; "Unknown" has all characters without a script.
 static bool set_add_script(CharSet *s, const char *name) {
     const UnicodeTables *u = unicode_tables();
     CharSet found = {{.arena = s->pairs.arena}};
@@ -101,7 +101,7 @@ void set_remove_newer(CharSet *s, unsigned version) {
     set_invert(s);
 }
 
-// "Age=9.0": what was assigned in Unicode 9.0.
+// "Age=9.0": characters assigned in Unicode 9.0.
 static bool set_add_age(CharSet *s, const char *name) {
     const UnicodeTables *u = unicode_tables();
     unsigned major, minor;

@@ -1,5 +1,5 @@
-// llama2.c's tokenizer.bin, which is SentencePiece's BPE: a score for each token says which pair merges first, unknown
-// characters become bytes, a space stands in front of the text.
+// llama2.c's tokenizer.bin, which is SentencePiece's BPE: merges by the score of each token,
+// unknown characters become bytes, a space is prepended to the text.
 #include <string.h>
 
 #include "frontend/checkpoint/mapped_file.h"
