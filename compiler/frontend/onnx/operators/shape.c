@@ -6,12 +6,7 @@
 #include "ir/convert.h"
 #include "ir/index.h"
 
-enum { MAX_KNOWN_NUMBERS = 1 << 20 };  // of one list that is computed while the file is read
-
-static const Dim **new_dims(OnnxCall *c, int64_t n) {
-    if (n > MAX_KNOWN_NUMBERS) onnx_fatal(c, "gives a list of more than %d known numbers", MAX_KNOWN_NUMBERS);
-    return ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1);
-}
+static const Dim **new_dims(OnnxCall *c, int n) { return ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1); }
 
 // ------------------------------------------------------------------------------------------------------------------ constants
 static const Tensor *list_tensor(OnnxCall *c, DType t, int rank, size_t n, const void *data) {
@@ -263,8 +258,7 @@ void onnx_expand(OnnxCall *c, int argument) {
 // --------------------------------------------------------------------------------------------------------------- data movement
 static bool concat_elements(OnnxCall *c) {
     const Dim *const *part;
-    int n;
-    int64_t total = 0;
+    int n, total = 0;
     for (int i = 0; i < onnx_count(c); i++) {
         if (!onnx_elements(c, i, &part, &n) || n > ONNX_MAX_KNOWN - total) return false;
         total += n;
@@ -274,7 +268,7 @@ static bool concat_elements(OnnxCall *c) {
         onnx_elements(c, i, &part, &n);
         memcpy(all + at, part, (size_t)n * sizeof *part);
     }
-    onnx_result_elements(c, 0, all, (int)total, true, onnx_operand(c, 0)->dtype);
+    onnx_result_elements(c, 0, all, total, true, onnx_operand(c, 0)->dtype);
     return true;
 }
 
