@@ -25,8 +25,13 @@ void server_check(const Build *b, const char *output) {
     if (server_is_asked_for(b->options)) optional_library_check(b, &libevent, output);
 }
 
+bool server_has_use(const Build *b) {
+    bool tokens = is_decoder(b->program) && !b->program->encoder && b->tokenizer;
+    return tokens || b->embeds || b->labels;
+}
+
 void server_choose(Build *b) {
-    if (server_is_asked_for(b->options)) b->tools.server = optional_library_words(b, &libevent);
+    if (server_is_asked_for(b->options) && server_has_use(b)) b->tools.server = optional_library_words(b, &libevent);
 }
 
 uint64_t server_key(const Build *b, uint64_t hash) {

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "build/build.h"
+#include "build/server.h"
 #include "ir/operands.h"
 #include "passes/pass.h"
 #include "passes/recipe.h"
@@ -74,6 +75,8 @@ static void check_options(const Build *b) {
         no_effect("gather-above", count_text(b, o->gather_above), "it is for --with=mpi");
     if (o->line_editor && !strcmp(o->line_editor, "libedit") && !b->has_chat)
         no_effect("line-editor", o->line_editor, "the program has no --chat");
+    if (server_is_asked_for(o) && !b->embeds && !b->labels && (!rows || !b->tokenizer))
+        no_effect("with", o->with, "the program reads and writes no text");
     check_quant(b);
     if (o->kv && b->passes.start_from > PASS_quantize)
         no_effect("kv", o->kv, "the dump has the formats of its caches");

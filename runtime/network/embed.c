@@ -74,7 +74,7 @@ static bool collects(const burin_command *c) {
     return c->similarity || c->logits_hash || c->output || (c->format && !strcmp(c->format, "npy"));
 }
 
-static double cosine(const float *a, const float *b, size_t n) {
+double burin_cosine(const float *a, const float *b, size_t n) {
     double ab = 0, aa = 0, bb = 0;
     for (size_t i = 0; i < n; i++)
         ab += (double)a[i] * (double)b[i], aa += (double)a[i] * (double)a[i], bb += (double)b[i] * (double)b[i];
@@ -100,7 +100,7 @@ static void take_embedding(embedder *e, const burin_work_item *item, const burin
     if (c->rank && !e->n) {
         keep(e, embedding);
     } else if (c->rank) {
-        double score = cosine(e->all, embedding, e->width);
+        double score = burin_cosine(e->all, embedding, e->width);
         burin_item_give(&e->items, item, &score, sizeof score);
     } else if (collects(c)) {
         burin_item_give(&e->items, item, embedding, e->width * sizeof *embedding);
@@ -124,22 +124,28 @@ static void embed(embedder *e, const burin_work_item *item, burin_tokens *tokens
     burin_text_batch_add(&e->batch, &(burin_batched){.item = *item, .tokens = *tokens});
 }
 
-// `names`: of prompts that stand before this kind of text (model_card.h).
-static void embed_behind_prompt(embedder *e, const char *const *names, const burin_work_item *item) {
-    const char *prompt = burin_prompt_before(e->model, e->command, names);
+burin_tokens burin_embed_tokens(const burin_model *model, const burin_command *c, const char *const *names, const char *text,
+                                size_t bytes) {
+    const char *prompt = burin_prompt_before(model, c, names);
     size_t before = strlen(prompt);
-    char *whole = burin_allocate(1, before + item->bytes + 1);
+    char *whole = burin_allocate(1, before + bytes + 1);
     memcpy(whole, prompt, before);
-    memcpy(whole + before, item->line, item->bytes);
-    burin_tokens tokens = burin_tokenize(e->model, whole, before + item->bytes, true);
-    embed(e, item, &tokens);
+    memcpy(whole + before, text, bytes);
+    burin_tokens tokens = burin_tokenize(model, whole, before + bytes, true);
     free(whole);
+    return tokens;
+}
+
+const char *const burin_query_prompts[] = {"query", NULL}, *const burin_document_prompts[] = {"document", "passage", "corpus", NULL};
+
+static void embed_behind_prompt(embedder *e, const char *const *names, const burin_work_item *item) {
+    burin_tokens tokens = burin_embed_tokens(e->model, e->command, names, item->line, item->bytes);
+    embed(e, item, &tokens);
 }
 
 static void embed_item(void *context, const burin_work_item *item) {
-    static const char *const document[] = {"document", "passage", "corpus", NULL};
     embedder *e = context;
-    embed_behind_prompt(e, e->command->rank ? document : document + 3, item);
+    embed_behind_prompt(e, e->command->rank ? burin_document_prompts : (const char *const[]){NULL}, item);
 }
 
 static void embed_rest(void *context) { burin_text_batch_run(&((embedder *)context)->batch); }
@@ -149,9 +155,8 @@ static burin_work_item item_of_text(const char *text) {
 }
 
 static void embed_query(embedder *e, const char *text) {
-    static const char *const query[] = {"query", NULL};
     const burin_work_item item = item_of_text(text);
-    embed_behind_prompt(e, query, &item);
+    embed_behind_prompt(e, burin_query_prompts, &item);
 }
 
 static void embed_arguments(embedder *e) {
@@ -189,7 +194,7 @@ static void finish(const embedder *e) {
     const burin_command *c = e->command;
     size_t values = e->n * e->width;
     if (c->rank) burin_ranking_print(&e->ranking, is_json(c));
-    if (c->similarity) burin_print("%.6f\n", cosine(e->all, e->all + e->width, e->width));
+    if (c->similarity) burin_print("%.6f\n", burin_cosine(e->all, e->all + e->width, e->width));
     if (c->logits_hash)
         burin_print("%016llx\n", (unsigned long long)burin_hash_bytes(burin_hash_start, e->all, values * sizeof *e->all));
     if (c->output || (c->format && !strcmp(c->format, "npy"))) write_all(e, c->output);
@@ -198,6 +203,9 @@ static void finish(const embedder *e) {
 int burin_embed(const burin_model *model, const burin_command *c) {
     embedder e = {.model = model, .command = c, .ranking = {.most = c->most_texts ? c->most_texts : 10}};
     if (c->inputs.n || c->random || c->bench) return burin_run_network(model, c);
+#ifdef BURIN_SERVER
+    if (c->server.address) return burin_serve_texts(model, c, NULL);
+#endif
     burin_note_seed(model->net, c);
     e.batch = (burin_text_batch){.session = burin_open(model, c, &(burin_options){0}),
                                  .output = model->net->embedding,

@@ -396,21 +396,62 @@ static void label_item(void *context, const burin_work_item *item) {
     label_line(l, item->line, item->bytes);
 }
 
-static int logits_output(const burin_network *net) {
+int burin_logits_output(const burin_network *net) {
     for (int i = 0; i < net->n_outputs; i++)
         if (!strcmp(net->outputs[i].name, "logits")) return i;
     return 0;
 }
 
+// ------------------------------------------------------------------------------------------------------------------ a server
+burin_tokens burin_label_tokens(const burin_model *model, const burin_label_text *text, int32_t **types) {
+    labeller l = {.model = model, .card = burin_card_of(model), .tokenizer = burin_tokenizer_of(model), .n_cut = 1};
+    labelled x = {.text = text->first, .bytes = text->first_bytes, .second = text->second, .second_bytes = text->second_bytes};
+    const char *prompt = burin_card_pair_prompt(l.card);
+    if (x.second && prompt)
+        encode_prompt_of_pair(&l, &x, prompt);
+    else if (x.second)
+        encode_pair(&l, &x);
+    else
+        encode_one(&l, &x);
+    *types = x.type;
+    return x.tokens;
+}
+
+bool burin_label_fits(const burin_model *model, const char *first, size_t bytes) {
+    const char *prompt = burin_card_pair_prompt(burin_card_of(model));
+    const burin_pair_text pair = {first, "", bytes, 0};
+    size_t whole;
+    uint8_t *marks;
+    if (!prompt) return true;
+    char *text = burin_pair_prompt(prompt, &pair, &marks, &whole);
+    burin_tokens tokens = burin_tokenize_marked(model, text, marks, whole);
+    free(text), free(marks), free(tokens.id);
+    return tokens.n <= burin_most_tokens(model);
+}
+
+bool burin_label_ranks(const burin_model *model) {
+    const labeller l = {.model = model, .card = burin_card_of(model), .tokenizer = burin_tokenizer_of(model)};
+    return gives_rank(&l);
+}
+
+void burin_label_scores(const burin_model *model, const float *logits, int64_t n, float *score) {
+    labeller l = {.model = model, .card = burin_card_of(model), .score = score};
+    const float *given = scores_of(&l, logits, n);
+    if (given != score) memcpy(score, given, (size_t)n * sizeof *score);
+}
+
 int burin_label(const burin_model *model, const burin_command *c) {
     labeller l = {.model = model, .command = c, .card = burin_card_of(model), .tokenizer = burin_tokenizer_of(model)};
     if (c->inputs.n || c->random || c->bench || c->output || c->logits_hash) return burin_run_network(model, c);
+#ifdef BURIN_SERVER
+    if (c->server.address) return burin_serve_texts(model, c, l.card);
+#endif
     l.ranking.most = c->most_texts ? c->most_texts : 10;
     if (c->rank && !gives_rank(&l)) burin_stop(BURIN_USER_MISTAKE, "--rank: this model gives no one score for two texts");
     if (l.card->task == BURIN_FILLS_MASKS && l.card->mask < 0)
         burin_stop(BURIN_USER_MISTAKE, "the tokenizer has no token for a mask\nhint: --input input_ids=F.npy");
     l.batch = (burin_text_batch){.session = burin_open(model, c, &(burin_options){0}),
-                                 .output = logits_output(model->net),
+                                 .output = burin_logits_output(model->net),
                                  .context = &l,
                                  .take = take_logits};
     burin_text_batch_open(&l.batch, c);

@@ -151,6 +151,10 @@ static int read_option(burin_command *c, const line *l, int i) {
 
 // Texts are kept where the words of the line were: an option and its value are behind.
 static void set_prompt(burin_command *c, const line *l, char *text) {
+    if (c->server.address && !*c->server.address) {
+        c->server.address = text;  // --serve HOST:PORT
+        return;
+    }
     if (l->program & (E | L)) {
         l->argv[c->n_texts++] = text;
         c->texts = l->argv;
@@ -158,10 +162,6 @@ static void set_prompt(burin_command *c, const line *l, char *text) {
     }
     if (l->program == BURIN_NETWORK)
         burin_stop(BURIN_BAD_COMMAND_LINE, "\"%s\" is no option\nhint: inputs are given as --input NAME=F.npy", text);
-    if (c->server.address && !*c->server.address) {
-        c->server.address = text;  // --serve HOST:PORT
-        return;
-    }
     if (c->prompt) bad_command_line("more than one prompt", "put it in quotes: ", burin_program_name);
     c->prompt = text;
 }

@@ -128,6 +128,7 @@ void burin_request_close(burin_request *q) {
     s->n_requests--;
     free_preparation(q);
     burin_tool_format_close(&q->tools);
+    burin_job_close(q->job);
     free((void *)(uintptr_t)q->command.sampling.bias);
     free(q->grammar), free(q->stop_texts), free(q->echo), free(q->prompt), free(q->answers), free(q);
 }
@@ -304,8 +305,8 @@ static void run_handler(burin_request *q) {
 }
 
 // The route of the path. NULL: none; *known: by another method.
-static const burin_route *find_route(const char *path, enum evhttp_cmd_type method, bool *known) {
-    for (const burin_route *r = burin_routes; r->path; r++) {
+static const burin_route *find_route(const burin_route *routes, const char *path, enum evhttp_cmd_type method, bool *known) {
+    for (const burin_route *r = routes; r->path; r++) {
         if (strcmp(r->path, path)) continue;
         *known = true;
         if (r->method == method || (method == EVHTTP_REQ_HEAD && r->method == EVHTTP_REQ_GET)) return r;
@@ -318,7 +319,7 @@ static void handle_request(struct evhttp_request *http, void *server) {
     burin_request *q = open_request(s, http);
     bool known = false;
     enum evhttp_cmd_type method = evhttp_request_get_command(http);
-    q->route = find_route(q->path, method, &known);
+    q->route = find_route(s->routes, q->path, method, &known);
     if (q->route) q->api = q->route->api;
     if (method == EVHTTP_REQ_OPTIONS)
         burin_reply(q, 204, &(burin_capture){0}, NULL);

@@ -34,6 +34,20 @@ static void handle_page(burin_request *q) {
 
 extern const burin_api burin_chat_api, burin_text_api, burin_messages_api, burin_responses_api;
 
+extern const burin_api burin_embeddings_api, burin_rerank_api, burin_classify_api;
+
+const burin_route burin_encoder_routes[] = {
+    {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
+    {"/v1/models", EVHTTP_REQ_GET, handle_models, NULL, false},
+    {"/v1/embeddings", EVHTTP_REQ_POST, burin_handle_embeddings, &burin_embeddings_api, false},
+    {"/v1/rerank", EVHTTP_REQ_POST, burin_handle_rerank, &burin_rerank_api, false},
+    {"/rerank", EVHTTP_REQ_POST, burin_handle_rerank, &burin_rerank_api, false},
+    {"/v1/classify", EVHTTP_REQ_POST, burin_handle_classify, &burin_classify_api, false},
+    {"/classify", EVHTTP_REQ_POST, burin_handle_classify, &burin_classify_api, false},
+    {"/metrics", EVHTTP_REQ_GET, burin_handle_metrics, NULL, false},
+    {NULL, 0, NULL, NULL, false},
+};
+
 const burin_route burin_routes[] = {
     {"/", EVHTTP_REQ_GET, handle_page, NULL, true},
     {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},

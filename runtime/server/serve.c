@@ -37,7 +37,7 @@ static int64_t port_of(const burin_server_options *o) {
 
 static void read_limits(burin_server *s) {
     const burin_server_options *o = &s->command->server;
-    s->limits = (burin_limits){.slots = s->base->session->slots,
+    s->limits = (burin_limits){.slots = s->batch ? 0 : s->base->session->slots,
                                .queue = o->queue >= 0 ? (int32_t)o->queue : 64,
                                .max_tokens = (int32_t)or_usual(o->max_tokens, s->base->context),
                                .max_messages = (int32_t)or_usual(o->max_messages, 2048),
@@ -196,6 +196,10 @@ static void say_memory(const burin_server *s) {
     const burin_model *m = s->model;
     size_t slots = m->slot_bytes * (size_t)s->limits.slots, step = m->row_bytes * (size_t)s->base->session->step.max_rows,
            logits = (size_t)s->limits.slots * (size_t)m->vocab_size * sizeof(float);
+    if (s->batch) {
+        burin_note("memory: weights %.1f MB, steps %.1f MB", (double)m->weight_bytes / 1e6, (double)step / 1e6);
+        return;
+    }
     burin_note("%d answers at once, %d tokens each; memory: weights %.1f MB, slots %.1f MB, steps %.1f MB", s->limits.slots,
                s->base->context, (double)m->weight_bytes / 1e6, (double)slots / 1e6, (double)(step + logits) / 1e6);
 }
@@ -228,19 +232,23 @@ static void close_server(burin_server *s) {
     free(s->slots), free(s->rows), free(s->wanted), free(s->logits);
 }
 
-int burin_serve(burin_run *run) {
-    burin_server s = {.base = run, .model = run->model, .command = run->command};
+int burin_server_run(burin_server *s) {
     const struct timeval tick = {1, 0};
-    s.tokenizer = burin_tokenizer_of(s.model);
-    s.name = setting_of(s.command->server.alias, "BURIN_ALIAS", s.model->name);
-    read_limits(&s);
-    open_server(&s);
-    for (bool works = false; !s.draining || s.n_requests || s.n_unsent;) {
-        if (!works) event_base_loopexit(s.events, &tick);
-        event_base_loop(s.events, works ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
-        tend_requests(&s);
-        works = burin_server_step(&s);
+    s->tokenizer = burin_tokenizer_of(s->model);
+    s->name = setting_of(s->command->server.alias, "BURIN_ALIAS", s->model->name);
+    read_limits(s);
+    open_server(s);
+    for (bool works = false; !s->draining || s->n_requests || s->n_unsent;) {
+        if (!works) event_base_loopexit(s->events, &tick);
+        event_base_loop(s->events, works ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
+        tend_requests(s);
+        works = s->batch ? burin_encoder_step(s) : burin_server_step(s);
     }
-    close_server(&s);
+    close_server(s);
     return 0;
+}
+
+int burin_serve(burin_run *run) {
+    burin_server s = {.base = run, .model = run->model, .command = run->command, .routes = burin_routes};
+    return burin_server_run(&s);
 }

@@ -16,6 +16,7 @@
 
 typedef struct burin_server burin_server;
 typedef struct burin_request burin_request;
+typedef struct burin_route burin_route;
 
 enum { BURIN_MOST_CHOICES = 16, BURIN_MOST_STOPS = 16, BURIN_PARAMETER_BYTES = 128 };
 
@@ -63,6 +64,7 @@ struct burin_request {
     char path[128];
     const struct burin_route *route;
     const burin_api *api;
+    uint64_t turn;            // of an encoder: the newest step that had texts of it
     uint64_t arrived, first;  // nanoseconds; first: the first token, 0: none yet
     int status;               // of the reply; 0: none yet
     bool done, gone;          // all answers have ended; the client has left
@@ -88,11 +90,24 @@ struct burin_request {
     bool thinking;                          // the prompt ends within reasoning
     int64_t logprobs;                       // likeliest tokens beside each; -1: none
     char id[48];
+    struct burin_texts_job *job;  // of an encoder; NULL: none
+    int32_t most_results;         // of a ranking
+    bool base64;                  // floats as base64
+    int64_t dimensions;           // of embeddings; 0: all
     int64_t created;  // seconds since 1970
     burin_answer *answers;
     int n_answers, n_ended;
     burin_request *next, *before;  // of all that are open
 };
+
+// Texts of a request to a model that reads them whole: some of them are computed in each step.
+typedef struct burin_texts_job {
+    struct burin_batched *texts;  // n of them
+    int32_t n, begun, ended;
+    float *results;  // [n][width], once the first is known
+    size_t width;
+    int64_t tokens;
+} burin_texts_job;
 
 typedef struct burin_slot {
     int32_t *tokens, n;  // what it holds
@@ -118,6 +133,10 @@ struct burin_server {
     burin_run *base;  // whose session all answers share
     const void *tokenizer;
     const char *name;  // of the model, for clients
+    const burin_route *routes;  // ends with a path that is NULL
+    struct burin_text_batch *batch;  // of an encoder; NULL: a decoder
+    const struct burin_card *card;   // of an encoder's head; NULL: it embeds
+    burin_request *computing;        // whose texts are in this step
     struct event_base *events;
     struct evhttp *http;
     struct evconnlistener *listener;
@@ -138,15 +157,15 @@ struct burin_server {
 };
 
 // ---- http.c ----
-typedef struct burin_route {
+struct burin_route {
     const char *path;
     enum evhttp_cmd_type method;
     void (*handle)(burin_request *);  // within burin_request_run
     const burin_api *api;             // NULL: it replies at once, with errors of OpenAI's shape
     bool open;                        // needs no key
-} burin_route;
+};
 void burin_http_open(burin_server *);
-extern const burin_route burin_routes[];  // ends with a path that is NULL
+extern const burin_route burin_routes[], burin_encoder_routes[];  // end with a path that is NULL
 // Replies with what `body` captured, as JSON unless another type is named.
 void burin_reply(burin_request *, int status, burin_capture *body, const char *type);
 void burin_reply_error(burin_request *, int status, const char *message);
@@ -224,4 +243,14 @@ void burin_handle_template(burin_request *);
 void burin_handle_metrics(burin_request *);
 void burin_handle_props(burin_request *);
 void burin_handle_slots(burin_request *);
+
+// ---- encoders.c ----
+void burin_handle_embeddings(burin_request *);
+void burin_handle_rerank(burin_request *);
+void burin_handle_classify(burin_request *);
+bool burin_encoder_step(burin_server *);
+void burin_job_close(burin_texts_job *);  // also NULL
+
+// ---- serve.c ----
+int burin_server_run(burin_server *);  // until it is told to stop
 #endif

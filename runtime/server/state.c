@@ -29,7 +29,7 @@ void burin_handle_metrics(burin_request *q) {
     print_metric("completion_seconds_total", "counter", "Time of other steps.", c->completion_seconds);
     print_metric("steps_total", "counter", "Forward calls.", (double)c->steps);
     print_metric("rows_total", "counter", "Rows of forward calls.", (double)c->rows);
-    print_metric("slots", "gauge", "Answers at once, at most.", s->limits.slots);
+    if (!s->batch) print_metric("slots", "gauge", "Answers at once, at most.", s->limits.slots);
     print_metric("slots_busy", "gauge", "Answers that are being written.", s->n_working);
     print_metric("queued", "gauge", "Answers that wait for a slot.", s->n_queued);
     print_metric("uptime_seconds", "gauge", "Time since the start.", (double)(burin_nanoseconds() - s->started) / 1e9);

@@ -48,6 +48,9 @@ const char *burin_cpu_names(const burin_model *);                               
 
 #ifdef BURIN_SERVER
 int burin_serve(burin_run *);  // runtime/server
+struct burin_card;
+// Of an encoder; `card`: of its head, or NULL: it embeds.
+int burin_serve_texts(const burin_model *, const burin_command *, const struct burin_card *);
 #else
 #define burin_serve NULL
 #endif
