@@ -199,6 +199,9 @@ static void write_decision(Writer *w, const Dim *symbol, const View *number) {
     int index = symbol_index(w->p, symbol);
     text_add(w->t, "%ssymbols[%d] = ", w->indent, index), write_asked(w, number);
     text_add(w->t, ";\n"), write_told(w, index, NULL);
+    // The caller is told of more than there is room for; what follows uses no more.
+    text_add(w->t, "\n%sif (symbols[%d] > %lld) symbols[%d] = %lld;", w->indent, index, (long long)symbol->value, index,
+             (long long)symbol->value);
 }
 
 // FOR_EACH_SLICE(20, rows)

@@ -3,7 +3,10 @@
 
 #include "codegen/nest.h"
 
-// y[found][rank] in the order of the elements, y1: how many
+// The most results that there is memory for: --max may promise fewer than the operand could give.
+static long long room_of(const Kernel *k) { return (long long)dim_upper(k->defines); }
+
+// y[found][rank] in the order of the elements, y1: how many, of which there may be no room for all
 void write_nonzero(Text *t, const Program *p, const Kernel *k) {
     const Type *x = &k->in[0].type;
     NestIndex at = nest_index(x, x->rank);
@@ -12,8 +15,12 @@ void write_nonzero(Text *t, const Program *p, const Kernel *k) {
     int depth = 1;
     for (int i = 0; i < x->rank; i++) depth = nest_loop(t, p, at.index[i], x->dim[i], depth);
     nest_indent(t, depth), text_add(t, "if ("), nest_plain_load(t, p, &k->in[0], 0, at), text_add(t, ") {\n");
-    for (int i = 0; i < x->rank; i++)
-        nest_indent(t, depth + 1), text_add(t, "y[found * %d + %d] = %s;\n", x->rank, i, at.index[i]);
+    bool is_promised = room_of(k) < dim_upper(type_count(p->graph, x));
+    for (int i = 0; i < x->rank; i++) {
+        nest_indent(t, depth + 1);
+        if (is_promised) text_add(t, "if (found < %lld) ", room_of(k));
+        text_add(t, "y[found * %d + %d] = %s;\n", x->rank, i, at.index[i]);
+    }
     nest_indent(t, depth + 1), text_add(t, "found++;\n");
     nest_close(t, depth + 1);
     text_add(t, "    *y1 = found;\n");
@@ -42,7 +49,7 @@ void write_unique(Text *t, const Program *p, const Kernel *k) {
     if (!plain || kernel_int(k, "axis", 0) || x->rank > 2 || !dim_is_const(size, &each))
         diag_fatal(k->loc, "unique: no code is generated for %s", type_text(x));
     text_add(t, "    *y3 = burin_unique(&(burin_unique_slices){a0, "), c_dim(t, p, x->dim[0]);
-    text_add(t, ", $}, %s, y, y1, y2);\n", kernel_int(k, "sorted", 1) ? "true" : "false");
+    text_add(t, ", $, %lld}, %s, y, y1, y2);\n", room_of(k), kernel_int(k, "sorted", 1) ? "true" : "false");
 }
 
 static void write_limit(Text *t, const Program *p, const Kernel *k, int i, const char *absent) {
@@ -58,7 +65,7 @@ void write_suppression(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "    burin_suppression how = {.boxes = "), c_dim(t, p, scores->dim[2]);
     text_add(t, ", .centre = %s, .most = ", kernel_int(k, "center_point_box", 0) ? "true" : "false");
     write_limit(t, p, k, 2, "0"), text_add(t, ", .iou = "), write_limit(t, p, k, 3, "0"), text_add(t, ", .score = ");
-    write_limit(t, p, k, 4, "-INFINITY"), text_add(t, "};\n    int64_t found = 0;\n");
+    write_limit(t, p, k, 4, "-INFINITY"), text_add(t, ", .room = %lld};\n    int64_t found = 0;\n", room_of(k));
     static const char *const names[MAX_RANK] = {"b", "c", "box"};
     NestIndex at = nest_index_by(scores, names);
     int depth = nest_loop(t, p, at.index[1], scores->dim[1], nest_loop(t, p, at.index[0], scores->dim[0], 1));

@@ -139,11 +139,11 @@ BURIN_LINKAGE burin_status burin_network_run(burin_session *s, const void *const
     step->symbols = symbols;
     step->data_dependent = symbols + net->n_symbols;
     burin_session_run(s);
+    for (int i = net->n_symbols; i < net->n_symbols + net->n_data_dependent; i++)
+        if (symbols[i] > net->symbols[i].upper) return BURIN_TOO_MANY;
     for (int i = 0; i < net->n_outputs; i++) {
         int64_t each = step->n_sequences && !burin_network_is_by_rows(net, &net->outputs[i]) ? step->n_sequences : 1;
         burin_one_nan(net->outputs[i].type, outputs[i], (size_t)(each * count_of(net, &net->outputs[i], symbols)));
     }
-    for (int i = net->n_symbols; i < net->n_symbols + net->n_data_dependent; i++)
-        if (symbols[i] > net->symbols[i].upper) return BURIN_TOO_MANY;
     return BURIN_OK;
 }

@@ -11,7 +11,19 @@ typedef struct burin_unique_slices {
     const void *values;
     int64_t n;
     int (*order)(const void *values, int64_t i, int64_t j);  // below, at or above 0, like strcmp
+    int64_t room;                                            // slices that `first` and `counts` hold at most
 } burin_unique_slices;
+
+// One more than there is room for: the caller refuses the run. Results are defined all the same.
+static inline int64_t burin_too_many_slices(const burin_unique_slices *s, int64_t *which, int64_t *counts) {
+    for (int64_t i = 0; i < s->n; i++) {
+        which[i] = 0;
+    }
+    for (int64_t k = 0; k < s->room; k++) {
+        counts[k] = 0;
+    }
+    return s->room + 1;
+}
 
 // The first of each set of equal slices, in their order or that of the slices; which of these each slice equals; how often each
 // is there. Returns how many there are.
@@ -22,6 +34,7 @@ static inline int64_t burin_unique(const burin_unique_slices *s, bool sorted, in
         while (at < found && s->order(s->values, first[at], i) != 0) at++;
         which[i] = at < found ? first[at] : i;
         if (at < found) continue;
+        if (found == s->room) return burin_too_many_slices(s, which, counts);
         for (place = found++; sorted && place > 0 && s->order(s->values, i, first[place - 1]) < 0; place--)
             first[place] = first[place - 1];
         first[place] = i;
@@ -38,7 +51,7 @@ static inline int64_t burin_unique(const burin_unique_slices *s, bool sorted, in
 // ---- boxes that are kept ----
 
 typedef struct burin_suppression {
-    int64_t boxes, most;
+    int64_t boxes, most, room;  // boxes of an image, kept of each class at most, kept in all at most
     double iou, score;
     bool centre;  // boxes are (x, y, width, height) of their centre, not two corners (y, x)
 } burin_suppression;
@@ -82,6 +95,7 @@ static inline int64_t burin_next_best(const burin_suppression *s, const float *s
 static inline int64_t burin_suppress(const burin_suppression *s, const float *boxes, const float *scores, const int64_t at[3],
                                      int64_t *rows, int64_t found) {
     int64_t first = found;
+    if (found > s->room) return found;
     boxes += at[0] * s->boxes * 4, scores += (at[0] * at[2] + at[1]) * s->boxes;
     for (int64_t best = -1; found - first < s->most && (best = burin_next_best(s, scores, best)) >= 0;) {
         burin_box box = burin_box_of(boxes + 4 * best, s->centre);
@@ -91,6 +105,7 @@ static inline int64_t burin_suppress(const burin_suppression *s, const float *bo
             hidden = burin_overlap(&box, &other) > s->iou;
         }
         if (hidden) continue;
+        if (found == s->room) return found + 1;
         for (int i = 0; i < 2; i++) rows[3 * found + i] = at[i];
         rows[3 * found++ + 2] = best;
     }

@@ -215,15 +215,20 @@ static bool know_count(OnnxCall *c, const OnnxValue *operand, OnnxValue *v) {
     return true;
 }
 
+// As onnx_elements, also where constants and fixed inputs lead to the value: for this use alone.
+bool onnx_find_elements(OnnxCall *c, int i, const Dim *const **elements, int *n) {
+    if (onnx_elements(c, i, elements, n)) return true;
+    OnnxValue v = {0};
+    if (!know_count(c, onnx_operand(c, i), &v)) know_tensor(c, &v, onnx_known(c, i));
+    *elements = v.elements;
+    *n = v.n;
+    return v.elements;
+}
+
 const Dim *const *onnx_need_elements(OnnxCall *c, int i, int *n, const char *what) {
     const Dim *const *elements;
-    bool is_known = onnx_elements(c, i, &elements, n);
-    if (!is_known) {  // for this use alone: other uses keep the value
-        OnnxValue v = {0};
-        if (!know_count(c, onnx_operand(c, i), &v)) know_tensor(c, &v, onnx_known(c, i));
-        elements = v.elements, *n = v.n, is_known = v.elements;
-    }
-    if (!is_known) onnx_fatal(c, "%s is computed from values that are only known at run time\nhint: %s", what, way_out(c, i));
+    if (!onnx_find_elements(c, i, &elements, n))
+        onnx_fatal(c, "%s is computed from values that are only known at run time\nhint: %s", what, way_out(c, i));
     return elements;
 }
 

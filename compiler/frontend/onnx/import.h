@@ -97,6 +97,7 @@ Node *onnx_value_node(OnnxCall *, OnnxValue *);
 OnnxValue *onnx_value_of(Node *);  // that is the node
 Type onnx_type(OnnxCall *, int i);
 bool onnx_elements(OnnxCall *, int i, const Dim *const **elements, int *n);  // known integers: constants and dimensions
+bool onnx_find_elements(OnnxCall *, int i, const Dim *const **elements, int *n);
 const Dim *const *onnx_need_elements(OnnxCall *, int i, int *n, const char *what);
 int64_t onnx_need_int(OnnxCall *, int i, const char *what);
 

@@ -23,10 +23,28 @@ void onnx_cumulate(OnnxCall *c, int op) {
     onnx_result(c, 0, onnx_cast(c, onnx_finish(c, n), given->type.dtype));
 }
 
+// An axis whose size is an expression (b * n) may be too short for k elements for all that is known: it is made long enough by
+// values that come last.
+static Node *long_enough(OnnxCall *c, Node *x, int axis, const Dim *k, bool largest) {
+    Graph *g = c->graph;
+    const Dim *size = x->type.dim[axis], *missing = dim_binary(g, DIM_MAX, dim_sub(g, k, size), dim_const(g, 0));
+    if (dim_upper(dim_sub(g, k, size)) <= 0 || size->kind == DIM_SYMBOL || size->kind == DIM_CONST || !dtype_is_float(x->type.dtype))
+        return x;
+    OnnxPadDims pads = {0};
+    for (int i = 0; i < x->type.rank; i++) {
+        pads.low[i] = dim_const(g, 0);
+        pads.high[i] = i == axis ? missing : pads.low[i];
+    }
+    x = onnx_pad_by_dims(c, x, &pads, onnx_scalar(c, x->type.dtype, largest ? -INFINITY : INFINITY));
+    Type t = x->type;
+    t.dim[axis] = dim_binary(g, DIM_MAX, size, k);
+    return onnx_slice_at(c, x, axis, dim_const(g, 0), t.dim[axis]);
+}
+
 // k: an attribute before opset 10
 void onnx_top_k(OnnxCall *c, int argument) {
     (void)argument;
-    Node *x = onnx_node(c, 0), *n = onnx_emit_make(c, OP_top_k, 1, &x);
+    Node *x = onnx_node(c, 0);
     int64_t k = onnx_int(c, "k", 0);
     const Dim *extent = dim_const(c->graph, k);
     if (onnx_operand(c, 1)) {
@@ -35,11 +53,14 @@ void onnx_top_k(OnnxCall *c, int argument) {
         if (count != 1) onnx_fatal(c, "k must be one number");
         extent = elements[0];
     }
-    attr_set_dims(n, "extent", &extent, 1);
     int axis = onnx_axis(c, onnx_int(c, "axis", -1), x->type.rank);
-    attr_set_int(n, "axis", axis);
+    bool largest = onnx_int(c, "largest", 1);
     if (dim_is_const(extent, &k)) dim_raise(x->type.dim[axis], k);  // fewer have no k highest
-    attr_set_int(n, "largest", onnx_int(c, "largest", 1));
+    x = long_enough(c, x, axis, extent, largest);
+    Node *n = onnx_emit_make(c, OP_top_k, 1, &x);
+    attr_set_dims(n, "extent", &extent, 1);
+    attr_set_int(n, "axis", axis);
+    attr_set_int(n, "largest", largest);
     n = onnx_finish(c, n);
     onnx_result(c, 0, onnx_tuple_item(c, n, 0));
     onnx_result(c, 1, onnx_tuple_item(c, n, 1));

@@ -339,6 +339,7 @@ static bool range_of_floats(OnnxCall *c, const Dim **bound) {
     if (!dtype_is_float(dtype)) return false;
     for (int i = 0; i < 3; i++) bound[i] = whole_bound(c, i);
     bool whole = bound[0] && bound[1] && bound[2];
+    if (!whole && !(onnx_known(c, 0) && onnx_known(c, 1) && onnx_known(c, 2))) return false;
     if (whole && !(dim_is_const(bound[0], NULL) && dim_is_const(bound[1], NULL))) return false;
     double start = onnx_need_float(c, 0, "start"), limit = onnx_need_float(c, 1, "limit"),
            step = onnx_need_float(c, 2, "delta");
@@ -359,6 +360,37 @@ static const Dim *whole_number(OnnxCall *c, int i) {
     return bound;
 }
 
+static bool is_size(OnnxCall *c, int i, const Dim *whole) {
+    const Dim *const *elements;
+    int n;
+    return whole || (!dtype_is_float(onnx_type(c, i).dtype) && onnx_find_elements(c, i, &elements, &n));
+}
+
+// A range whose bounds the values of a run decide: the positions of a longer range that are below the count. One position more than
+// the range may have makes a run that needs it end with a message.
+static void dynamic_range(OnnxCall *c) {
+    Graph *g = c->graph;
+    DType type = onnx_type(c, 0).dtype;
+    Node *in[3];
+    for (int i = 0; i < 3; i++) {
+        if (!dim_is(type_count(g, &onnx_node(c, i)->type), 1)) onnx_fatal(c, "its bounds must be scalars");
+        in[i] = onnx_reshape(c, onnx_node(c, i), &(Type){.dtype = type});
+    }
+    const char *steps = dtype_is_float(type) ? "ceil(div(sub($1, $0), $2))"
+                                             : "where(less($2, 0), div(sub(sub($0, $1), add($2, 1)), neg($2)),"
+                                               " div(add(sub($1, $0), sub($2, 1)), $2))";
+    Node *count = onnx_cast(c, onnx_formula(c, in, 3, "max(%s, 0)", steps), DT_i64);
+    const Dim *length = onnx_data_dependent_size(c, "range", NULL);
+    const Dim *longer = dim_const(g, dim_upper(length) + 1);
+    Node *at = onnx_cast(c, onnx_index_along(c, &(Type){.rank = 1, .dim = {longer}}, 0), DT_i64);
+    Node *inside = ONNX_BINARY(c, OP_less, at, count), *n = onnx_emit_make(c, OP_nonzero, 1, &inside);
+    attr_set_dims(n, "extent", &length, 1);
+    onnx_note(c, "\"%s\", its length, is taken to be at most %lld: --max=%s=N sets another bound", length->name,
+              (long long)dim_upper(length), length->name);
+    Node *position = onnx_cast(c, onnx_shape_to(c, onnx_finish(c, n), 1, &length), type);
+    onnx_result(c, 0, onnx_formula(c, (Node *[]){position, in[0], in[2]}, 3, "add(mul($0, $2), $1)"));
+}
+
 // start, start + delta, ... before limit
 void onnx_range(OnnxCall *c, int argument) {
     (void)argument;
@@ -366,6 +398,12 @@ void onnx_range(OnnxCall *c, int argument) {
     const Dim *bound[3] = {0};
     int64_t step, length;
     if (range_of_floats(c, bound)) return;
+    bool decided_by_run = false;
+    for (int i = 0; i < 3; i++) decided_by_run = decided_by_run || !is_size(c, i, bound[i]);
+    if (decided_by_run && !c->import->text) {
+        dynamic_range(c);
+        return;
+    }
     for (int i = 0; i < 3; i++)
         if (!bound[i]) bound[i] = whole_number(c, i);
     if (!dim_is_const(bound[2], &step) || !step || step == INT64_MIN)
