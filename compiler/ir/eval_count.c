@@ -89,7 +89,7 @@ static double scalar_operand(EvalContext *c, const Node *n, int i, double absent
 void eval_non_max_suppression(EvalContext *c, Node *n) {
     const Value *scores = c->in[SUPPRESSION_SCORES];
     int64_t batches = scores->dim[0], classes = scores->dim[1], found = 0;
-    burin_suppression s = {.boxes = scores->dim[2], .centre = attr_int(n, "center_point_box", 0)};
+    burin_suppression s = {.boxes = scores->dim[2], .room = INT64_MAX, .centre = attr_int(n, "center_point_box", 0)};
     s.most = (int64_t)scalar_operand(c, n, SUPPRESSION_MOST, 0), s.iou = scalar_operand(c, n, SUPPRESSION_IOU, 0);
     s.score = scalar_operand(c, n, SUPPRESSION_SCORE, -INFINITY);
     const float *box = value_dense(c, c->in[SUPPRESSION_BOXES], DT_f32), *score = value_dense(c, scores, DT_f32);

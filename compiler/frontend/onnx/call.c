@@ -303,12 +303,22 @@ Builder onnx_builder(OnnxCall *c) {
 
 Node *onnx_emit_make(OnnxCall *c, Op op, int n, Node *const *in) { return node_make(c->graph, op, c->loc, n, in, NULL); }
 
+static void check_size(const OnnxCall *c, const Type *t) {
+    if (t->dtype == DT_tuple) return;
+    bool is_negative = false;
+    for (int i = 0; i < t->rank; i++) {
+        is_negative = is_negative || dim_upper(t->dim[i]) < 0;
+    }
+    if (is_negative || dim_upper(type_count(c->graph, t)) > ONNX_MAX_ELEMENTS)
+        onnx_fatal(c, "a value of %s has %s elements\nhint: the file is damaged", type_text(t),
+                   is_negative ? "a negative number of" : "too many");
+}
+
 Node *onnx_finish(OnnxCall *c, Node *n) {
     onnx_infer_fixed_sizes(c, n);
     onnx_check_broadcast(c, n);
     if (!node_infer(n)) diag_stop();
-    if (n->type.dtype != DT_tuple && dim_upper(type_count(c->graph, &n->type)) > ONNX_MAX_ELEMENTS)
-        onnx_fatal(c, "a value of %s has too many elements\nhint: the file is damaged", type_text(&n->type));
+    check_size(c, &n->type);
     return n;
 }
 

@@ -78,6 +78,7 @@ Node *onnx_softmax_axis(OnnxCall *c, Node *x, int axis) { return build_softmax(o
 
 // Operands without elements along the axis (a cache before the first token) are left out.
 Node *onnx_join(OnnxCall *c, Node *const *in, int n, int axis) {
+    if (n < 1) onnx_fatal(c, "has no elements along an axis that it works on");
     Node **kept = ARENA_ARRAY(c->graph->arena, Node *, n + 1);
     int used = 0;
     for (int i = 0; i < n; i++) {

@@ -93,7 +93,9 @@ void onnx_one_hot(OnnxCall *c, int argument) {
     (void)argument;
     Graph *g = c->graph;
     Node *index = onnx_cast(c, onnx_node(c, 0), DT_i64), *values = onnx_node(c, 2);
-    int64_t depth = (int64_t)onnx_need_float(c, 1, "the depth");
+    double asked = onnx_need_float(c, 1, "the depth");
+    if (!(asked >= 0 && asked <= INT32_MAX)) onnx_fatal(c, "the depth is %g, expected 0 to %d", asked, INT32_MAX);
+    int64_t depth = (int64_t)asked;
     int rank = index->type.rank + 1, axis = onnx_axis(c, onnx_int(c, "axis", -1), rank);
     if (rank > MAX_RANK) onnx_fatal(c, "the result has more than %d axes", MAX_RANK);
     Type shape = {.rank = rank};

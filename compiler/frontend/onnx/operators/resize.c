@@ -58,6 +58,7 @@ static void weigh(const Resize *r, const ResizeAxis *a, double x, double *weight
 
 static Node *resize_axis(OnnxCall *c, Node *x, int axis, const Resize *r, const ResizeAxis *a) {
     Arena *arena = c->graph->arena;
+    if (a->in < 1 || a->out < 0) onnx_fatal(c, "cannot resize axis %d of %s", axis, type_text(&x->type));
     if (!strcmp(r->mode, "nearest")) {
         int64_t *index = ARENA_ARRAY(arena, int64_t, a->out + 1);
         for (int64_t i = 0; i < a->out; i++)  // f32, as other runtimes divide: 17 / 1.7 is 10
