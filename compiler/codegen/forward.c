@@ -41,13 +41,15 @@ static void write_guard(Text *t, const Program *p, const Buffer *b, bool guard) 
     text_add(t, guard ? "    burin_guard(%s, " : "    burin_unguard(%s, ", b->name);
     bool exact = p->dynamic_sizes || !p->rows || is_of_rows(p, b);
     for (int room = !guard; room < 2; room++) {
-        if (p->dynamic_sizes)
-            text_add(t, room ? "(" : ""), c_bytes(t, p, b, c_dim_of_step_at_most),
-                text_add(t, room ? " + %d) / 64 * 64" : "", 63 + GUARD_BYTES);
-        else if (room || !exact)
-            text_add(t, b->fixed_size ? "%llu" : "(size_t)s->rows * %llu", (unsigned long long)b->row_bytes);
-        else
+        if (p->dynamic_sizes) {
+            if (room) text_add(t, "(");
             c_bytes(t, p, b, c_dim_of_step_at_most);
+            if (room) text_add(t, " + %d) / 64 * 64", 63 + GUARD_BYTES);
+        } else if (room || !exact) {
+            text_add(t, b->fixed_size ? "%llu" : "(size_t)s->rows * %llu", (unsigned long long)b->row_bytes);
+        } else {
+            c_bytes(t, p, b, c_dim_of_step_at_most);
+        }
         text_add(t, room ? ");\n" : ", ");
     }
 }
