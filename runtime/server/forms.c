@@ -20,12 +20,15 @@ burin_constraint *burin_form_open(const burin_request *q) {
 }
 
 // The grammar is parsed once before the request is queued, so that its mistakes are the client's.
-static void check_grammar(burin_request *q, const char *field) {
+static void check_grammar(burin_request *q, const char *field, bool required) {
     burin_grammar grammar;
-    if (!burin_grammar_parse(&grammar, "grammar", q->grammar, strlen(q->grammar)) ||
-        !burin_grammar_find_tokens(&grammar, q->server->tokenizer, q->server->model->vocab_size))
-        burin_request_fail(q, 400, field, "%s", grammar.error);
+    bool good = burin_grammar_parse(&grammar, "grammar", q->grammar, strlen(q->grammar)) &&
+                burin_grammar_find_tokens(&grammar, q->server->tokenizer, q->server->model->vocab_size);
+    if (!good && required) burin_request_fail(q, 400, field, "%s", grammar.error);
     burin_grammar_free(&grammar);
+    if (good) return;
+    free(q->grammar);
+    q->grammar = NULL;
 }
 
 static void follow_schema(burin_request *q, const char *field, const burin_value *schema) {
@@ -61,7 +64,7 @@ void burin_form_read(burin_request *q) {
     if (format) read_response_format(q, *format);
     if (!q->grammar && schema) follow_schema(q, "json_schema", schema);
     if (!q->grammar && grammar && grammar->length) q->grammar = burin_copy_text(*grammar);
-    if (q->grammar) check_grammar(q, "grammar");
+    if (q->grammar) check_grammar(q, "grammar", true);
 }
 
 // ---- tools ----
@@ -120,7 +123,7 @@ void burin_form_tools(burin_request *q) {
         burin_request_fail(q, 400, "tool_choice", "burin does not know how this model's template writes calls");
     if (q->grammar && burin_body_field(q, q->body, "response_format"))
         burin_request_fail(q, 400, "response_format", "\"response_format\" and \"tools\" do not go together: \"tool_choice\": \"none\"");
-    q->has_tools = q->grammar != NULL;
     q->one_call = !burin_body_bool(q, "parallel_tool_calls", true);
-    if (q->has_tools) check_grammar(q, "tools");
+    if (q->grammar) check_grammar(q, "tools", choice == CHOICE_REQUIRED);
+    q->has_tools = q->grammar != NULL;  // tools whose grammar is too large are not held, unless they must be called
 }

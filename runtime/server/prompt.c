@@ -1,5 +1,5 @@
 // The prompt of a request: its messages rendered by the model's template, or its text, as tokens. Messages are made alike
-// first: texts in parts are joined, arguments of calls become objects, as templates expect them.
+// first: texts in parts are joined.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +14,6 @@ static const burin_template *template_of(const burin_model *m) {
 }
 
 // ---- messages ----
-static bool template_knows(const burin_template *t, const char *word) {
-    const char *blob = (const char *)t;
-    for (uint32_t i = 0; i < t->n_strings; i++) {
-        const uint32_t *entry = (const uint32_t *)(const void *)(blob + t->strings) + 2 * i;
-        if (memmem(blob + entry[0], entry[1], word, strlen(word))) return true;
-    }
-    return false;
-}
-
 static _Noreturn void fail_message(burin_request *q, uint32_t number, const char *field, const char *what) {
     char path[BURIN_PARAMETER_BYTES];
     snprintf(path, sizeof path, "messages[%u]%s", number, field);
@@ -51,34 +42,32 @@ static burin_value join_parts(burin_request *q, uint32_t number, burin_value par
     return burin_text_end(&q->r, begin);
 }
 
-static void objects_of_arguments(burin_request *q, uint32_t number, burin_value calls) {
+// Arguments that are text must be JSON; the rendering reads them as the template wants them.
+static void check_arguments(burin_request *q, uint32_t number, burin_value calls) {
     for (uint32_t i = 0; calls.kind == BURIN_LIST && i < calls.list->n; i++) {
         const burin_value *function =
             calls.list->items[i].kind == BURIN_DICT ? burin_body_field(q, calls.list->items[i], "function") : NULL;
-        burin_value *arguments =
+        const burin_value *arguments =
             function && function->kind == BURIN_DICT ? burin_dict_find_text(&q->r, *function, "arguments") : NULL;
         if (!arguments) fail_message(q, number, ".tool_calls", "has a call without a function and its arguments");
         if (arguments->kind == BURIN_STRING && arguments->length)
-            *arguments = burin_json_read(&q->r, "the arguments of a call", arguments->text, arguments->length);
-        else if (arguments->kind == BURIN_STRING)
-            *arguments = burin_dict_new(&q->r);
+            burin_json_read(&q->r, "the arguments of a call", arguments->text, arguments->length);
     }
 }
 
-static void make_alike(burin_request *q, uint32_t number, burin_value message, bool has_developer) {
+static void make_alike(burin_request *q, uint32_t number, burin_value message) {
     if (message.kind != BURIN_DICT) fail_message(q, number, "", "must be an object");
     burin_value *role = burin_dict_find_text(&q->r, message, "role"),
                 *content = burin_dict_find_text(&q->r, message, "content"),
                 *calls = burin_dict_find_text(&q->r, message, "tool_calls");
     if (!role || role->kind != BURIN_STRING) fail_message(q, number, ".role", "must be a string");
-    if (burin_is_text(*role, "developer") && !has_developer) *role = BURIN_LITERAL("system");
     if (content && content->kind == BURIN_LIST)
         *content = join_parts(q, number, *content);
     else if (content && content->kind != BURIN_STRING && content->kind != BURIN_NONE)
         fail_message(q, number, ".content", "must be a string or a list of parts");
     else if (!content && !calls)
         fail_message(q, number, ".content", "is missing");
-    if (calls) objects_of_arguments(q, number, *calls);
+    if (calls) check_arguments(q, number, *calls);
 }
 
 static void set_field(burin_request *q, burin_value dict, const char *name, const burin_value *value) {
@@ -106,12 +95,11 @@ static burin_value input_of_template(burin_request *q, const burin_value *tools)
 // The messages as JSON, within the request's memory.
 burin_value burin_prompt_json(burin_request *q, const burin_value *tools) {
     const burin_value *messages = burin_body_list(q, "messages");
-    bool has_developer = template_knows(template_of(q->server->model), "developer");
     if (!messages || !messages->list->n) burin_request_fail(q, 400, "messages", "\"messages\" must be a list of messages");
     if ((int64_t)messages->list->n > q->server->limits.max_messages)
         burin_request_fail(q, 400, "messages", "\"messages\" has %u of them, more than %d", messages->list->n,
                            q->server->limits.max_messages);
-    for (uint32_t i = 0; i < messages->list->n; i++) make_alike(q, i, messages->list->items[i], has_developer);
+    for (uint32_t i = 0; i < messages->list->n; i++) make_alike(q, i, messages->list->items[i]);
     return burin_body_json(q, input_of_template(q, tools));
 }
 
