@@ -43,8 +43,10 @@ static void write_slot_bytes(Text *t, const Program *p, const View *v) {
         text_add(t, "%llu", (unsigned long long)p->plan.slot_bytes);
     else if (dim_is_const(v->stride[0], &elements))
         text_add(t, "%lld", 4 * (long long)elements);
-    else
-        text_add(t, "4 * (size_t)"), c_dim(t, p, v->stride[0]);
+    else {
+        text_add(t, "4 * (size_t)");
+        c_dim(t, p, v->stride[0]);
+    }
 }
 
 // The slots of sequences, in a state or in a call, are stored one after the other.
@@ -54,9 +56,12 @@ static void write_cache(Text *t, const Program *p, const View *v, const char *da
     text_add(t, "(kv_cache){%lld, %lld, ", (long long)dim_upper(type->dim[1]), (long long)dim_upper(type->dim[3]));
     if (v->base == BASE_STATE)
         text_add(t, "%llu, %s, ", (unsigned long long)shape.capacity, cache_format_of(type->dtype));
-    else
-        c_dim(t, p, type->dim[2]), text_add(t, ", CACHE_F32, ");
-    write_slot_bytes(t, p, v), text_add(t, ", %s, %s}", data, shape.ring ? "true" : "false");
+    else {
+        c_dim(t, p, type->dim[2]);
+        text_add(t, ", CACHE_F32, ");
+    }
+    write_slot_bytes(t, p, v);
+    text_add(t, ", %s, %s}", data, shape.ring ? "true" : "false");
 }
 
 // Of `rows` rows, those of one sequence; 0 where there is no batch.
@@ -86,7 +91,10 @@ void append_parameters(Parameters *ps) {
 void write_append(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "    kv_rows in = {.rows = rows, .stride = %s, .x = x%s", c_row_stride(p, &k->in[0]),
              k->n_in > 1 ? ", .slot = slot, .position = position" : "");
-    if (kernel_dim(k, "batch")) text_add(t, ", .sequence = "), write_sequence(t, p, k, &k->in[0].type);
+    if (kernel_dim(k, "batch")) {
+        text_add(t, ", .sequence = ");
+        write_sequence(t, p, k, &k->in[0].type);
+    }
     text_add(t, "};\n    cache_append_%ss(", k->cache);
     write_cache(t, p, &k->out[0], "cache");
     text_add(t, ", in, heads.first, heads.last);\n");
@@ -108,7 +116,11 @@ void shift_rows_parameters(Parameters *ps) {
 void write_shift_rows(Text *t, const Program *p, const Kernel *k) {
     bool cached = k->n_in > SHIFT_SLOT;
     long long n = (long long)last_dim(&k->out[0]), back = (long long)kernel_int(k, "back", 0);
-    if (cached) text_add(t, "    kv_cache cache = "), write_cache(t, p, &k->in[SHIFT_X], "x"), text_add(t, ";\n");
+    if (cached) {
+        text_add(t, "    kv_cache cache = ");
+        write_cache(t, p, &k->in[SHIFT_X], "x");
+        text_add(t, ";\n");
+    }
     text_add(t, "    for (int r = range.first; r < range.last; r++)\n        ");
     if (cached)
         text_add(t, "cache_earlier(cache, slot[r], position[r] - %lld, y + r * %lld);\n", back, n);
@@ -128,13 +140,18 @@ static void write_bias_stride(Text *t, const Program *p, const View *bias, int f
     int64_t extent, stride;
     if (axis < 0 || (dim_is_const(bias->type.dim[axis], &extent) && extent == 1))
         text_add(t, "0");
-    else
-        text_add(t, dim_is_const(bias->stride[axis], &stride) ? "" : "(size_t)"), c_dim(t, p, bias->stride[axis]);
+    else {
+        text_add(t, dim_is_const(bias->stride[axis], &stride) ? "" : "(size_t)");
+        c_dim(t, p, bias->stride[axis]);
+    }
 }
 
 static void write_bias(Text *t, const Program *p, const View *bias) {
     text_add(t, "    bias_rows b = {bias, ");
-    for (int from_end = 3; from_end > 0; from_end--) write_bias_stride(t, p, bias, from_end), text_add(t, ", ");
+    for (int from_end = 3; from_end > 0; from_end--) {
+        write_bias_stride(t, p, bias, from_end);
+        text_add(t, ", ");
+    }
     c_dim(t, p, bias->type.dim[bias->type.rank - 1]);
     text_add(t, "};\n    a.bias = bias_of_rows, a.bias_context = &b;\n");
 }
@@ -165,7 +182,10 @@ void attention_parameters(Parameters *ps) {
 static void write_rules(Text *t, const Kernel *k) {
     text_add(t, "    attention_args a = {.heads = %lld, .scale = ", (long long)kernel_int(k, "num_heads", 1));
     c_float(t, kernel_float(k, "scale", 1));
-    if (kernel_float(k, "softcap", 0) != 0) text_add(t, ", .softcap = "), c_float(t, kernel_float(k, "softcap", 0));
+    if (kernel_float(k, "softcap", 0) != 0) {
+        text_add(t, ", .softcap = ");
+        c_float(t, kernel_float(k, "softcap", 0));
+    }
     if (kernel_int(k, "window", 0)) text_add(t, ", .window = %lld", (long long)kernel_int(k, "window", 0));
     text_add(t, "%s};\n", kernel_int(k, "causal", 0) ? ", .causal = true" : "");
 }
@@ -176,13 +196,17 @@ void write_attention(Text *t, const Program *p, const Kernel *k) {
              c_row_stride(p, &k->in[ATTENTION_QUERY]), c_row_stride(p, &k->out[0]));
     if (is_cached(k))
         text_add(t, "    a.slot = slot, a.position = position;\n");
-    else
-        text_add(t, "    a.count = count, a.sequence = "), write_sequence(t, p, k, &k->in[ATTENTION_QUERY].type),
-            text_add(t, ";\n");
+    else {
+        text_add(t, "    a.count = count, a.sequence = ");
+        write_sequence(t, p, k, &k->in[ATTENTION_QUERY].type);
+        text_add(t, ";\n");
+    }
     if (optional(k, ATTENTION_BIAS)) write_bias(t, p, optional(k, ATTENTION_BIAS));
     if (optional(k, ATTENTION_MASK)) text_add(t, "    a.mask = mask;\n");
     if (optional(k, ATTENTION_SINKS)) text_add(t, "    a.sinks = sinks;\n");
-    text_add(t, "    a.keys = "), write_cache(t, p, &k->in[ATTENTION_KEY], "keys");
-    text_add(t, ";\n    a.values = "), write_cache(t, p, &k->in[ATTENTION_VALUE], "values");
+    text_add(t, "    a.keys = ");
+    write_cache(t, p, &k->in[ATTENTION_KEY], "keys");
+    text_add(t, ";\n    a.values = ");
+    write_cache(t, p, &k->in[ATTENTION_VALUE], "values");
     text_add(t, ";\n    burin_attention(s, thread, a, units, %s);\n", k->n_out > 1 ? "parts" : "NULL");
 }

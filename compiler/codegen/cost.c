@@ -145,7 +145,10 @@ Cost call_cost(const Program *p, const Kernel *first, const StepSizes *sizes) {
     for (int at = first->position; at < p->n_kernels; at += loop ? loop->period : p->n_kernels) {
         if (loop && iteration_of(p, at) < 0) break;
         Cost c = kernel_cost(p, p->kernels[at], sizes);
-        sum.operations += c.operations, sum.weight_bytes += c.weight_bytes, sum.bytes += c.bytes, n++;
+        sum.operations += c.operations;
+        sum.weight_bytes += c.weight_bytes;
+        sum.bytes += c.bytes;
+        n++;
     }
     return (Cost){sum.operations / n, sum.weight_bytes / n, sum.bytes / n};
 }

@@ -43,7 +43,10 @@ static void write_variants(Text *t, const Program *p, const DispatchOptions *o) 
 // Cost of a step with one logit row: the constant part, and the part that grows with the rows.
 static void write_cost(Text *t, const Program *p, const Kernel *k) {
     Cost one = {0}, two = {0};
-    if (is_decoder(p)) one = call_cost(p, k, &(StepSizes){.rows = 1}), two = call_cost(p, k, &(StepSizes){.rows = 2});
+    if (is_decoder(p)) {
+        one = call_cost(p, k, &(StepSizes){.rows = 1});
+        two = call_cost(p, k, &(StepSizes){.rows = 2});
+    }
     double row = two.operations - one.operations;
     text_add(t, ", %.0f, %.0f, %.0f, %s", one.weight_bytes, one.operations - row, row, takes_integers(k) ? "true" : "false");
 }

@@ -30,12 +30,18 @@ static void write_facts(Text *t, const Program *p) {
                  p->loop.iterations);
     text_add(t, "\n//   barriers : %d in a step of one row, %d in a step of more\n", plan->barriers_decode,
              plan->barriers_prefill);
-    text_add(t, "//   arena    : "), write_bytes(t, plan->row_bytes * rows);
-    text_add(t, " for %llu rows; at least ", (unsigned long long)rows), write_bytes(t, plan->lower_bound * rows);
-    text_add(t, " live at once\n//   local    : "), write_bytes(t, plan->local_bytes);
-    text_add(t, " a thread\n//   state    : "), write_bytes(t, plan->slot_bytes);
-    text_add(t, " a slot, of which KV cache "), write_bytes(t, plan->cache_bytes);
-    text_add(t, "\n//   weights  : "), write_bytes(t, plan->weight_bytes);
+    text_add(t, "//   arena    : ");
+    write_bytes(t, plan->row_bytes * rows);
+    text_add(t, " for %llu rows; at least ", (unsigned long long)rows);
+    write_bytes(t, plan->lower_bound * rows);
+    text_add(t, " live at once\n//   local    : ");
+    write_bytes(t, plan->local_bytes);
+    text_add(t, " a thread\n//   state    : ");
+    write_bytes(t, plan->slot_bytes);
+    text_add(t, " a slot, of which KV cache ");
+    write_bytes(t, plan->cache_bytes);
+    text_add(t, "\n//   weights  : ");
+    write_bytes(t, plan->weight_bytes);
     text_add(t, ", packed\n");
 }
 
@@ -43,7 +49,8 @@ static void write_operand_types(Text *t, const Kernel *k) {
     const char *separator = "";
     for (int i = 0; i < k->n_in; i++) {
         if (k->in[i].base == BASE_SCALAR || k->in[i].base == BASE_NONE) continue;
-        text_add(t, "%s", separator), separator = ", ";
+        text_add(t, "%s", separator);
+        separator = ", ";
         type_print(t, &k->in[i].type);
     }
     text_add(t, " -> ");
@@ -61,13 +68,21 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
     text_add(t, "%%%s: ", kernel_value(f->first, 0));
     write_operand_types(t, f->first);
     const Loc at = f->first->loc;
-    if (at.scope || *loc_text(at)) text_add(t, "     "), write_location(t, f->first, loop_of(p, f->first) != NULL);
+    if (at.scope || *loc_text(at)) {
+        text_add(t, "     ");
+        write_location(t, f->first, loop_of(p, f->first) != NULL);
+    }
     const Expr *e = f->first->copies ? NULL : kernel_expr(f->first, f->first->family == FAMILY_NEST ? "expr" : "epilogue");
     c_comment_end(t, comment);
-    if (e) comment = c_comment(t), expr_print(t, e), c_comment_end(t, comment);
+    if (e) {
+        comment = c_comment(t);
+        expr_print(t, e);
+        c_comment_end(t, comment);
+    }
     const Parameters ps = parameters_of(p, f->first);
-    text_add(t, "%s", f->before), write_signature(t, &ps, is_shared(p, f) ? "FLOAT_KERNEL" : "KERNEL", f->name, f->body),
-        text_add(t, "%s}\n", f->body);
+    text_add(t, "%s", f->before);
+    write_signature(t, &ps, is_shared(p, f) ? "FLOAT_KERNEL" : "KERNEL", f->name, f->body);
+    text_add(t, "%s}\n", f->body);
     wrap_lines(t, comments);
 }
 
@@ -161,7 +176,10 @@ static void write_macros(Text *t, const Program *p) {
 
 static void write_graph(Text *t, const Program *p, int first_site) {
     for (int i = 0; i < p->n_functions; i++)
-        if (!p->functions[i].of_encoder) text_add(t, "\n"), emit_function(p, &p->functions[i], t);
+        if (!p->functions[i].of_encoder) {
+            text_add(t, "\n");
+            emit_function(p, &p->functions[i], t);
+        }
     text_add(t, "\n");
     write_forward(t, p, first_site);
 }
@@ -169,7 +187,10 @@ static void write_graph(Text *t, const Program *p, int first_site) {
 void emit_program(const Program *p, Text *source) {
     size_t begin = source->length;
     write_title(source, p);
-    if (p->encoder) text_add(source, "// The encoder, which runs once for a sequence\n"), write_facts(source, p->encoder);
+    if (p->encoder) {
+        text_add(source, "// The encoder, which runs once for a sequence\n");
+        write_facts(source, p->encoder);
+    }
     if (p->encoder) text_add(source, "//\n// The decoder\n");
     write_facts(source, p);
     write_macros(source, p);

@@ -37,7 +37,8 @@ static const char *with_name(Arena *arena, const char *lines, char mark, const c
 static const char *identity_of(const Program *p, const KernelFunction *f) {
     Text t = {0};
     const Parameters ps = parameters_of(p, f->first);
-    write_signature(&t, &ps, "KERNEL", f->name, f->body), text_add(&t, "%s", f->body);
+    write_signature(&t, &ps, "KERNEL", f->name, f->body);
+    text_add(&t, "%s", f->body);
     const char *copy = arena_strndup(p->arena, t.data, t.length);
     text_free(&t);
     return copy;
@@ -55,7 +56,8 @@ static const char *add_helper(Functions *fs, const char *lines, const char *name
     const char *known = *lines ? map_get(fs->helpers, lines) : name;
     if (known) return known;
     name = unused_name(arena, fs->names, name);
-    map_put(fs->names, name, fs), map_put(fs->helpers, lines, (void *)name);
+    map_put(fs->names, name, fs);
+    map_put(fs->helpers, lines, (void *)name);
     *before = arena_printf(arena, "%s%s", *before, with_name(arena, lines, mark, name));
     return name;
 }
@@ -111,7 +113,9 @@ static void name_functions_of(Program *p, Functions fs) {
 
 void name_functions(Program *p) {
     Map names, texts, helpers;
-    map_init(&names, p->arena), map_init(&texts, p->arena), map_init(&helpers, p->arena);
+    map_init(&names, p->arena);
+    map_init(&texts, p->arena);
+    map_init(&helpers, p->arena);
     Functions fs = {.texts = &texts, .helpers = &helpers, .names = &names};
     if (p->encoder) name_functions_of(p->encoder, fs);
     name_functions_of(p, fs);

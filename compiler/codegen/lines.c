@@ -95,10 +95,12 @@ static void add_line(Text *t, char *line, size_t n) {
     while (n > COLUMNS && *line != '#') {
         Break b = comment ? best_break_of_comment(line) : best_break(line, n);
         if (!b.at) break;
-        text_append(t, line, without_blanks(line, b.at)), text_append(t, "\n", 1);
+        text_append(t, line, without_blanks(line, b.at));
+        text_append(t, "\n", 1);
         const char *prefix = comment ? "//   " : "";
         size_t before = b.indent + strlen(prefix);
-        line += b.at - before, n -= b.at - before;
+        line += b.at - before;
+        n -= b.at - before;
         memset(line, ' ', b.indent);
         memcpy(line + b.indent, prefix, strlen(prefix));
     }
@@ -111,7 +113,10 @@ void wrap_lines(Text *t, size_t begin) {
         size_t n = strcspn(line, "\n");
         add_line(&wrapped, line, n);
         line += n;
-        if (*line) text_append(&wrapped, "\n", 1), line++;
+        if (*line) {
+            text_append(&wrapped, "\n", 1);
+            line++;
+        }
     }
     t->length = begin;
     if (wrapped.length) text_append(t, wrapped.data, wrapped.length);

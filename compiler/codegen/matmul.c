@@ -39,7 +39,10 @@ void matmul_parameters(Parameters *ps) {
     take_rows(ps, &k->out[0].type);
     take_operand(ps, "x", &k->in[PRODUCT_X]);
     take_operand(ps, "w", &k->in[PRODUCT_WEIGHTS]);
-    if (is_experts(k)) take_operand(ps, "index", &k->in[EXPERT_INDEX]), take_operand(ps, "order", &k->in[k->n_in - 1]);
+    if (is_experts(k)) {
+        take_operand(ps, "index", &k->in[EXPERT_INDEX]);
+        take_operand(ps, "order", &k->in[k->n_in - 1]);
+    }
     for (int i = first_of_epilogue(k); i < end_of_epilogue(k); i++)
         take_operand(ps, operand_name(ps->program, k, i), &k->in[i]);
     take_result(ps, "y", &k->out[0]);
@@ -80,7 +83,8 @@ static void write_argument(Text *t, int i, void *user) {
 }
 
 static VectorClass always_float(int i, void *user) {
-    (void)i, (void)user;
+    (void)i;
+    (void)user;
     return CLASS_FLOAT;
 }
 
@@ -92,7 +96,8 @@ static void name_operands(Text *t, const Program *p, const Kernel *k) {
 
 const char *result_rows_name(const Program *p, const Kernel *k) {
     Text t = {0};
-    text_add(&t, "result_rows"), name_operands(&t, p, k);
+    text_add(&t, "result_rows");
+    name_operands(&t, p, k);
     const char *name = arena_strdup(p->arena, t.data);
     text_free(&t);
     return name;

@@ -55,7 +55,8 @@ const char *store_name(const Program *p, const Kernel *k) {
 const char *order_name(const Program *p, const Kernel *k) {
     Text t = {0};
     if (k->op != OP_unique) return "";
-    text_add(&t, "order_%s", dtype_name(k->in[0].type.dtype)), name_dims(&t, &k->in[0].type, 1);
+    text_add(&t, "order_%s", dtype_name(k->in[0].type.dtype));
+    name_dims(&t, &k->in[0].type, 1);
     return kept(p, &t);
 }
 
@@ -69,14 +70,16 @@ static void name_cache(Text *t, const View *cache) {
 static void name_heads(Text *t, const Kernel *k) {
     const Type *out = &k->out[0].type;
     long long heads = (long long)kernel_int(k, "num_heads", 1);
-    if (k->family == FAMILY_APPEND)
-        text_add(t, "cache_append_%s_%lldx%lld", k->cache, const_dim(out, 1), const_dim(out, 3)), name_cache(t, &k->out[0]);
-    else if (k->family == FAMILY_ROTARY)
+    if (k->family == FAMILY_APPEND) {
+        text_add(t, "cache_append_%s_%lldx%lld", k->cache, const_dim(out, 1), const_dim(out, 3));
+        name_cache(t, &k->out[0]);
+    } else if (k->family == FAMILY_ROTARY)
         text_add(t, "rotary_%lld", const_dim(out, out->rank - 1) / heads);
-    else
+    else {
         text_add(t, "attention_%lldx%lldx%lld", heads, (long long)kernel_int(k, "num_kv_heads", heads),
-                 const_dim(&k->in[0].type, 1) / heads),
-            name_cache(t, &k->in[ATTENTION_KEY]);
+                 const_dim(&k->in[0].type, 1) / heads);
+        name_cache(t, &k->in[ATTENTION_KEY]);
+    }
 }
 
 static void name_nest(Text *t, const Kernel *k) {
@@ -110,14 +113,17 @@ const char *function_name(const Program *p, const Kernel *k) {
             name_matmul(&t, k);
             break;
         case FAMILY_ORDER:
-            text_add(&t, "expert_order"), name_dims(&t, &k->out[0].type, 1);
+            text_add(&t, "expert_order");
+            name_dims(&t, &k->out[0].type, 1);
             break;
         case FAMILY_QUANTIZE:
-            text_add(&t, "quantize_q8_0"), name_dims(&t, &k->out[0].type, 1);
+            text_add(&t, "quantize_q8_0");
+            name_dims(&t, &k->out[0].type, 1);
             break;
         case FAMILY_SHIFT:
         case FAMILY_GATHER:
-            text_add(&t, "%s", op_info[k->op].name), name_dims(&t, &k->out[0].type, 1);
+            text_add(&t, "%s", op_info[k->op].name);
+            name_dims(&t, &k->out[0].type, 1);
             break;
         case FAMILY_NORM:
             text_add(&t, "%s%s", op_info[k->op].name, quantized_result(k) < 0 ? "" : "_q8_0");

@@ -71,7 +71,10 @@ void nest_indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
 static bool is_unit(const Dim *d) { return dim_is(d, 1); }
 
 void nest_unless_empty(Text *t, const Program *p, const Dim *extent) {
-    if (dim_lower(extent) < 1) c_dim(t, p, extent), text_add(t, " < 1 ? 0 : ");
+    if (dim_lower(extent) < 1) {
+        c_dim(t, p, extent);
+        text_add(t, " < 1 ? 0 : ");
+    }
 }
 
 NestIndex nest_index_by(const Type *type, const char *const names[MAX_RANK]) {
@@ -100,9 +103,16 @@ static void split_part(Text *t, const Program *p, const Type *type, int parted, 
     const Dim *inner = dim_const(g, 1);
     for (int i = parted - 1; i >= first; i--) {
         if (is_unit(type->dim[i])) continue;
-        nest_indent(t, 2), text_add(t, "int i%d = i", i);
-        if (!is_unit(inner)) text_add(t, " / "), c_dim(t, p, inner);
-        if (i > first) text_add(t, " %% "), c_dim(t, p, type->dim[i]);
+        nest_indent(t, 2);
+        text_add(t, "int i%d = i", i);
+        if (!is_unit(inner)) {
+            text_add(t, " / ");
+            c_dim(t, p, inner);
+        }
+        if (i > first) {
+            text_add(t, " %% ");
+            c_dim(t, p, type->dim[i]);
+        }
         text_add(t, ";\n");
         inner = dim_binary(g, DIM_MUL, inner, type->dim[i]);
     }
@@ -112,7 +122,10 @@ static void split_part(Text *t, const Program *p, const Type *type, int parted, 
 static int open_part(Text *t, const Program *p, const Type *type, int parted) {
     int first = parted, several = 0;
     for (int i = parted - 1; i >= 0; i--)
-        if (!is_unit(type->dim[i])) first = i, several++;
+        if (!is_unit(type->dim[i])) {
+            first = i;
+            several++;
+        }
     if (!several) return 1;
     const char *index = several > 1 ? "i" : arena_printf(p->arena, "i%d", first);
     text_add(t, "    for (int %s = range.first; %s < range.last; %s++) {\n", index, index, index);
@@ -132,7 +145,10 @@ int nest_open(Text *t, const Program *p, const Kernel *k, int end) {
 }
 
 void nest_close(Text *t, int depth) {
-    while (depth > 1) nest_indent(t, --depth), text_add(t, "}\n");
+    while (depth > 1) {
+        nest_indent(t, --depth);
+        text_add(t, "}\n");
+    }
 }
 
 // " + (ptrdiff_t)i0 * 32 + i1": which element of an operand, of at most its rank, belongs to index i0 .. i<end> of the result
@@ -143,13 +159,16 @@ static void write_terms(Text *t, const Program *p, const View *v, NestIndex at) 
             continue;
         if (is_unit(v->stride[i - shift]))
             text_add(t, " + %s", at.index[i]);
-        else
-            text_add(t, " + (ptrdiff_t)%s * ", at.index[i]), c_dim(t, p, v->stride[i - shift]);
+        else {
+            text_add(t, " + (ptrdiff_t)%s * ", at.index[i]);
+            c_dim(t, p, v->stride[i - shift]);
+        }
     }
 }
 
 void nest_address(Text *t, const Program *p, const View *v, const char *base, NestIndex at) {
-    text_add(t, "%s", base), write_terms(t, p, v, at);
+    text_add(t, "%s", base);
+    write_terms(t, p, v, at);
 }
 
 void nest_offset(Text *t, const Program *p, const View *v, NestIndex at) {
@@ -187,7 +206,11 @@ NestVector nest_vector(const Program *p, const Kernel *k) {
     v.one = !v.parted && !is_empty && dim_is_const(last, &extent) && extent <= 16;
     c_dim(&end, p, last);
     v.end = v.parted ? "range.last" : arena_strdup(p->arena, end.data);
-    if (v.one) v.j = "", v.lane = "0", v.n = v.end;
+    if (v.one) {
+        v.j = "";
+        v.lane = "0";
+        v.n = v.end;
+    }
     text_free(&end);
     return v;
 }
@@ -196,7 +219,10 @@ int nest_open_vector(Text *t, const NestVector *v, int depth) {
     if (v->one) return depth;
     nest_indent(t, depth);
     text_add(t, "for (int j = %s; j < %s; j += LANES) {\n", v->parted ? "range.first" : "0", v->end);
-    if (!v->whole) nest_indent(t, depth + 1), text_add(t, "int n = %s - j;\n", v->end);
+    if (!v->whole) {
+        nest_indent(t, depth + 1);
+        text_add(t, "int n = %s - j;\n", v->end);
+    }
     return depth + 1;
 }
 
@@ -229,7 +255,10 @@ static void nest_load(Text *t, const Program *p, const Kernel *k, int i) {
         text_add(t, vector.whole ? "%s(%s%s)" : "%s_n(%s%s, %s)", e->load, from, vector.j, vector.n);
     } else {
         text_add(t, "%s_strided(%s", e->load, from);
-        if (!vector.one) text_add(t, " + (ptrdiff_t)j * "), c_dim(t, p, stride);
+        if (!vector.one) {
+            text_add(t, " + (ptrdiff_t)j * ");
+            c_dim(t, p, stride);
+        }
         text_add(t, ", "), c_dim(t, p, stride), text_add(t, ", %s)", vector.whole ? "LANES" : vector.n);
     }
 }
@@ -254,7 +283,8 @@ void nest_parameters(Parameters *ps) {
     Arena *arena = ps->program->arena;
     take_range(ps, "range");
     take_step(ps);
-    take(ps, "int ", "rows", "rows"), take(ps, "int ", "logit_rows", "logit_rows");
+    take(ps, "int ", "rows", "rows");
+    take(ps, "int ", "logit_rows", "logit_rows");
     for (int i = 0; i < k->n_in; i++) take_operand(ps, arena_printf(arena, "a%d", i), &k->in[i]);
     for (int i = 0; i < k->n_out; i++) take_result(ps, i ? arena_printf(arena, "y%d", i) : "y", &k->out[i]);
 }
@@ -284,12 +314,16 @@ void nest_pointers(Text *t, const Program *p, const Kernel *k, int depth) {
     NestIndex at = vector_index(p, k);
     for (int i = 0; i < k->n_in; i++) {
         if (!has_memory(k, i) || is_at_start(p, k, &k->in[i])) continue;
-        nest_indent(t, depth), text_add(t, "const %s *p%d = ", c_type(k->in[i].type.dtype), i);
-        nest_address(t, p, &k->in[i], arena_printf(p->arena, "a%d", i), at), text_add(t, ";\n");
+        nest_indent(t, depth);
+        text_add(t, "const %s *p%d = ", c_type(k->in[i].type.dtype), i);
+        nest_address(t, p, &k->in[i], arena_printf(p->arena, "a%d", i), at);
+        text_add(t, ";\n");
     }
     if (is_at_start(p, k, &k->out[0])) return;
-    nest_indent(t, depth), text_add(t, "%s *q = ", c_type(k->out[0].type.dtype));
-    nest_address(t, p, &k->out[0], "y", at), text_add(t, ";\n");
+    nest_indent(t, depth);
+    text_add(t, "%s *q = ", c_type(k->out[0].type.dtype));
+    nest_address(t, p, &k->out[0], "y", at);
+    text_add(t, ";\n");
 }
 
 // ----------------------------------------------------------------------------------------------------------------- pointwise
@@ -346,8 +380,10 @@ static void write_pointwise(Text *t, const Program *p, const Kernel *k) {
     depth = nest_open(t, p, k, rank ? rank - 1 : 0);
     nest_pointers(t, p, k, depth);
     depth = nest_open_vector(t, &vector, depth);
-    nest_indent(t, depth), store_open(t, p, k, element_type(k, k->out[0].type.dtype)->store);
-    write_value(t, p, k), store_close(t, p, k);
+    nest_indent(t, depth);
+    store_open(t, p, k, element_type(k, k->out[0].type.dtype)->store);
+    write_value(t, p, k);
+    store_close(t, p, k);
     nest_close(t, depth);
 }
 
@@ -357,7 +393,8 @@ static void write_iota(Text *t, const Program *p, const Kernel *k) {
     int rank = type->rank, axis = kernel_axis(k), depth = nest_open(t, p, k, rank ? rank - 1 : 0);
     nest_pointers(t, p, k, depth);
     depth = nest_open_vector(t, &vector, depth);
-    nest_indent(t, depth), store_open(t, p, k, "vi_store");
+    nest_indent(t, depth);
+    store_open(t, p, k, "vi_store");
     text_add(t, axis == rank - 1 ? "vi_iota(%s)" : "vi_set1(%s)",
              axis == rank - 1 ? vector.lane : nest_index(type, rank).index[axis]);
     store_close(t, p, k);
@@ -370,13 +407,20 @@ static void write_random(Text *t, const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
     int depth = nest_open(t, p, k, type->rank);
-    nest_indent(t, depth), text_add(t, "ptrdiff_t i_all = "), nest_offset(t, p, &k->out[0], at), text_add(t, ";\n");
+    nest_indent(t, depth);
+    text_add(t, "ptrdiff_t i_all = ");
+    nest_offset(t, p, &k->out[0], at);
+    text_add(t, ";\n");
     const Dim *round = kernel_dim(k, "round");
     nest_indent(t, depth);
     text_add(t, "y[i_all] = burin_random_at(s->seed, UINT64_C(%llu), (uint64_t)i_all",
              (unsigned long long)kernel_int(k, "stream", 0));
-    if (round)
-        text_add(t, " + (uint64_t)"), c_dim(t, p, round), text_add(t, " * (uint64_t)"), c_dim(t, p, type_count(p->graph, type));
+    if (round) {
+        text_add(t, " + (uint64_t)");
+        c_dim(t, p, round);
+        text_add(t, " * (uint64_t)");
+        c_dim(t, p, type_count(p->graph, type));
+    }
     text_add(t, ");\n");
     nest_close(t, depth);
 }
@@ -385,7 +429,11 @@ static void write_random(Text *t, const Program *p, const Kernel *k) {
 static void write_size(Text *t, const Program *p, const Kernel *k) {
     int count;
     const Dim *const *dims = kernel_dims(k, "dims", &count);
-    for (int i = 0; i < count; i++) text_add(t, "    y[%d] = ", i), c_dim(t, p, dims[i]), text_add(t, ";\n");
+    for (int i = 0; i < count; i++) {
+        text_add(t, "    y[%d] = ", i);
+        c_dim(t, p, dims[i]);
+        text_add(t, ";\n");
+    }
 }
 
 typedef void NestWriter(Text *, const Program *, const Kernel *);

@@ -6,9 +6,10 @@
 // One scalar operand: a number in the text, or its only element.
 static void write_scalar_operand(Text *t, const Program *p, const Kernel *k, int i, const char *base) {
     const View *v = &k->in[i];
-    if (v->base == BASE_SCALAR)
-        text_add(t, "(%s)", c_type(v->type.dtype)), c_number(t, v->type.dtype, v->scalar);
-    else
+    if (v->base == BASE_SCALAR) {
+        text_add(t, "(%s)", c_type(v->type.dtype));
+        c_number(t, v->type.dtype, v->scalar);
+    } else
         nest_element(t, p, v, base, nest_index(&v->type, 0));
 }
 
@@ -21,7 +22,9 @@ void write_copy(Text *t, const Program *p, const Kernel *k) {
         return;
     }
     int depth = nest_open(t, p, k, type->rank);
-    nest_indent(t, depth), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
+    nest_indent(t, depth);
+    nest_element(t, p, &k->out[0], "y", at);
+    text_add(t, " = ");
     if (k->in[0].base == BASE_SCALAR)
         write_scalar_operand(t, p, k, 0, "a0");
     else
@@ -57,9 +60,12 @@ void write_gather(Text *t, const Program *p, const Kernel *k) {
     }
     for (int i = parted > axis + many ? parted : axis + many; i < type->rank; i++)
         inside = nest_loop(t, p, at.index[i], type->dim[i], inside);
-    nest_indent(t, inside), nest_element(t, p, &k->out[0], "y", at);
-    text_add(t, " = "), nest_unless_empty(t, p, data->type.dim[axis]);
-    nest_element(t, p, data, "a0", from), text_add(t, ";\n");
+    nest_indent(t, inside);
+    nest_element(t, p, &k->out[0], "y", at);
+    text_add(t, " = ");
+    nest_unless_empty(t, p, data->type.dim[axis]);
+    nest_element(t, p, data, "a0", from);
+    text_add(t, ";\n");
     nest_close(t, inside);
 }
 
@@ -70,12 +76,18 @@ static void pad_axis(Text *t, const Program *p, const Kernel *k, int axis, int d
     const int64_t *interior = kernel_ints(k, "interior", &n);
     int step = interior ? (int)interior[axis] + 1 : 1;
     NestIndex at = nest_index(&k->out[0].type, k->out[0].type.rank);
-    nest_indent(t, depth), text_add(t, "int x%d = %s - ", axis, at.index[axis]), c_dim(t, p, low),
-        text_add(t, ", in%d = x%d >= 0", axis, axis);
+    nest_indent(t, depth);
+    text_add(t, "int x%d = %s - ", axis, at.index[axis]);
+    c_dim(t, p, low);
+    text_add(t, ", in%d = x%d >= 0", axis, axis);
     if (step > 1) text_add(t, " && x%d %% %d == 0 && x%d / %d < ", axis, step, axis, step);
     if (step == 1) text_add(t, " && x%d < ", axis);
-    c_dim(t, p, k->in[0].type.dim[axis]), text_add(t, ";\n");
-    if (step > 1) nest_indent(t, depth), text_add(t, "x%d /= %d;\n", axis, step);
+    c_dim(t, p, k->in[0].type.dim[axis]);
+    text_add(t, ";\n");
+    if (step > 1) {
+        nest_indent(t, depth);
+        text_add(t, "x%d /= %d;\n", axis, step);
+    }
 }
 
 // Returns true if the axis is unchanged: no padding before, between or after its elements.
@@ -94,13 +106,24 @@ void write_pad(Text *t, const Program *p, const Kernel *k) {
     const char *separator = "";
     int depth = nest_open(t, p, k, type->rank);
     for (int i = 0; i < type->rank; i++)
-        if (is_padded(k, i)) pad_axis(t, p, k, i, depth), from.index[i] = inner[i];
-    nest_indent(t, depth), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
+        if (is_padded(k, i)) {
+            pad_axis(t, p, k, i, depth);
+            from.index[i] = inner[i];
+        }
+    nest_indent(t, depth);
+    nest_element(t, p, &k->out[0], "y", at);
+    text_add(t, " = ");
     for (int i = 0; i < type->rank; i++)
-        if (is_padded(k, i)) text_add(t, "%sin%d", separator, i), separator = " && ";
+        if (is_padded(k, i)) {
+            text_add(t, "%sin%d", separator, i);
+            separator = " && ";
+        }
     if (*separator) text_add(t, " ? ");
     nest_element(t, p, &k->in[0], "a0", from);
-    if (*separator) text_add(t, " : "), write_scalar_operand(t, p, k, 1, "a1");
+    if (*separator) {
+        text_add(t, " : ");
+        write_scalar_operand(t, p, k, 1, "a1");
+    }
     text_add(t, ";\n");
     nest_close(t, depth);
 }
@@ -128,13 +151,18 @@ void write_concat(Text *t, const Program *p, const Kernel *k) {
         to.index[axis] = shifted_index(p, from.index[axis], start);
         int inside = depth;
         for (int j = axis; j < type->rank; j++) inside = nest_loop(t, p, from.index[j], k->in[i].type.dim[j], inside);
-        nest_indent(t, inside), nest_element(t, p, &k->out[0], "y", to), text_add(t, " = ");
+        nest_indent(t, inside);
+        nest_element(t, p, &k->out[0], "y", to);
+        text_add(t, " = ");
         if (k->in[i].base == BASE_SCALAR)
             write_scalar_operand(t, p, k, i, base);
         else
             nest_element(t, p, &k->in[i], base, from);
         text_add(t, ";\n");
-        while (inside > depth) nest_indent(t, --inside), text_add(t, "}\n");
+        while (inside > depth) {
+            nest_indent(t, --inside);
+            text_add(t, "}\n");
+        }
         start = dim_binary(p->graph, DIM_ADD, start, k->in[i].type.dim[axis]);
     }
     nest_close(t, depth);

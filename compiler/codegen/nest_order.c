@@ -13,9 +13,10 @@ static void check_type(const Kernel *k) {
 // The element of x with `name` on the axis.
 static void write_element(Text *t, const Program *p, const Kernel *k, NestIndex at, int axis, const char *name) {
     at.index[axis] = name;
-    if (k->in[0].base == BASE_SCALAR)
-        text_add(t, "(%s)", c_type(k->in[0].type.dtype)), c_number(t, k->in[0].type.dtype, k->in[0].scalar);
-    else
+    if (k->in[0].base == BASE_SCALAR) {
+        text_add(t, "(%s)", c_type(k->in[0].type.dtype));
+        c_number(t, k->in[0].type.dtype, k->in[0].scalar);
+    } else
         nest_element(t, p, &k->in[0], "a0", at);
 }
 
@@ -24,7 +25,9 @@ static void write_before(Text *t, const Program *p, const Kernel *k, NestIndex a
     int axis = kernel_axis(k);
     bool largest = k->op == OP_top_k ? kernel_int(k, "largest", 1) : k->op == OP_arg_max;
     text_add(t, "burin_before_%s(", dtype_is_float(k->in[0].type.dtype) ? "real" : "integer");
-    write_element(t, p, k, at, axis, a), text_add(t, ", "), write_element(t, p, k, at, axis, b);
+    write_element(t, p, k, at, axis, a);
+    text_add(t, ", ");
+    write_element(t, p, k, at, axis, b);
     text_add(t, ", %s)", largest ? "true" : "false");
 }
 
@@ -37,12 +40,18 @@ void write_arg_reduce(Text *t, const Program *p, const Kernel *k) {
     for (int i = 0; i < x->rank; i++)
         if (i != axis) from.index[i] = at.index[keep || i < axis ? i : i - 1];
     int depth = nest_open(t, p, k, type->rank);
-    nest_indent(t, depth), text_add(t, "int best = 0;\n");
+    nest_indent(t, depth);
+    text_add(t, "int best = 0;\n");
     nest_indent(t, depth), text_add(t, "for (int r = 1; r < "), c_dim(t, p, x->dim[axis]), text_add(t, "; r++)\n");
     nest_indent(t, depth + 1), text_add(t, "if ("), write_before(t, p, k, from, "r", "best");
-    if (kernel_int(k, "select_last_index", 0)) text_add(t, " || !"), write_before(t, p, k, from, "best", "r");
+    if (kernel_int(k, "select_last_index", 0)) {
+        text_add(t, " || !");
+        write_before(t, p, k, from, "best", "r");
+    }
     text_add(t, ") best = r;\n");
-    nest_indent(t, depth), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = best;\n");
+    nest_indent(t, depth);
+    nest_element(t, p, &k->out[0], "y", at);
+    text_add(t, " = best;\n");
     nest_close(t, depth);
 }
 
@@ -64,17 +73,22 @@ void write_cumulate(Text *t, const Program *p, const Kernel *k) {
     bool one = dim_is(type->dim[axis], 1), reverse = !one && kernel_int(k, "reverse", 0);
     check_type(k);
     int depth = open_around(t, p, k, axis), inside;
-    nest_indent(t, depth), text_add(t, "%s total = %d;\n", c, product);
+    nest_indent(t, depth);
+    text_add(t, "%s total = %d;\n", c, product);
     inside = nest_loop(t, p, reverse ? "e" : r, type->dim[axis], depth);
     if (reverse) {
-        nest_indent(t, inside), text_add(t, "int %s = ", r), c_dim(t, p, type->dim[axis]);
+        nest_indent(t, inside);
+        text_add(t, "int %s = ", r);
+        c_dim(t, p, type->dim[axis]);
         text_add(t, " - 1 - e;\n");
     }
     nest_indent(t, inside), text_add(t, "%s next = %s_%s(total, ", c, !real ? "sl" : type->dtype == DT_f64 ? "sd" : "sf", f);
     write_element(t, p, k, at, axis, r), text_add(t, ");\n");
-    nest_indent(t, inside), nest_element(t, p, &k->out[0], "y", at);
+    nest_indent(t, inside);
+    nest_element(t, p, &k->out[0], "y", at);
     text_add(t, " = (%s)%s;\n", c_type(type->dtype), exclusive ? "total" : "next");
-    nest_indent(t, inside), text_add(t, "total = next;\n");
+    nest_indent(t, inside);
+    text_add(t, "total = next;\n");
     nest_close(t, inside);
 }
 
@@ -86,22 +100,40 @@ void write_top_k(Text *t, const Program *p, const Kernel *k) {
     start.index[axis] = "0";
     check_type(k);
     int depth = open_around(t, p, k, axis);
-    nest_indent(t, depth), text_add(t, "int n = 0, most = "), c_dim(t, p, type->dim[axis]), text_add(t, ";\n");
-    nest_indent(t, depth), text_add(t, "ptrdiff_t step = "), c_dim(t, p, k->out[1].stride[axis]), text_add(t, ";\n");
-    nest_indent(t, depth), text_add(t, "int64_t *chosen = "), nest_address(t, p, &k->out[1], "y1", start), text_add(t, ";\n");
+    nest_indent(t, depth);
+    text_add(t, "int n = 0, most = ");
+    c_dim(t, p, type->dim[axis]);
+    text_add(t, ";\n");
+    nest_indent(t, depth);
+    text_add(t, "ptrdiff_t step = ");
+    c_dim(t, p, k->out[1].stride[axis]);
+    text_add(t, ";\n");
+    nest_indent(t, depth);
+    text_add(t, "int64_t *chosen = ");
+    nest_address(t, p, &k->out[1], "y1", start);
+    text_add(t, ";\n");
     nest_indent(t, depth), text_add(t, "for (int r = 0; r < "), c_dim(t, p, x->dim[axis]), text_add(t, "; r++) {\n");
-    nest_indent(t, depth + 1), text_add(t, "int place = n;\n");
+    nest_indent(t, depth + 1);
+    text_add(t, "int place = n;\n");
     nest_indent(t, depth + 1), text_add(t, "while (place > 0 && "),
         write_before(t, p, k, from, "r", "(int)chosen[(place - 1) * step]");
     text_add(t, ") place--;\n");
-    nest_indent(t, depth + 1), text_add(t, "if (place == most) continue;\n");
-    nest_indent(t, depth + 1), text_add(t, "if (n < most) n++;\n");
-    nest_indent(t, depth + 1), text_add(t, "for (int m = n - 1; m > place; m--) chosen[m * step] = chosen[(m - 1) * step];\n");
-    nest_indent(t, depth + 1), text_add(t, "chosen[place * step] = r;\n");
-    nest_indent(t, depth), text_add(t, "}\n");
+    nest_indent(t, depth + 1);
+    text_add(t, "if (place == most) continue;\n");
+    nest_indent(t, depth + 1);
+    text_add(t, "if (n < most) n++;\n");
+    nest_indent(t, depth + 1);
+    text_add(t, "for (int m = n - 1; m > place; m--) chosen[m * step] = chosen[(m - 1) * step];\n");
+    nest_indent(t, depth + 1);
+    text_add(t, "chosen[place * step] = r;\n");
+    nest_indent(t, depth);
+    text_add(t, "}\n");
     at.index[axis] = "m";
-    nest_indent(t, depth), text_add(t, "for (int m = 0; m < most; m++) "), nest_element(t, p, &k->out[0], "y", at),
-        text_add(t, " = ");
-    write_element(t, p, k, from, axis, "(int)chosen[m * step]"), text_add(t, ";\n");
+    nest_indent(t, depth);
+    text_add(t, "for (int m = 0; m < most; m++) ");
+    nest_element(t, p, &k->out[0], "y", at);
+    text_add(t, " = ");
+    write_element(t, p, k, from, axis, "(int)chosen[m * step]");
+    text_add(t, ";\n");
     nest_close(t, depth);
 }

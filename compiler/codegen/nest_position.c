@@ -13,9 +13,10 @@ static void write_element(Text *t, const Program *p, const Kernel *k, int i, Nes
     const View *v = &k->in[i];
     char base[16];
     snprintf(base, sizeof base, "a%d", i);
-    if (v->base == BASE_SCALAR)
-        text_add(t, "(%s)", c_type(v->type.dtype)), c_number(t, v->type.dtype, v->scalar);
-    else
+    if (v->base == BASE_SCALAR) {
+        text_add(t, "(%s)", c_type(v->type.dtype));
+        c_number(t, v->type.dtype, v->scalar);
+    } else
         nest_element(t, p, v, base, at);
 }
 
@@ -35,9 +36,12 @@ void write_gather_elements(Text *t, const Program *p, const Kernel *k) {
     from.index[axis] = "chosen";
     int depth = nest_open(t, p, k, type->rank);
     write_position(t, p, k, "chosen", at, axis, depth);
-    nest_indent(t, depth), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
+    nest_indent(t, depth);
+    nest_element(t, p, &k->out[0], "y", at);
+    text_add(t, " = ");
     nest_unless_empty(t, p, k->in[0].type.dim[axis]);
-    write_element(t, p, k, 0, from), text_add(t, ";\n");
+    write_element(t, p, k, 0, from);
+    text_add(t, ";\n");
     nest_close(t, depth);
 }
 
@@ -65,15 +69,21 @@ void write_gather_nd(Text *t, const Program *p, const Kernel *k) {
         from.index[i] = i < batch           ? at.index[i]
                         : i < batch + count ? position_axes[i - batch]
                                             : at.index[outer + i - batch - count];
-    nest_indent(t, depth), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
+    nest_indent(t, depth);
+    nest_element(t, p, &k->out[0], "y", at);
+    text_add(t, " = ");
     for (int i = batch; i < batch + count; i++) nest_unless_empty(t, p, x->dim[i]);
-    write_element(t, p, k, 0, from), text_add(t, ";\n");
+    write_element(t, p, k, 0, from);
+    text_add(t, ";\n");
     nest_close(t, depth);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- scatter
 static void close_to(Text *t, int depth, int outer) {
-    while (depth > outer) nest_indent(t, --depth), text_add(t, "}\n");
+    while (depth > outer) {
+        nest_indent(t, --depth);
+        text_add(t, "}\n");
+    }
 }
 
 // Copies x to y where the thread's units are.
@@ -82,8 +92,11 @@ static void copy_units(Text *t, const Program *p, const Kernel *k, int depth) {
     NestIndex at = nest_index(type, type->rank);
     int inside = depth;
     for (int i = nest_parted(p, k); i < type->rank; i++) inside = nest_loop(t, p, at.index[i], type->dim[i], inside);
-    nest_indent(t, inside), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
-    write_element(t, p, k, 0, at), text_add(t, ";\n");
+    nest_indent(t, inside);
+    nest_element(t, p, &k->out[0], "y", at);
+    text_add(t, " = ");
+    write_element(t, p, k, 0, at);
+    text_add(t, ";\n");
     close_to(t, inside, depth);
 }
 
@@ -116,8 +129,12 @@ static int open_if_any(Text *t, const Program *p, const Dim *extent, int depth) 
 static void write_update(Text *t, const Program *p, const Kernel *k, NestIndex to, NestIndex from, int depth) {
     const char *reduction = kernel_string(k, "reduction", "none");
     const char *c = c_type(k->out[0].type.dtype);
-    nest_indent(t, depth), text_add(t, "%s *target = ", c), nest_address(t, p, &k->out[0], "y", to);
-    text_add(t, ", update = "), write_element(t, p, k, 2, from), text_add(t, ";\n");
+    nest_indent(t, depth);
+    text_add(t, "%s *target = ", c);
+    nest_address(t, p, &k->out[0], "y", to);
+    text_add(t, ", update = ");
+    write_element(t, p, k, 2, from);
+    text_add(t, ";\n");
     bool real = dtype_is_float(k->out[0].type.dtype);
     nest_indent(t, depth);
     if (!strcmp(reduction, "none"))
@@ -150,7 +167,8 @@ void write_scatter(Text *t, const Program *p, const Kernel *k) {
     copy_units(t, p, k, depth);
     int inside = open_updates(t, p, k, walked, &axes, depth);
     NestIndex from = axes, which = axes;
-    from.rank = from.end = updates->rank, which.rank = which.end = index->rank;
+    from.rank = from.end = updates->rank;
+    which.rank = which.end = index->rank;
     if (by_element) {
         int axis = kernel_axis(k);
         inside = open_if_any(t, p, type->dim[axis], inside);

@@ -53,8 +53,10 @@ static void narrow_range(const Node *input, const Node *n, burin_tensor *t) {
         if (user->op != OP_gather || user->in[1] != n || user->in[0] == n) continue;
         const Type *table = &user->in[0]->type;
         int64_t rows = dim_upper(table->dim[node_axis(user)]);
-        if (t->least > t->most || rows - 1 < t->most)
-            t->least = input_role(input) == INPUT_TENSOR ? -rows : 0, t->most = rows - 1;
+        if (t->least > t->most || rows - 1 < t->most) {
+            t->least = input_role(input) == INPUT_TENSOR ? -rows : 0;
+            t->most = rows - 1;
+        }
     }
 }
 
@@ -64,7 +66,8 @@ static burin_tensor describe_tensor(Arena *arena, NetDescription *d, const char 
     Text shape = {0};
     text_add(&shape, "[");
     for (int i = 0; i < type->rank; i++) {
-        text_add(&shape, i ? ", " : ""), dim_print(&shape, type->dim[i]);
+        text_add(&shape, i ? ", " : "");
+        dim_print(&shape, type->dim[i]);
         t.dim[i] = dimension_code(d, type->dim[i]);
     }
     text_add(&shape, "]");
@@ -82,7 +85,11 @@ static burin_symbol describe_symbol(const Program *p, const Dim *symbol) {
         bool better =
             s.input < 0 || (absent_input(n) == BURIN_NEEDED && absent_input(p->graph->inputs[s.input]) != BURIN_NEEDED);
         for (int j = 0; j < n->type.rank && better; j++)
-            if (dim_is_line(p->graph, n->type.dim[j], symbol, &s.factor, &s.offset)) s.input = i, s.axis = j, better = false;
+            if (dim_is_line(p->graph, n->type.dim[j], symbol, &s.factor, &s.offset)) {
+                s.input = i;
+                s.axis = j;
+                better = false;
+            }
     }
     if (s.input < 0) diag_fatal(NO_LOC, "no input shows what \"%s\" is\nhint: fix it with --dim=%s=N", s.name, s.name);
     return s;
@@ -105,7 +112,10 @@ const NetDescription *describe_net(const Program *p) {
     int n_symbols = p->n_symbols + p->n_data_dependent;
     burin_symbol *symbols = ARENA_ARRAY(arena, burin_symbol, n_symbols + 1);
     d->dims = ARENA_ARRAY(arena, const Dim *, n_symbols + (g->n_inputs + g->n_outputs) * MAX_RANK + 2);
-    for (int i = 0; i < p->n_symbols; i++) dimension_number(d, p->symbols[i]), symbols[i] = describe_symbol(p, p->symbols[i]);
+    for (int i = 0; i < p->n_symbols; i++) {
+        dimension_number(d, p->symbols[i]);
+        symbols[i] = describe_symbol(p, p->symbols[i]);
+    }
     for (int i = p->n_symbols; i < n_symbols; i++) {
         const Dim *size = p->data_dependent[i - p->n_symbols];
         dimension_number(d, size);
@@ -141,7 +151,8 @@ static void write_tensors(Text *t, const char *list, const burin_tensor *tensors
         const burin_tensor *x = &tensors[i];
         text_add(t, "    {"), write_string(t, x->name), text_add(t, ", \"%s\", %d, {", x->type, x->rank);
         for (int j = 0; j < x->rank; j++) text_add(t, "%s%lld", j ? ", " : "", (long long)x->dim[j]);
-        text_add(t, "%s}, ", x->rank ? "" : "0"), write_string(t, x->shape);
+        text_add(t, "%s}, ", x->rank ? "" : "0");
+        write_string(t, x->shape);
         text_add(t, ", %s, %lld, %lld},\n", absent[x->absent], (long long)x->least, (long long)x->most);
     }
     text_add(t, "%s};\n\n", n ? "" : "    {0},\n");

@@ -42,8 +42,11 @@ int render_template(Arena *arena, const Options *o) {
     const CompiledTemplate t = compiled(arena, o->model);
     read_messages(o->messages, &messages);
     burin_rendering r = {.template_blob = t.blob, .json = messages.data ? messages.data : "", .json_bytes = messages.length};
-    r.json_name = strcmp(o->messages, "-") ? o->messages : "standard input", r.template_name = o->model;
-    r.now = o->now, r.bos = o->bos, r.eos = o->eos;
+    r.json_name = strcmp(o->messages, "-") ? o->messages : "standard input";
+    r.template_name = o->model;
+    r.now = o->now;
+    r.bos = o->bos;
+    r.eos = o->eos;
     r.memory_bytes = BURIN_RENDER_BYTES(r.json_bytes);
     r.memory = malloc(r.memory_bytes);
     if (!r.memory) diag_fatal(NO_LOC, "out of memory");

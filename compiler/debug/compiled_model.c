@@ -101,7 +101,8 @@ void compiled_model_for_here(Build *b, const char *none) {
     Toolchain *t = &b->tools;
     while (t->n_cpus && !target_runs_here(t->cpus[t->n_cpus - 1])) t->n_cpus--;
     if (!t->n_cpus) usage_error("%s", none);
-    t->cpus[0] = t->cpus[t->n_cpus - 1], t->n_cpus = 1;
+    t->cpus[0] = t->cpus[t->n_cpus - 1];
+    t->n_cpus = 1;
     toolchain_find(t);
 }
 

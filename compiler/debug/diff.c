@@ -13,7 +13,8 @@ static Module *load(Arena *arena, const Options *o, const char *path) {
     if (text_ends_with(path, ".ir")) return module_load(arena, path);
     Options *own = ARENA_NEW(arena, Options);
     *own = *o;
-    own->model = own->files[0] = path, own->n_files = 1;
+    own->model = own->files[0] = path;
+    own->n_files = 1;
     Build *b = ARENA_NEW(arena, Build);
     *b = build_new(arena, own);
     b->passes.stop_after = PASS_infer;

@@ -47,11 +47,17 @@ static Distance distance(const Tensor *a, const Tensor *b) {
     int64_t count = tensor_count(a);
     for (int64_t first = 0; first < count; first += RUN) {
         int64_t n = count - first < RUN ? count - first : RUN;
-        read_run(a, first, n, x), read_run(b, first, n, y);
+        read_run(a, first, n, x);
+        read_run(b, first, n, y);
         for (int64_t i = 0; i < n; i++) {
             double here = x[i] == y[i] || (isnan(x[i]) && isnan(y[i])) ? 0 : fabs(x[i] - y[i]);
-            d.different += here != 0, d.squares += here * here, d.size += x[i] * x[i];
-            if (here > d.most || (here != 0 && d.at < 0)) d.most = here, d.at = first + i;
+            d.different += here != 0;
+            d.squares += here * here;
+            d.size += x[i] * x[i];
+            if (here > d.most || (here != 0 && d.at < 0)) {
+                d.most = here;
+                d.at = first + i;
+            }
         }
     }
     return d;

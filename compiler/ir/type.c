@@ -94,7 +94,8 @@ int64_t storage_units_of(DType dtype, int rank, const int64_t *dim) {
     bool is_zero = false, is_too_large = false;
     for (int i = 0; i < rank; i++) {
         int64_t extent = dtype_is_rows(dtype) && i + 1 == rank ? (dim[i] + QUANT_BLOCK - 1) / QUANT_BLOCK : dim[i];
-        is_zero |= extent == 0, is_too_large |= __builtin_mul_overflow(n, extent, &n);
+        is_zero |= extent == 0;
+        is_too_large |= __builtin_mul_overflow(n, extent, &n);
     }
     return is_zero ? 0 : is_too_large ? -1 : n;
 }

@@ -108,8 +108,11 @@ void select_loop(Lowering *l, Node *n) {
         places[parts.first_scanned + i] = element_of(l, place_of_item(l, n, parts.n_states + i), parts.counter);
     View most = parts.most ? view_operand(l, parts.most) : (View){0};
     Region *r = region_open(l, true);
-    r->most = most, r->condition = parts.condition ? states[0] : (View){0};
-    r->counter = parts.counter, r->extent = parts.extent, r->length = parts.length;
+    r->most = most;
+    r->condition = parts.condition ? states[0] : (View){0};
+    r->counter = parts.counter;
+    r->extent = parts.extent;
+    r->length = parts.length;
     p->counters[p->n_counters++] = parts.counter;
     if (loop_is_open(&parts) && parts.length->kind == DIM_SYMBOL) p->data_dependent[p->n_data_dependent++] = parts.length;
     Lowering around = body_begin(l, parts.body, inputs, places);

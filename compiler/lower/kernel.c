@@ -49,7 +49,8 @@ void set_view(Lowering *l, Node *n, View v) {
 
 static View constant_view(Lowering *l, const Node *n) {
     View v = view_contiguous(l, &n->type);
-    v.base = BASE_WEIGHT, v.weight = packed_weight(l, n);
+    v.base = BASE_WEIGHT;
+    v.weight = packed_weight(l, n);
     return v;
 }
 
@@ -66,7 +67,9 @@ View view_operand(Lowering *l, Node *n) {
     if (view_of(n)) return *view_of(n);
     if (n->op == OP_constant && tensor_count(n->value) == 1 && is_printable(n->value)) {
         View v = view_contiguous(l, &n->type);
-        v.base = BASE_SCALAR, v.scalar = scalar_value(n->value), v.constant = n;
+        v.base = BASE_SCALAR;
+        v.scalar = scalar_value(n->value);
+        v.constant = n;
         set_view(l, n, v);
     } else if (n->op == OP_constant || n->op == OP_pack) {
         set_view(l, n, constant_view(l, n));
@@ -78,7 +81,10 @@ View view_operand(Lowering *l, Node *n) {
 
 View memory_operand(Lowering *l, Node *n) {
     View v = view_operand(l, n);
-    if (v.base == BASE_SCALAR) v.base = BASE_WEIGHT, v.weight = packed_weight(l, v.constant);
+    if (v.base == BASE_SCALAR) {
+        v.base = BASE_WEIGHT;
+        v.weight = packed_weight(l, v.constant);
+    }
     return v;
 }
 
@@ -109,13 +115,16 @@ View view_result(Lowering *l, const Node *n, const Type *type, bool per_thread) 
     int output = output_index(l->graph, n);
     if (l->places && output >= 0 && l->places[output].base != BASE_NONE) {
         View to = l->places[output];
-        to.type = v.type, memcpy(to.stride, v.stride, sizeof v.stride);
+        to.type = v.type;
+        memcpy(to.stride, v.stride, sizeof v.stride);
         return to;
     }
     if (output >= 0 && !l->places) {
-        v.base = BASE_OUTPUT, v.output = output;
+        v.base = BASE_OUTPUT;
+        v.output = output;
     } else {
-        v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, per_thread);
+        v.base = BASE_BUFFER;
+        v.buffer = buffer_new(l, type, per_thread);
     }
     return v;
 }
@@ -210,7 +219,8 @@ void copy_to_output(Lowering *l, Node *n, View from) {
 View view_copy(Lowering *l, const Node *n, View from) {
     Kernel *k = copy_kernel(l, n, from);
     View to = view_contiguous(l, &n->type);
-    to.base = BASE_BUFFER, to.buffer = buffer_new(l, &n->type, k->replicated_if_one_row);
+    to.base = BASE_BUFFER;
+    to.buffer = buffer_new(l, &n->type, k->replicated_if_one_row);
     kernel_give(l, k, 0, NULL, to);
     return to;
 }

@@ -26,7 +26,8 @@ static void add_piece(Report *r, const PackedWeight *w) {
         if (r->n == r->room) r->lines = realloc(r->lines, (size_t)(r->room = 2 * r->room + 16) * sizeof *r->lines);
         if (!r->lines) diag_fatal(NO_LOC, "out of memory");
         r->lines[r->n++] = (Line){t->name ? t->name : w->node->in[i]->name, w->format->name, sqrt(e->lost / e->all)};
-        r->sum.lost += e->lost, r->sum.all += e->all;
+        r->sum.lost += e->lost;
+        r->sum.all += e->all;
     }
 }
 

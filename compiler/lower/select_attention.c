@@ -37,7 +37,8 @@ void select_rotary(Lowering *l, Node *n) {
     View x = matrix_operand(l, n->in[0]), tables[] = {rotary_table(l, n, 1), rotary_table(l, n, 2)};
     Kernel *k = kernel_new(l, FAMILY_ROTARY, n, 3);
     k->share = share_by(SHARE_HEADS, dim_const(l->graph, attr_int(n, "num_heads", 1)));
-    k->in[0] = x, k->in[0].own_part = true;
+    k->in[0] = x;
+    k->in[0].own_part = true;
     for (int i = 1; i < 3; i++) k->in[i] = tables[i - 1];
     bool apart = true;
     for (int i = 0; i < 2; i++) apart = apart && (tables[i].base != BASE_BUFFER || tables[i].buffer != x.buffer);
@@ -49,7 +50,8 @@ static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows, 
     int64_t heads;
     dim_is_const(cache.type.dim[1], &heads);
     k->share = share_by(SHARE_HEADS, dim_const(l->graph, heads));
-    k->in[0] = rows, k->in[0].own_part = true;
+    k->in[0] = rows;
+    k->in[0].own_part = true;
     return k;
 }
 
@@ -68,7 +70,8 @@ void select_shift_rows(Lowering *l, Node *n) {
     View from = cached ? view_operand(l, n->in[SHIFT_X]) : matrix_operand(l, n->in[SHIFT_X]);
     Kernel *k = kernel_new(l, FAMILY_SHIFT, n, cached ? SHIFT_OPERANDS : SHIFT_X + 1);
     make_row_wise(l, k, &n->type);
-    k->in[0] = from, k->in[0].own_part = false;
+    k->in[0] = from;
+    k->in[0].own_part = false;
     for (int i = SHIFT_SLOT; i < k->n_in; i++) k->in[i] = view_operand(l, n->in[i]);
     kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->replicated_if_one_row));
 }
@@ -93,7 +96,8 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
         DT_f32, 4, (const Dim *[]){batch, groups, type.dim[2], operand_index == ATTENTION_KEY ? width : rounded_up(g, width)});
     View cache = view_contiguous(l, &padded);
     cache.type = type;
-    cache.base = BASE_BUFFER, cache.buffer = buffer_new(l, &padded, false);
+    cache.base = BASE_BUFFER;
+    cache.buffer = buffer_new(l, &padded, false);
     cache.buffer->fixed_size = true;
     cache.buffer->row_bytes = (dtype_bytes(DT_f32, dim_upper(cache.buffer->units)) + 63) / 64 * 64;
     Kernel *k = append_kernel(l, n, cache, rows, 1);
@@ -121,7 +125,8 @@ static void give_parts(Lowering *l, Kernel *k, const View *values) {
     const Dim *dim[] = {dim_const(l->graph, heads * segments), dim_const(l->graph, floats)};
     Type type = type_of(DT_f32, 2, dim);
     View parts = view_contiguous(l, &type);
-    parts.base = BASE_BUFFER, parts.buffer = buffer_new(l, &type, false);
+    parts.base = BASE_BUFFER;
+    parts.buffer = buffer_new(l, &type, false);
     parts.buffer->fixed_size = true;
     parts.buffer->row_bytes = (uint64_t)(4 * heads * segments * floats);
     kernel_give(l, k, 1, NULL, parts);
@@ -149,8 +154,12 @@ void select_attention(Lowering *l, Node *n) {
     k->count = keys_of_sequence(l, n);
     read_operands(l, k, n);
     for (int i = 1; i < n->n_in; i++) k->in[i].own_part = false;
-    for (int i = 0; i < 2; i++) k->in[ATTENTION_KEY + i] = cache[i], k->in[ATTENTION_KEY + i].own_part = false;
-    k->in[ATTENTION_QUERY] = q, k->in[ATTENTION_QUERY].own_part = true;
+    for (int i = 0; i < 2; i++) {
+        k->in[ATTENTION_KEY + i] = cache[i];
+        k->in[ATTENTION_KEY + i].own_part = false;
+    }
+    k->in[ATTENTION_QUERY] = q;
+    k->in[ATTENTION_QUERY].own_part = true;
     if (bias) k->in[ATTENTION_BIAS] = of_bias;
     if (mask) k->in[ATTENTION_MASK] = of_mask;
     if (sinks) k->in[ATTENTION_SINKS] = of_sinks;

@@ -42,7 +42,8 @@ void select_gather(Lowering *l, Node *n) {
     if (user && is_cast_to_f32(user)) return;  // selected together with the cast
     if (n->in[0]->op == OP_constant && n->type.dtype == DT_f32 && only_rotated(n)) {
         View v = view_operand(l, n->in[0]);
-        v.type = n->type, v.row_index = n->in[1];
+        v.type = n->type;
+        v.row_index = n->in[1];
         set_view(l, n, v);
     } else if (n->type.dtype == DT_f32) {
         select_embed(l, n, n);
@@ -73,7 +74,8 @@ void select_norm(Lowering *l, Node *n) {
     norm_weights(l, n, NORM_WEIGHT, weights);
     Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
     make_row_wise(l, k, &n->type);
-    x.own_part = true, k->in[NORM_X] = x;
+    x.own_part = true;
+    k->in[NORM_X] = x;
     for (int i = NORM_WEIGHT; i < n->n_in; i++) k->in[i] = weights[i - NORM_WEIGHT];
     if (may_overwrite(l, n->in[NORM_X], k, &n->type))
         kernel_give(l, k, 0, n, *view_of(n->in[NORM_X]));
@@ -94,7 +96,8 @@ void select_skip_norm(Lowering *l, Node *n) {
         is_rows(l, type) && !(sum && output_index(l->graph, sum) >= 0) && !(norm && output_index(l->graph, norm) >= 0);
     for (int i = SKIP_NORM_WEIGHT; i < n->n_in; i++) k->in[i] = weights[i - SKIP_NORM_WEIGHT];
     x.own_part = residual.own_part = true;
-    k->in[SKIP_NORM_X] = x, k->in[SKIP_NORM_RESIDUAL] = residual;
+    k->in[SKIP_NORM_X] = x;
+    k->in[SKIP_NORM_RESIDUAL] = residual;
     kernel_give(l, k, 0, norm, view_result(l, norm ? norm : n, type, k->replicated_if_one_row));
     if (!sum) return;
     if (output_index(l->graph, sum) < 0 && may_overwrite(l, n->in[SKIP_NORM_RESIDUAL], k, type))
@@ -127,7 +130,8 @@ void select_quantize(Lowering *l, Node *n) {
     }
     Kernel *k = kernel_new(l, FAMILY_QUANTIZE, n, 1);
     make_row_wise(l, k, &n->type);
-    x.own_part = true, k->in[0] = x;
+    x.own_part = true;
+    k->in[0] = x;
     kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->replicated_if_one_row));
 }
 
@@ -158,7 +162,8 @@ static View epilogue_operand(Lowering *l, const Node *product, Node *n) {
 
 void select_matmul_packed(Lowering *l, Node *n) {
     View in[n->n_in], result = {0};
-    in[PRODUCT_X] = matrix_operand(l, n->in[PRODUCT_X]), in[PRODUCT_WEIGHTS] = view_operand(l, n->in[PRODUCT_WEIGHTS]);
+    in[PRODUCT_X] = matrix_operand(l, n->in[PRODUCT_X]);
+    in[PRODUCT_WEIGHTS] = view_operand(l, n->in[PRODUCT_WEIGHTS]);
     for (int i = PRODUCT_EPILOGUE; i < n->n_in; i++) {
         in[i] = epilogue_operand(l, n, n->in[i]);
         in[i].own_part = type_equal(&n->in[i]->type, &n->type);
@@ -182,10 +187,12 @@ static View entry_order(Lowering *l, Node *product, View index) {
     Kernel *k = kernel_new(l, FAMILY_ORDER, product, 1);
     const Type *type = &product->in[EXPERT_INDEX]->type;
     k->in[0] = index;
-    k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1)), k->replicated_if_one_row = is_rows(l, type);
+    k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1));
+    k->replicated_if_one_row = is_rows(l, type);
     k->count = dim_const(l->graph, attr_int(product->in[PRODUCT_WEIGHTS], "experts", 1));
     View v = view_contiguous(l, type);
-    v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, k->replicated_if_one_row);
+    v.base = BASE_BUFFER;
+    v.buffer = buffer_new(l, type, k->replicated_if_one_row);
     kernel_give(l, k, 0, NULL, v);
     k->out[0].own_part = false;
     return v;
@@ -193,7 +200,8 @@ static View entry_order(Lowering *l, Node *product, View index) {
 
 void select_expert_matmul(Lowering *l, Node *n) {
     View in[n->n_in + 1];
-    in[PRODUCT_X] = matrix_operand(l, n->in[PRODUCT_X]), in[PRODUCT_WEIGHTS] = view_operand(l, n->in[PRODUCT_WEIGHTS]);
+    in[PRODUCT_X] = matrix_operand(l, n->in[PRODUCT_X]);
+    in[PRODUCT_WEIGHTS] = view_operand(l, n->in[PRODUCT_WEIGHTS]);
     in[EXPERT_INDEX] = adjacent_operand(l, n->in[EXPERT_INDEX]);
     for (int i = EXPERT_EPILOGUE; i < n->n_in; i++) in[i] = epilogue_operand(l, n, n->in[i]);
     in[n->n_in] = entry_order(l, n, in[EXPERT_INDEX]);

@@ -16,7 +16,10 @@ static const KernelTypes kernel_types[] = {
 
 // The word of `list` at a place, or the last resort.
 static const char *word_at(const char *list, int place, const char *further) {
-    for (; place && *list; place--) list += strcspn(list, " "), list += strspn(list, " ");
+    for (; place && *list; place--) {
+        list += strcspn(list, " ");
+        list += strspn(list, " ");
+    }
     return *list ? list : further;
 }
 

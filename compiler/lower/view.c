@@ -84,7 +84,10 @@ typedef struct Axes {
 static Axes without_ones(const View *v) {
     Axes a = {0};
     for (int i = 0; i < v->type.rank; i++)
-        if (!dim_is(v->type.dim[i], 1)) a.extent[a.n] = v->type.dim[i], a.stride[a.n++] = v->stride[i];
+        if (!dim_is(v->type.dim[i], 1)) {
+            a.extent[a.n] = v->type.dim[i];
+            a.stride[a.n++] = v->stride[i];
+        }
     return a;
 }
 
@@ -119,7 +122,8 @@ static bool split_axes(Lowering *l, const Type *to, const Axes *old, const Dim *
             stride[j] = inner;
             inner = dim_binary(g, DIM_MUL, inner, to->dim[j]);
         }
-        i = last + 1, from = end;
+        i = last + 1;
+        from = end;
     }
     return from == old->n;
 }

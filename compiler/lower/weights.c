@@ -162,7 +162,8 @@ static void add_error(const Format *f, const EncodeInput *in, const CodedBlock *
     coded_values(f, c, kept);
     for (int64_t i = 0; i < in->n; i++) {
         double value = in->values[i], lost = value - (double)kept[i], weight = in->importance ? in->importance[i] : 1;
-        e->lost += weight * lost * lost, e->all += weight * value * value;
+        e->lost += weight * lost * lost;
+        e->all += weight * value * value;
     }
 }
 
@@ -241,8 +242,10 @@ static void pack_units(const PackedWeight *w, uint64_t first, uint64_t n, unsign
             pthread_join(threads[i], NULL);
         else
             pack_share(&shares[i]);
-        for (int j = 0; w->errors && j < sources; j++)
-            w->errors[j].lost += shares[i].errors[j].lost, w->errors[j].all += shares[i].errors[j].all;
+        for (int j = 0; w->errors && j < sources; j++) {
+            w->errors[j].lost += shares[i].errors[j].lost;
+            w->errors[j].all += shares[i].errors[j].all;
+        }
         free(shares[i].errors);
     }
 }
@@ -381,7 +384,8 @@ static void describe_constant(PackedWeight *w) {
     const Tensor *t = w->node->value;
     w->depth = t->rank ? t->dim[t->rank - 1] : 1;
     w->columns = tensor_count(t) / (w->depth ? w->depth : 1);
-    w->units = t->bytes, w->unit_bytes = 1;
+    w->units = t->bytes;
+    w->unit_bytes = 1;
 }
 
 PackedWeight *packed_weight(Lowering *l, const Node *n) {
@@ -389,7 +393,9 @@ PackedWeight *packed_weight(Lowering *l, const Node *n) {
     for (int i = 0; i < p->n_weights; i++)
         if (p->weights[i]->node == n) return p->weights[i];
     PackedWeight *w = ARENA_NEW(l->arena, PackedWeight);
-    w->node = n, w->layer = -1, w->owner = p;
+    w->node = n;
+    w->layer = -1;
+    w->owner = p;
     if (n->op == OP_pack)
         describe_pack(w);
     else

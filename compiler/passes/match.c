@@ -301,7 +301,10 @@ static bool same_attr(const Attr *a, const Attr *b) {
 
 bool same_attrs(const Node *n, const Node *m) {
     const Attr *a = n->attrs, *b = m->attrs;
-    while (a && b && same_attr(a, b)) a = a->next, b = b->next;
+    while (a && b && same_attr(a, b)) {
+        a = a->next;
+        b = b->next;
+    }
     return !a && !b;
 }
 

@@ -111,9 +111,12 @@ static void explain_memory(const json_t *root) {
         if (i) printf("\n");
         print_spelled("%s: bytes%s", words_text(words_get(program, "graph"), "name"), by_run ? " of the largest run\n" : "");
         if (!by_run) printf(" for %.0f rows at once\n", words_number(memory, "rows"));
-        memory_line("arena", memory, "arena_bytes"), memory_line("at least", memory, "lower_bound");
-        memory_line("local", memory, "local_bytes"), memory_line("state", memory, "slot_bytes");
-        memory_line("KV cache", memory, "cache_bytes"), memory_line("weights", memory, "weight_bytes");
+        memory_line("arena", memory, "arena_bytes");
+        memory_line("at least", memory, "lower_bound");
+        memory_line("local", memory, "local_bytes");
+        memory_line("state", memory, "slot_bytes");
+        memory_line("KV cache", memory, "cache_bytes");
+        memory_line("weights", memory, "weight_bytes");
         explain_peak(program);
     }
 }

@@ -13,7 +13,8 @@ bool layer_of_scope(const char *scope, int *stack_length, int *layer) {
         while (isdigit((unsigned char)*end)) end++;
         bool whole = *end == '.' || *end == '/' || (!*end && c > scope && c[-1] == '.');
         if (!begins || !whole || end - c > 6) continue;
-        *stack_length = (int)(c - scope) - 1, *layer = 0;
+        *stack_length = (int)(c - scope) - 1;
+        *layer = 0;
         for (; c < end; c++) *layer = 10 * *layer + (*c - '0');
         return true;
     }
@@ -25,9 +26,11 @@ static void put_layer(json_t *o, const Node *n, int iteration) {
     char stack[256];
     if (layer_of_scope(n->loc.scope, &length, &layer)) {
         snprintf(stack, sizeof stack, "%.*s", length, n->loc.scope);
-        json_put_text(o, "stack", stack), json_put_count(o, "layer", (uint64_t)layer);
+        json_put_text(o, "stack", stack);
+        json_put_count(o, "layer", (uint64_t)layer);
     } else if (iteration >= 0) {
-        json_put_text(o, "stack", "loop"), json_put_count(o, "layer", (uint64_t)iteration);
+        json_put_text(o, "stack", "loop");
+        json_put_count(o, "layer", (uint64_t)iteration);
     }
 }
 
@@ -41,7 +44,10 @@ static json_t *operands_of(const Node *n) {
 static void put_type(json_t *o, const Node *n) {
     Text t = {0};
     type_print(&t, &n->type);
-    for (int i = 0; i < n->n_items; i++) text_add(&t, i ? ", " : " "), type_print(&t, &n->items[i]);
+    for (int i = 0; i < n->n_items; i++) {
+        text_add(&t, i ? ", " : " ");
+        type_print(&t, &n->items[i]);
+    }
     json_put_text(o, "type", t.data);
     text_free(&t);
 }
@@ -49,7 +55,10 @@ static void put_type(json_t *o, const Node *n) {
 static void put_formula(json_t *o, const Node *n) {
     const Expr *e = attr_expr(n, is_packed_product(n) ? "epilogue" : "expr");
     Text t = {0};
-    if (e) expr_print(&t, e), json_put_text(o, "formula", t.data);
+    if (e) {
+        expr_print(&t, e);
+        json_put_text(o, "formula", t.data);
+    }
     text_free(&t);
 }
 
@@ -64,12 +73,14 @@ static json_t *json_of_node(const Node *n, int iteration) {
     json_t *o = json_object();
     Text t = {0};
     node_print(&t, n);
-    json_put_text(o, "name", n->name), json_put_text(o, "op", op_info[n->op].name);
+    json_put_text(o, "name", n->name);
+    json_put_text(o, "op", op_info[n->op].name);
     put_type(o, n);
     json_put(o, "in", operands_of(n));
     json_put(o, "at", json_of_loc(n->loc));
     put_layer(o, n, iteration);
-    put_formula(o, n), put_constant(o, n);
+    put_formula(o, n);
+    put_constant(o, n);
     json_put_text(o, "text", t.data);
     text_free(&t);
     return o;
@@ -79,7 +90,8 @@ static json_t *outputs_of(const Graph *g) {
     json_t *list = json_array();
     for (int i = 0; i < g->n_outputs; i++) {
         json_t *o = json_object();
-        json_put_text(o, "name", g->output_names[i]), json_put_text(o, "node", g->outputs[i]->name);
+        json_put_text(o, "name", g->output_names[i]);
+        json_put_text(o, "node", g->outputs[i]->name);
         json_add(list, o);
     }
     return list;
@@ -126,7 +138,8 @@ static void add_sources(json_t *list, const Program *p) {
         const Source *s = n->loc.source;
         if (!s || !s->text || s->size > MOST || is_listed(list, s->name)) continue;
         json_t *o = json_object();
-        json_put_text(o, "name", s->name), json_put_text(o, "text", s->text);
+        json_put_text(o, "name", s->name);
+        json_put_text(o, "text", s->text);
         json_add(list, o);
     }
 }

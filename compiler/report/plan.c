@@ -63,7 +63,8 @@ static json_t *json_of_kernel(const Program *p, const Kernel *k, int site) {
     json_put_text(o, "node", k->node->name);
     json_put_count(o, "function", (uint64_t)k->function);
     json_put_count(o, "site", (uint64_t)site);
-    json_put(o, "in", views_of(k->in, k->n_in)), json_put(o, "out", views_of(k->out, k->n_out));
+    json_put(o, "in", views_of(k->in, k->n_in));
+    json_put(o, "out", views_of(k->out, k->n_out));
     if (k->copies) json_put(o, "copy", json_true());
     if (k->replicated_if_one_row) json_put(o, "replicated_if_one_row", json_true());
     if (k->barrier_decode) json_put(o, "barrier_decode", json_true());
@@ -94,7 +95,8 @@ json_t *functions_of_program(const Program *p) {
         json_t *o = json_object();
         Text t = {0};
         emit_function(p, f, &t);
-        json_put_text(o, "name", f->name), put_family(o, f->first->family);
+        json_put_text(o, "name", f->name);
+        put_family(o, f->first->family);
         json_put_count(o, "uses", (uint64_t)f->uses);
         json_put_text(o, "c", t.data);
         json_add(list, o);
@@ -112,12 +114,15 @@ static bool lives_at(const Buffer *b, int kernel) {
 
 static json_t *json_of_buffer(const Buffer *b) {
     json_t *o = json_object(), *live = json_array();
-    json_put_text(o, "name", b->name), json_put_text(o, "type", dtype_name(b->dtype));
-    json_put_count(o, "bytes", b->row_bytes), json_put_count(o, "offset", b->arena_offset);
+    json_put_text(o, "name", b->name);
+    json_put_text(o, "type", dtype_name(b->dtype));
+    json_put_count(o, "bytes", b->row_bytes);
+    json_put_count(o, "offset", b->arena_offset);
     if (b->fixed_size) json_put(o, "fixed_size", json_true());
-    if (b->per_thread)
-        json_put(o, "per_thread", json_true()), json_put_count(o, "local_offset", b->local_offset);
-    else if (!b->fixed_size)
+    if (b->per_thread) {
+        json_put(o, "per_thread", json_true());
+        json_put_count(o, "local_offset", b->local_offset);
+    } else if (!b->fixed_size)
         json_put_count(o, "single_offset", b->single_offset);
     for (int i = 0; i < b->n_live; i++) json_add(live, json_pack("[ii]", b->live[i].first, b->live[i].last));
     json_put(o, "live", live);
@@ -132,13 +137,17 @@ static json_t *peak_of(const Program *p) {
         uint64_t sum = 0;
         for (int i = 0; i < p->n_buffers; i++)
             if (p->buffers[i]->fixed_size == p->dynamic_sizes && lives_at(p->buffers[i], k)) sum += p->buffers[i]->row_bytes;
-        if (sum > most) most = sum, at = k;
+        if (sum > most) {
+            most = sum;
+            at = k;
+        }
     }
     json_t *o = json_object(), *list = json_array();
     for (int i = 0; i < p->n_buffers; i++)
         if (p->n_kernels && p->buffers[i]->fixed_size == p->dynamic_sizes && lives_at(p->buffers[i], at))
             json_add(list, json_integer(p->buffers[i]->index));
-    json_put_count(o, "kernel", (uint64_t)at), json_put_count(o, "bytes", most);
+    json_put_count(o, "kernel", (uint64_t)at);
+    json_put_count(o, "bytes", most);
     json_put(o, "buffers", list);
     return o;
 }
@@ -148,9 +157,11 @@ static json_t *states_of(const Program *p) {
     for (int i = 0; i < p->n_states; i++) {
         const StateSlice *s = p->states[i];
         json_t *o = json_object();
-        json_put_text(o, "name", s->node->name), json_put_text(o, "kind", attr_string(s->node, "kind", ""));
+        json_put_text(o, "name", s->node->name);
+        json_put_text(o, "kind", attr_string(s->node, "kind", ""));
         json_put_count(o, "layer", (uint64_t)attr_int(s->node, "layer", 0));
-        json_put_count(o, "offset", s->offset), json_put_count(o, "bytes", s->bytes);
+        json_put_count(o, "offset", s->offset);
+        json_put_count(o, "bytes", s->bytes);
         json_add(list, o);
     }
     return list;
@@ -161,9 +172,11 @@ static json_t *weights_of(const Program *p) {
     for (int i = 0; i < p->n_weights; i++) {
         const PackedWeight *w = p->weights[i];
         json_t *o = json_object();
-        json_put_text(o, "node", w->node->name), json_put_text(o, "field", w->field);
+        json_put_text(o, "node", w->node->name);
+        json_put_text(o, "field", w->field);
         json_put_text(o, "format", w->format ? w->format->name : dtype_name(w->node->type.dtype));
-        json_put_count(o, "offset", w->offset), json_put_count(o, "bytes", w->bytes);
+        json_put_count(o, "offset", w->offset);
+        json_put_count(o, "bytes", w->bytes);
         if (w->layer >= 0) json_put_count(o, "iteration", (uint64_t)w->layer);
         json_add(list, o);
     }
@@ -179,13 +192,17 @@ json_t *memory_of_program(const Program *p) {
     json_put(o, "dynamic_sizes", json_boolean(p->dynamic_sizes));
     json_put_count(o, "arena_bytes", p->dynamic_sizes ? plan->scratch_bytes : plan->row_bytes * rows);
     json_put_count(o, "lower_bound", p->dynamic_sizes ? plan->lower_bound : plan->lower_bound * rows);
-    json_put_count(o, "row_bytes", plan->row_bytes), json_put_count(o, "local_bytes", plan->local_bytes);
+    json_put_count(o, "row_bytes", plan->row_bytes);
+    json_put_count(o, "local_bytes", plan->local_bytes);
     json_put_count(o, "scratch_bytes", plan->scratch_bytes);
-    json_put_count(o, "slot_bytes", plan->slot_bytes), json_put_count(o, "cache_bytes", plan->cache_bytes);
+    json_put_count(o, "slot_bytes", plan->slot_bytes);
+    json_put_count(o, "cache_bytes", plan->cache_bytes);
     json_put_count(o, "weight_bytes", plan->weight_bytes);
-    json_put_count(o, "barriers_decode", (uint64_t)plan->barriers_decode),
-        json_put_count(o, "barriers_prefill", (uint64_t)plan->barriers_prefill);
+    json_put_count(o, "barriers_decode", (uint64_t)plan->barriers_decode);
+    json_put_count(o, "barriers_prefill", (uint64_t)plan->barriers_prefill);
     json_put(o, "peak", peak_of(p));
-    json_put(o, "buffers", buffers), json_put(o, "states", states_of(p)), json_put(o, "weights", weights_of(p));
+    json_put(o, "buffers", buffers);
+    json_put(o, "states", states_of(p));
+    json_put(o, "weights", weights_of(p));
     return o;
 }

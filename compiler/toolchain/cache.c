@@ -298,7 +298,8 @@ void cache_trim(Arena *arena, const char *keep) {
     uint64_t allowed = allowed_bytes();
     release_all_but(keep);
     if (unusable || !ready) return;
-    add_kind(&e, ready, "objects"), add_kind(&e, ready, "programs");
+    add_kind(&e, ready, "objects");
+    add_kind(&e, ready, "programs");
     if (e.bytes <= allowed) return;
     qsort(e.all, (size_t)e.n, sizeof *e.all, by_use);
     for (int i = 0; i < e.n && e.bytes > allowed; i++) {

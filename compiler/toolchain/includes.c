@@ -24,7 +24,8 @@ static bool is_new(Sources *s, const char *path) {
     if (s->n == s->room) {
         const char **more = ARENA_ARRAY(s->arena, const char *, s->room ? 2 * s->room : 64);
         if (s->n) memcpy(more, s->seen, (size_t)s->n * sizeof *more);
-        s->seen = more, s->room = s->room ? 2 * s->room : 64;
+        s->seen = more;
+        s->room = s->room ? 2 * s->room : 64;
     }
     s->seen[s->n++] = path;
     return true;

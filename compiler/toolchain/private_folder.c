@@ -55,7 +55,10 @@ static bool write_bytes(int fd, const char *data, size_t bytes) {
     while (bytes) {
         ssize_t n = write(fd, data, bytes);
         if (n < 0 && errno != EINTR) return false;
-        if (n > 0) data += n, bytes -= (size_t)n;
+        if (n > 0) {
+            data += n;
+            bytes -= (size_t)n;
+        }
     }
     return true;
 }

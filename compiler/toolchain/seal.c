@@ -26,9 +26,11 @@ static inline void half_step(State *s, int a, int b, int bits) {
 
 static inline void mix(State *s, int rounds) {
     for (int i = 0; i < rounds; i++) {
-        half_step(s, 0, 1, 13), half_step(s, 2, 3, 16);
+        half_step(s, 0, 1, 13);
+        half_step(s, 2, 3, 16);
         s->v[0] = rotate(s->v[0], 32);
-        half_step(s, 0, 3, 21), half_step(s, 2, 1, 17);
+        half_step(s, 0, 3, 21);
+        half_step(s, 2, 1, 17);
         s->v[2] = rotate(s->v[2], 32);
     }
 }

@@ -17,7 +17,9 @@ static void map_grow(Map *m) {
     int capacity = m->capacity ? 2 * m->capacity : 16;
     struct MapEntry *entries = ARENA_ARRAY(m->arena, struct MapEntry, capacity);
     if (m->n) memcpy(entries, m->entries, (size_t)m->n * sizeof *entries);
-    m->entries = entries, m->capacity = capacity, m->n_slots = 2 * capacity;
+    m->entries = entries;
+    m->capacity = capacity;
+    m->n_slots = 2 * capacity;
     m->slots = ARENA_ARRAY(m->arena, int, m->n_slots);
     for (int i = 0; i < m->n; i++) *map_slot(m, entries[i].key) = i + 1;
 }

@@ -19,7 +19,8 @@ static void reserve(Text *t, size_t more) {
     while (capacity < t->length + more + 1) capacity *= 2;
     char *data = realloc(t->data, capacity);
     if (!data) diag_fatal(NO_LOC, "out of memory (a text of %zu bytes)", capacity);
-    t->data = data, t->capacity = capacity;
+    t->data = data;
+    t->capacity = capacity;
 }
 
 void text_append(Text *t, const char *bytes, size_t n) {

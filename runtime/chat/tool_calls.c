@@ -77,12 +77,14 @@ static bool is_json_number(part value) {
     if (!n || (n > 1 && value.text[at] == '0')) return false;
     at += n;
     if (at < value.bytes && value.text[at] == '.') {
-        n = digits_at(value, at + 1), at += 1 + n;
+        n = digits_at(value, at + 1);
+        at += 1 + n;
         if (!n) return false;
     }
     if (at < value.bytes && is_any_of("eE", value.text[at])) {
         at += 1 + (at + 1 < value.bytes && is_any_of("+-", value.text[at + 1]));
-        n = digits_at(value, at), at += n;
+        n = digits_at(value, at);
+        at += n;
         if (!n) return false;
     }
     return at == value.bytes;
@@ -116,7 +118,8 @@ static bool leave_open(calls *c, part name, const char *arguments) {
     arguments = inside.at;
     if (arguments == c->end || *arguments != '{') return false;
     part whole = value_of_call(&inside);  // whole before the call is
-    c->open_name = name, c->open_arguments = whole.bytes ? whole : answer_part(arguments, c->end);
+    c->open_name = name;
+    c->open_arguments = whole.bytes ? whole : answer_part(arguments, c->end);
     return false;
 }
 
@@ -265,7 +268,10 @@ static bool take_until(calls *c, const char *shape, const char *other, part *bef
 }
 
 static part without_line_ends(part value) {
-    if (value.bytes && *value.text == '\n') value.text++, value.bytes--;
+    if (value.bytes && *value.text == '\n') {
+        value.text++;
+        value.bytes--;
+    }
     if (value.bytes && value.text[value.bytes - 1] == '\n') value.bytes--;
     return value;
 }
@@ -394,7 +400,8 @@ int burin_read_tool_calls(const burin_tool_format *format, const char *text, siz
 }
 
 static void print_call(void *context, int number, part name, part arguments, bool whole) {
-    (void)context, (void)whole;
+    (void)context;
+    (void)whole;
     burin_print(number ? ", " : ", \"tool_calls\": [");
     burin_print("{\"id\": \"call_%d\", \"type\": \"function\", \"function\": {\"name\": ", number);
     burin_print_json_string(name.text, name.bytes);

@@ -21,7 +21,10 @@ typedef struct burin_pool {
 enum { BURIN_MAX_THREADS = 1 };
 
 static inline int burin_process(void) { return 0; }
-static inline void burin_barrier_wait(burin_barrier *b, int part) { (void)b, (void)part; }
+static inline void burin_barrier_wait(burin_barrier *b, int part) {
+    (void)b;
+    (void)part;
+}
 static inline int burin_default_threads(void) { return 1; }
 static inline burin_crew burin_crew_for(int parts) { return (burin_crew){parts}; }
 static inline size_t burin_pool_bytes(int parts) { return (size_t)parts * 64; }

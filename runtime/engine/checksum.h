@@ -36,7 +36,8 @@ static inline void burin_checksum_add(burin_checksum *c, const void *bytes, size
         memcpy(c->rest + held, p, part);
         if (held + part < BURIN_CHECKSUM_BLOCK) return;
         burin_checksum_blocks(c, c->rest, 1);
-        p += part, n -= part;
+        p += part;
+        n -= part;
     }
     burin_checksum_blocks(c, p, n / BURIN_CHECKSUM_BLOCK);
     if (n % BURIN_CHECKSUM_BLOCK) memcpy(c->rest, p + (n - n % BURIN_CHECKSUM_BLOCK), n % BURIN_CHECKSUM_BLOCK);
@@ -48,7 +49,10 @@ static inline uint64_t burin_checksum_end(const burin_checksum *sum) {
     uint64_t h = c.bytes;
     memset(c.rest + held, 0, sizeof c.rest - held);
     if (held) burin_checksum_blocks(&c, c.rest, 1);
-    for (int i = 0; i < BURIN_CHECKSUM_LANES; i++) h = burin_checksum_mix(h, c.lane[i]), h ^= h >> 32;
+    for (int i = 0; i < BURIN_CHECKSUM_LANES; i++) {
+        h = burin_checksum_mix(h, c.lane[i]);
+        h ^= h >> 32;
+    }
     return h;
 }
 

@@ -15,7 +15,8 @@ STAND_IN int __strcasecmp_l(const char *a, const char *b, void *locale);
 STAND_IN int __strcasecmp(const char *a, const char *b);
 
 char *__dcgettext(const char *domain, const char *message, int category) {
-    (void)domain, (void)category;
+    (void)domain;
+    (void)category;
     return (char *)message;
 }
 

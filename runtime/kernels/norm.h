@@ -86,7 +86,10 @@ INLINE void softmax_row(int n, const float *x, float *y) {
 INLINE void softmax_chain(int n, const float *x, float *y) {
     float top = -INFINITY, total = 0;
     for (int i = 0; i < n; i++) top = sf_max(x[i], top);
-    for (int i = 0; i < n; i++) y[i] = sf_exp(x[i] - (top > -INFINITY ? top : 0)), total = total + y[i];
+    for (int i = 0; i < n; i++) {
+        y[i] = sf_exp(x[i] - (top > -INFINITY ? top : 0));
+        total = total + y[i];
+    }
     for (int i = 0; i < n; i++) y[i] = y[i] / (total > 0 ? total : 1);
 }
 #endif

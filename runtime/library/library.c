@@ -191,7 +191,8 @@ size_t NAME_decode(int *decoder, int32_t id, char *bytes) {
     if (!decoder || !bytes) return 0;
     const unsigned state = (unsigned)*decoder;
     burin_decoder d = {.started = state & 1, .space = state >> 1 & 1, .byte = state >> 2 & 1};
-    d.taken = (uint8_t)(state >> 8), d.held = (uint8_t)(state >> 16);
+    d.taken = (uint8_t)(state >> 8);
+    d.held = (uint8_t)(state >> 16);
     size_t n = tokenizer_blob() ? burin_decode(tokenizer_blob(), &d, id, bytes) : 0;
     *decoder =
         (int)(d.started | (unsigned)d.space << 1 | (unsigned)d.byte << 2 | (unsigned)d.taken << 8 | (unsigned)d.held << 16);

@@ -81,7 +81,8 @@ static float *take_query(void *context, const burin_query *q) {
 
 const burin_trace *burin_attention_open(const burin_session *session, const burin_command *c) {
     static const burin_trace trace = {.begin = begin_step, .query = take_query};
-    attended.session = session, attended.path = c->attention_file;
+    attended.session = session;
+    attended.path = c->attention_file;
     if (c->layers) attended.wanted = burin_parse_ids("--layers", c->layers, INT32_MAX);
     return &trace;
 }

@@ -24,11 +24,13 @@ static void fill(filled_prompt *to, const char *prompt, const burin_pair_text *p
     static const char first[] = "{query}", second[] = "{document}";
     to->bytes = 0;
     while (*prompt) {
-        if (is_place(prompt, first))
-            put(to, p->first, p->first_bytes, true), prompt += sizeof first - 1;
-        else if (is_place(prompt, second))
-            put(to, p->second, p->second_bytes, true), prompt += sizeof second - 1;
-        else
+        if (is_place(prompt, first)) {
+            put(to, p->first, p->first_bytes, true);
+            prompt += sizeof first - 1;
+        } else if (is_place(prompt, second)) {
+            put(to, p->second, p->second_bytes, true);
+            prompt += sizeof second - 1;
+        } else
             put(to, prompt++, 1, false);
     }
 }
@@ -39,7 +41,8 @@ char *burin_pair_prompt(const char *prompt, const burin_pair_text *p, uint8_t **
     to.text = burin_allocate(1, to.bytes + 1);
     to.marks = burin_allocate(1, to.bytes + 1);
     fill(&to, prompt, p);
-    *marks = to.marks, *bytes = to.bytes;
+    *marks = to.marks;
+    *bytes = to.bytes;
     return to.text;
 }
 

@@ -33,7 +33,8 @@ void burin_text_batch_add(burin_text_batch *b, const burin_batched *x) {
         char *line = burin_allocate(1, x->item.bytes + 1);
         mine->item.line = memcpy(line, x->item.line, x->item.bytes);
     }
-    b->rows += x->tokens.n, b->keys += keys_of_text(x);
+    b->rows += x->tokens.n;
+    b->keys += keys_of_text(x);
     if (b->n == b->most) burin_text_batch_run(b);
 }
 
@@ -79,9 +80,11 @@ static void give(burin_text_batch *b, const burin_network_values *v) {
 static void forget(burin_text_batch *b) {
     for (int i = 0; i < b->n; i++) {
         free((void *)(uintptr_t)b->list[i].item.line);
-        free(b->list[i].tokens.id), free(b->list[i].types);
+        free(b->list[i].tokens.id);
+        free(b->list[i].types);
     }
-    b->n = 0, b->rows = b->keys = 0;
+    b->n = 0;
+    b->rows = b->keys = 0;
 }
 
 void burin_text_batch_run(burin_text_batch *b) {
@@ -91,10 +94,13 @@ void burin_text_batch_run(burin_text_batch *b) {
     burin_network_values_of_texts(&values, b->session->model->net, &all);
     burin_status status = run_texts(b, &all, &values);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
-    b->texts += b->n, b->steps++;
+    b->texts += b->n;
+    b->steps++;
     give(b, &values);
     burin_network_values_close(&values);
-    free(all.id), free(all.type), free(all.rows);
+    free(all.id);
+    free(all.type);
+    free(all.rows);
     forget(b);
 }
 

@@ -17,12 +17,16 @@ void burin_editor_close(burin_editor *);
 burin_line_end burin_editor_line(burin_editor *, const char *mark, const char **line, size_t *bytes);
 #else
 static inline burin_editor *burin_editor_open(const char *history, volatile sig_atomic_t *interrupted) {
-    (void)history, (void)interrupted;
+    (void)history;
+    (void)interrupted;
     return NULL;
 }
 static inline void burin_editor_close(burin_editor *e) { (void)e; }
 static inline burin_line_end burin_editor_line(burin_editor *e, const char *mark, const char **line, size_t *bytes) {
-    (void)e, (void)mark, (void)line, (void)bytes;
+    (void)e;
+    (void)mark;
+    (void)line;
+    (void)bytes;
     return BURIN_LINES_END;
 }
 #endif

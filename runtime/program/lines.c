@@ -25,7 +25,8 @@ void burin_lines_close(burin_lines *l) {
 // Makes room behind what is there for one byte at least, and for the 0 behind a last line.
 static void make_room(burin_lines *l) {
     memmove(l->buffer, l->buffer + l->from, l->end - l->from);
-    l->end -= l->from, l->from = 0;
+    l->end -= l->from;
+    l->from = 0;
     if (l->capacity - l->end > 1) return;
     if (l->end >= BURIN_MOST_LINE)
         burin_stop(BURIN_USER_MISTAKE, "a line of %s has more than %d MB", l->name, BURIN_MOST_LINE >> 20);

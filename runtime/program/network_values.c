@@ -59,7 +59,10 @@ static int only_input(const burin_network *net) {
     int only = -1, needed = 0;
     if (net->n_inputs == 1) return 0;
     for (int i = 0; i < net->n_inputs; i++)
-        if (net->inputs[i].absent == BURIN_NEEDED) needed++, only = i;
+        if (net->inputs[i].absent == BURIN_NEEDED) {
+            needed++;
+            only = i;
+        }
     return needed == 1 ? only : -1;
 }
 
@@ -69,7 +72,10 @@ static void assign_file(burin_network_values *v, const char *given) {
     const char *file = given;
     for (int i = 0; i < net->n_inputs; i++) {
         size_t n = strlen(net->inputs[i].name);
-        if (!strncmp(given, net->inputs[i].name, n) && given[n] == '=') input = i, file = given + n + 1;
+        if (!strncmp(given, net->inputs[i].name, n) && given[n] == '=') {
+            input = i;
+            file = given + n + 1;
+        }
     }
     if (input < 0 && strchr(given, '=')) no_such_input(net, given, "there is no input of that name");
     if (input < 0) input = only_input(net);
@@ -265,7 +271,10 @@ static void fill_input(burin_network_values *v, int input, burin_random *random)
 static void read_file(burin_network_values *v, int input) {
     int file;
     const char *error = burin_npy_open_array(&v->inputs[input], v->files[input], &file);
-    if (!error) learn_shape(v, input), error = burin_npy_read_array(&v->inputs[input], file);
+    if (!error) {
+        learn_shape(v, input);
+        error = burin_npy_read_array(&v->inputs[input], file);
+    }
     if (error) burin_stop(BURIN_USER_MISTAKE, "%s %s", v->files[input], error);
 }
 
@@ -288,9 +297,10 @@ static void complete(burin_network_values *v) {
     burin_random random;
     burin_random_seed(&random, 1);
     for (int i = 0; i < v->net->n_inputs; i++) {
-        if (v->files[i])
-            convert_input(v, i), check_range(v, i);
-        else
+        if (v->files[i]) {
+            convert_input(v, i);
+            check_range(v, i);
+        } else
             fill_input(v, i, &random);
     }
     for (int i = 0; i < v->net->n_outputs; i++) shape_array(v, &v->outputs[i], &v->net->outputs[i], v->batch);

@@ -52,9 +52,15 @@ static int create_part(const char *path, char **part) {
 static bool write_and_rename(int file, const char *part, const char *path, const void *data, size_t bytes) {
     bool written = burin_write_all(file, data, bytes);
     int error = errno;
-    if (close(file) && written) written = false, error = errno;
+    if (close(file) && written) {
+        written = false;
+        error = errno;
+    }
     chmod(part, 0600);  // whatever the umask is
-    if (written && rename(part, path)) written = false, error = errno;
+    if (written && rename(part, path)) {
+        written = false;
+        error = errno;
+    }
     if (!written) unlink(part);
     errno = error;
     return written;
@@ -113,7 +119,8 @@ bool burin_lock_file(const char *path, const char **why) {
         }
         if (has_its_name(file, name)) {
             if (!lock.path) atexit(burin_unlock_file);
-            lock.path = name, lock.file = file;
+            lock.path = name;
+            lock.file = file;
             return true;
         }
         close(file);

@@ -8,7 +8,8 @@ static int64_t run_lines(const burin_work *w) {
     burin_work_item item = {0};
     burin_lines_open(&lines, w->lines);
     for (; burin_next_line(&lines); item.index++) {
-        item.line = lines.line, item.bytes = lines.bytes;
+        item.line = lines.line;
+        item.bytes = lines.bytes;
         w->compute(w->context, &item);
         if (w->rest && !burin_line_is_here(&lines)) w->rest(w->context);
     }

@@ -49,7 +49,8 @@ static void open_search(beam_search *b, burin_generation *g) {
     int64_t room = run->context - g->n_tokens + 1;
     int32_t n_ends = m->n_eos + g->has_end;
     *b = (beam_search){.g = g, .n = (int32_t)run->command->beams, .forced = burin_forced_tokens(run)};
-    b->stop = stopping_of(run->command), b->penalty = run->command->length_penalty;
+    b->stop = stopping_of(run->command);
+    b->penalty = run->command->length_penalty;
     b->most = (int32_t)(g->count < room ? g->count : room);
     b->most_candidates = b->n * (n_ends ? 1 + n_ends : 2);
     b->logits = burin_allocate((size_t)b->n * (size_t)m->vocab_size, sizeof *b->logits);
@@ -63,8 +64,13 @@ static void open_search(beam_search *b, burin_generation *g) {
 
 static void close_search(beam_search *b) {
     for (int32_t i = 0; i < b->n_ended; i++) free(b->ended[i].text);
-    free(b->logits), free(b->rows), free(b->beams), free(b->candidates);
-    free(b->texts), free(b->next_texts), free(b->ended);
+    free(b->logits);
+    free(b->rows);
+    free(b->beams);
+    free(b->candidates);
+    free(b->texts);
+    free(b->next_texts);
+    free(b->ended);
 }
 
 static int32_t *text_of(const beam_search *b, int32_t *texts, int32_t i) { return texts + (size_t)i * (size_t)b->most; }
@@ -181,7 +187,8 @@ static void extend_beams(beam_search *b, int32_t length) {
     }
     memcpy(b->beams, b->candidates, (size_t)b->n_beams * sizeof *b->beams);
     int32_t *old = b->texts;
-    b->texts = b->next_texts, b->next_texts = old;
+    b->texts = b->next_texts;
+    b->next_texts = old;
     burin_run *run = b->g->run;
     burin_status status = burin_forward(run->session, b->rows, b->n_beams, b->logits);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
@@ -206,7 +213,9 @@ int32_t burin_beams_search(burin_generation *g, const float *logits, int32_t **t
     memcpy(b.logits, logits, (size_t)g->sampler.vocab_size * sizeof *logits);
     if (b.most > 0) search(&b);
     if (b.n_ended) {
-        n = b.ended[0].n, *text = b.ended[0].text, b.ended[0].text = NULL;
+        n = b.ended[0].n;
+        *text = b.ended[0].text;
+        b.ended[0].text = NULL;
         if (g->run->command->verbose)
             burin_note("beams: %d of %d ended, the best with a score of %.6f", b.n_ended, b.n, (double)b.ended[0].score);
     }

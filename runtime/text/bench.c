@@ -71,7 +71,10 @@ static int positions_of(const burin_run *run, int32_t position[MOST_POSITIONS]) 
     int n = 0;
     if (!list) {
         static const int32_t usual[] = {0, 16, 120, 512, 2048, 8192, 32768, 131072};
-        while (n < (int)(sizeof usual / sizeof *usual) && usual[n] < run->context) position[n] = usual[n], n++;
+        while (n < (int)(sizeof usual / sizeof *usual) && usual[n] < run->context) {
+            position[n] = usual[n];
+            n++;
+        }
         return n;
     }
     for (const char *c = list;; c++) {

@@ -65,12 +65,16 @@ struct burin_draft *burin_draft_open(const burin_run *run) {
     d->most = c->draft_max ? (int32_t)c->draft_max : 16;
     if (d->most > run->chunk - 1) d->most = run->chunk - 1;
     d->row = burin_allocate((size_t)d->most + 1, sizeof *d->row);
-    d->length = FEWEST_GUESSES, d->next_pause = FIRST_PAUSE;
+    d->length = FEWEST_GUESSES;
+    d->next_pause = FIRST_PAUSE;
     return d;
 }
 
 void burin_draft_close(struct burin_draft *d) {
-    if (d) burin_guesser_close(d->guesser), free(d->row);
+    if (d) {
+        burin_guesser_close(d->guesser);
+        free(d->row);
+    }
     free(d);
 }
 
@@ -93,7 +97,10 @@ static int32_t look_up(const burin_generation *g, int32_t *guess, int32_t most, 
     for (int32_t i = n - 1; i >= shortest && best < LONGEST_MATCH; i--) {
         if (tokens[i - 1] != tokens[n - 1]) continue;
         int32_t match = matches(tokens, i, n);
-        if (match > best) best = match, at = i;
+        if (match > best) {
+            best = match;
+            at = i;
+        }
     }
     if (!at) return 0;
     if (most > 2 * best) most = 2 * best;
@@ -119,7 +126,9 @@ static void weigh_step(burin_draft *d) {
     if (d->length > d->most) d->length = d->most;
     if (d->gained > 2 * d->alone) d->next_pause = FIRST_PAUSE;
     if (d->gained > -d->alone) return;
-    d->gained = 0, d->pause = d->next_pause, d->length = FEWEST_GUESSES;
+    d->gained = 0;
+    d->pause = d->next_pause;
+    d->length = FEWEST_GUESSES;
     if (d->next_pause < LONGEST_PAUSE) d->next_pause *= 2;
 }
 
@@ -158,7 +167,8 @@ static void read_ahead(burin_generation *g) {
     burin_draft *d = g->draft;
     int32_t room = room_for_guesses(g);
     uint64_t started = burin_nanoseconds();
-    d->used = 0, d->row[0] = g->tokens[g->n_tokens - 1];
+    d->used = 0;
+    d->row[0] = g->tokens[g->n_tokens - 1];
     bool model = room > 0 && may_ask_model(d, g);
     d->n = room > 0 ? look_up(g, d->row + 1, room, model ? SURE_MATCH : SHORTEST_MATCH) : 0;
     d->by_model = model && !d->n;
@@ -172,16 +182,21 @@ static void read_ahead(burin_generation *g) {
     burin_slot_truncate(g->run->session, 0, g->n_tokens - 1);
     burin_run_score(g->run, d->row, d->n + 1, d->n + 1);
     d->took = (double)(burin_nanoseconds() - started);
-    d->steps++, d->guesses += d->n;
+    d->steps++;
+    d->guesses += d->n;
 }
 
 float *burin_draft_read(burin_generation *g) {
     burin_draft *d = g->draft;
-    if (d->used < d->n && d->row[d->used + 1] == g->tokens[g->n_tokens - 1])
-        d->used++, d->right++;
-    else
-        weigh_step(d), read_ahead(g);
-    d->read = g->n_tokens, d->tokens++;
+    if (d->used < d->n && d->row[d->used + 1] == g->tokens[g->n_tokens - 1]) {
+        d->used++;
+        d->right++;
+    } else {
+        weigh_step(d);
+        read_ahead(g);
+    }
+    d->read = g->n_tokens;
+    d->tokens++;
     float *logits = g->run->logits + (size_t)d->used * (size_t)g->run->model->vocab_size;
     if (g->run->recording) burin_run_record_rows(g->run, logits, 1);
     return logits;

@@ -46,7 +46,10 @@ void burin_guesser_close(struct burin_guesser *d) {
     if (!d) return;
     burin_close(d->session);
     burin_run_close_sampler(&d->sampler);
-    free(d->rows), free(d->seen), free(d->logits), free(d->weights);
+    free(d->rows);
+    free(d->seen);
+    free(d->logits);
+    free(d->weights);
     free(d);
 }
 
@@ -68,7 +71,8 @@ static bool follow_text(burin_guesser *d, const int32_t *tokens, int32_t n, int3
     int32_t kept = 0, context = d->model->context;
     if (n < d->skipped) d->skipped = 0;
     if (n - d->skipped + most > context) d->skipped = n - context / 2;
-    tokens += d->skipped, n -= d->skipped;
+    tokens += d->skipped;
+    n -= d->skipped;
     while (kept < d->n && kept < n - 1 && d->seen[kept] == tokens[kept]) kept++;
     kept = burin_slot_holds(d->session, 0, kept);
     burin_slot_truncate(d->session, 0, d->n = kept);
@@ -96,7 +100,9 @@ int32_t burin_guesser_guess(struct burin_guesser *d, const burin_generation *g, 
     const burin_sampler *s = &g->sampler;
     int32_t n = 0;
     if (most > d->model->context / 2 - 1) most = d->model->context / 2 - 1;
-    d->sampler.random = s->random, d->sampler.mu = s->mu, d->sampler.surprise = s->surprise;
+    d->sampler.random = s->random;
+    d->sampler.mu = s->mu;
+    d->sampler.surprise = s->surprise;
     bool reads = most > 0 && follow_text(d, g->tokens, g->n_tokens, most);
     while (reads && n < most) {
         int32_t token = burin_sample(&d->sampler, d->logits, g->tokens, g->n_tokens + n);

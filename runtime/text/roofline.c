@@ -93,7 +93,8 @@ static double read_block(const unsigned char *block, size_t bytes, volatile floa
     size_t i = 0;
     for (; i + 64 <= bytes; i += 64) {
         __builtin_prefetch(block + i + 4096);
-        a ^= *(const read_vector *)(block + i), b ^= *(const read_vector *)(block + i + 32);
+        a ^= *(const read_vector *)(block + i);
+        b ^= *(const read_vector *)(block + i + 32);
     }
     a ^= b;
     *sink = (float)(a[0] ^ a[1] ^ a[2] ^ a[3]);

@@ -212,7 +212,10 @@ float *burin_run_read(burin_run *run, const int32_t *tokens, int32_t n) {
         forward(run, count);
         if (run->recording) burin_run_record_rows(run, run->logits, count);
         last = run->recording ? run->logits + (size_t)(count - 1) * (size_t)run->model->vocab_size : run->logits;
-        if (run->stop && *run->stop && from + count < n) last = NULL, n = from + count;
+        if (run->stop && *run->stop && from + count < n) {
+            last = NULL;
+            n = from + count;
+        }
         show_progress(from + count, n, started);
     }
     return last;

@@ -48,9 +48,11 @@ static void parse_biases(const burin_run *run, burin_sampling *s) {
 }
 
 static void set_breakers(const burin_texts *given, burin_sampling *s) {
-    s->dry_breakers = burin_dry_breakers, s->n_dry_breakers = BURIN_DRY_BREAKERS;
+    s->dry_breakers = burin_dry_breakers;
+    s->n_dry_breakers = BURIN_DRY_BREAKERS;
     if (!given->n) return;
-    s->dry_breakers = given->text, s->n_dry_breakers = given->n;
+    s->dry_breakers = given->text;
+    s->n_dry_breakers = given->n;
     if (given->n == 1 && !strcmp(given->text[0], "none")) s->n_dry_breakers = 0;
     for (int i = 0; i < given->n; i++)
         if (strlen(given->text[i]) > BURIN_BREAKER_BYTES)

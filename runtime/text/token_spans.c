@@ -31,7 +31,8 @@ static bool find_piece(walk *w, burin_token_span *p, const char *text, size_t n)
     if (!n) return false;
     for (size_t skip = 0; skip <= blanks; skip++)
         if (lies_at(w, w->at + skip, text, n)) {
-            p->from = w->at + skip, p->end = w->at = p->from + n;
+            p->from = w->at + skip;
+            p->end = w->at = p->from + n;
             return true;
         }
     return n > 1 && *text == ' ' && find_piece(w, p, text + 1, n - 1);  // a space that the tokenizer has put there

@@ -81,7 +81,8 @@ int burin_windows_rename(const char *from, const char *to) {
     wchar_t *old = burin_wide(from, -1, NULL), *new = burin_wide(to, -1, NULL);
     bool moved = old && new && MoveFileExW(old, new, MOVEFILE_REPLACE_EXISTING);
     if (old && new && !moved) errno = burin_windows_error();
-    free(old), free(new);
+    free(old);
+    free(new);
     return moved ? 0 : -1;
 }
 

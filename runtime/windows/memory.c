@@ -13,7 +13,8 @@ static void *map_file(int file, size_t bytes, off_t offset) {
 }
 
 void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
-    (void)address, (void)protection;
+    (void)address;
+    (void)protection;
     void *memory = flags & MAP_ANONYMOUS ? VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE)
                                          : map_file(file, bytes, offset);
     if (!memory) errno = burin_windows_error();

@@ -17,7 +17,8 @@ static uint64_t one_of_each_core(uint64_t allowed) {
 
 BURIN_LINKAGE int sched_getaffinity(int process, size_t bytes, cpu_set_t *set) {
     DWORD_PTR allowed, there;
-    (void)process, (void)bytes;
+    (void)process;
+    (void)bytes;
     if (!GetProcessAffinityMask(GetCurrentProcess(), &allowed, &there)) return -1;
     set->mask = one_of_each_core(allowed);
     return 0;

@@ -26,12 +26,15 @@ static void count_block(uint64_t id, struct qemu_plugin_tb *block) {
 }
 
 static void report(uint64_t id, void *context) {
-    (void)id, (void)context;
+    (void)id;
+    (void)context;
     fprintf(stderr, "instructions %" PRIu64 "\n", executed);
 }
 
 int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv) {
-    (void)info, (void)argc, (void)argv;
+    (void)info;
+    (void)argc;
+    (void)argv;
     qemu_plugin_register_vcpu_tb_trans_cb(id, count_block);
     qemu_plugin_register_atexit_cb(id, report, NULL);
     return 0;

@@ -47,7 +47,10 @@ static double peak_dot4(void) {
         vi a[CHAINS];
         weights4 w[CHAINS];
         fours x = load_k4((const int8_t *)bytes);
-        for (int i = 0; i < CHAINS; i++) a[i] = vi_set1(i), w[i] = weights4_load(bytes + i % 2);
+        for (int i = 0; i < CHAINS; i++) {
+            a[i] = vi_set1(i);
+            w[i] = weights4_load(bytes + i % 2);
+        }
         double start = now();
         for (int s = 0; s < STEPS; s++) {
             UNROLL
@@ -127,7 +130,8 @@ static const unsigned char *one_product(const Work *w, int thread, int shape, co
     int units = matmul_units(s.n / 16, w->rows);
     matmul_args m = {.rows = w->rows, .streamed = !w->cached, .w = at};
     m.x = w->format == WEIGHT_q8_0 ? (const void *)xq : x;
-    m.first = units * thread / threads, m.last = units * (thread + 1) / threads;
+    m.first = units * thread / threads;
+    m.last = units * (thread + 1) / threads;
     products[w->format][shape](&m);
     barrier();
     return at + shape_bytes(w->format, s);
@@ -191,7 +195,8 @@ static void bench_decode(void) {
             if (!wanted(format)) continue;
             Work gemv = {token, format, 1, 2, false, {0}}, bare = {read_all, format, 1, 2, false, {0}};
             double gb = (double)token_bytes(format) * 1e-9, a = run(&gemv), b = run(&bare), c = run(&gemv), d = run(&bare);
-            a = a < c ? a : c, b = b < d ? b : d;
+            a = a < c ? a : c;
+            b = b < d ? b : d;
             printf("%-8s %8d %12.1f %12.1f %10.1f %7.0f%%\n", format_names[format], threads, 1 / a, gb / a, gb / b,
                    100 * b / a);
         }
@@ -259,8 +264,10 @@ static void bench_attention(void) {
     for (int c = 0; c < 6; c++) {
         Work w = {attend_smollm, 0, cases[c][0], 1 + 200000 / (cases[c][0] * cases[c][1]), true, {0}};
         double operations = 0, peak = peak_fma();
-        for (int r = 0; r < w.rows; r++)
-            positions[r] = cases[c][1] - w.rows + r, operations += 4e-9 * HEADS * HEAD_DIM * (positions[r] + 1);
+        for (int r = 0; r < w.rows; r++) {
+            positions[r] = cases[c][1] - w.rows + r;
+            operations += 4e-9 * HEADS * HEAD_DIM * (positions[r] + 1);
+        }
         double t = run(&w);
         printf("%-10s %8d %8d %12.1f %8.0f %7.0f%%\n", "9/3 x 64", w.rows, cases[c][1], operations / t, peak,
                100 * operations / t / peak);
@@ -273,8 +280,10 @@ int main(int argc, char **argv) {
     only_threads = argc > 3 ? atoi(argv[3]) : 0;
     for (int i = 0; i < MAX_ROWS * MAX_WIDTH; i++) x[i] = (float)(i % 17) * 0.1f - 0.8f;
     for (int i = 0; i < MAX_ROWS * MAX_WIDTH / 32; i++) quantize_row_q8_0(32, x + 32 * i, xq + i);
-    for (int i = 0; i < KV_HEADS * CONTEXT * HEAD_DIM; i++)
-        keys[i] = (float)(i % 23) * 0.05f - 0.5f, values[i] = (float)(i % 19) * 0.1f;
+    for (int i = 0; i < KV_HEADS * CONTEXT * HEAD_DIM; i++) {
+        keys[i] = (float)(i % 23) * 0.05f - 0.5f;
+        values[i] = (float)(i % 19) * 0.1f;
+    }
     map_weights();
     printf("%s, %s\n", VEC_TARGET, VNNI ? "VNNI" : "no VNNI");
     if (!*what || !strcmp(what, "decode")) bench_decode();

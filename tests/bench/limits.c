@@ -17,7 +17,8 @@ enum { STEPS = 200000, CHAINS = 6 };
 #define OPAQUE(x) __asm__ volatile("" : "+x"(x))
 
 static void multiply_adds(const Work *work, int thread) {
-    (void)work, (void)thread;
+    (void)work;
+    (void)thread;
     __m256 sum[2 * CHAINS], x = _mm256_set1_ps(1), y = _mm256_set1_ps(0);
     for (int i = 0; i < 2 * CHAINS; i++) sum[i] = y;
     for (int step = 0; step < STEPS; step++) {
@@ -31,7 +32,8 @@ static void multiply_adds(const Work *work, int thread) {
 
 // 32 products in two multiplications and an addition: vpmaddwd of bytes widened to 16 bits takes two and two
 static void byte_products(const Work *work, int thread) {
-    (void)work, (void)thread;
+    (void)work;
+    (void)thread;
     __m256i sum[CHAINS], w = _mm256_set1_epi8(1), ones = _mm256_set1_epi16(1);
     for (int i = 0; i < CHAINS; i++) sum[i] = _mm256_setzero_si256();
     for (int step = 0; step < STEPS; step++) {
@@ -47,7 +49,8 @@ static void byte_products(const Work *work, int thread) {
 
 // 8 times 32 products whose pairs are added up in 16 bits, then widened once: what weights of 4 bits allow
 static void nibble_products(const Work *work, int thread) {
-    (void)work, (void)thread;
+    (void)work;
+    (void)thread;
     __m256i sum[CHAINS], w = _mm256_set1_epi8(1), ones = _mm256_set1_epi16(1);
     for (int i = 0; i < CHAINS; i++) sum[i] = _mm256_setzero_si256();
     for (int step = 0; step < STEPS / 8; step++) {

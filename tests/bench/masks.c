@@ -38,7 +38,10 @@ static int32_t next_token(const void *tokenizer, burin_constraint *c, const char
     for (int32_t id = 0; id < n; id++) {
         burin_decoder inside = {.started = true};
         size_t length = burin_decode(tokenizer, &inside, id, bytes);
-        if (length > longest && !strncmp(text, bytes, length) && burin_constraint_allows(c, id)) best = id, longest = length;
+        if (length > longest && !strncmp(text, bytes, length) && burin_constraint_allows(c, id)) {
+            best = id;
+            longest = length;
+        }
     }
     return best;
 }
@@ -49,23 +52,34 @@ static void run_case(const Tokenizer *t, const json_t *one, float *logits) {
     const char *grammar = json_string_value(json_object_get(one, "grammar")),
                *at = json_string_value(json_object_get(one, "text"));
     if (!grammar) grammar = burin_schema_grammar("schema", schema, strlen(schema), error, sizeof error);
-    if (!grammar) puts(error), exit(1);
+    if (!grammar) {
+        puts(error);
+        exit(1);
+    }
     burin_grammar g;
-    if (!burin_grammar_parse(&g, "grammar", grammar, strlen(grammar))) puts(g.error), exit(1);
+    if (!burin_grammar_parse(&g, "grammar", grammar, strlen(grammar))) {
+        puts(g.error);
+        exit(1);
+    }
     int32_t size = burin_tokenizer_size(t->blob), n = 0;
     double first[MOST], kept[MOST], sum = 0, begin = now();
     burin_constraint *c = burin_constraint_open(&g, t->blob, size, NULL);
     double opened = now() - begin;
     for (; *at && n < MOST; n++) {
-        first[n] = mask_time(c, logits, size), kept[n] = mask_time(c, logits, size);
+        first[n] = mask_time(c, logits, size);
+        kept[n] = mask_time(c, logits, size);
         sum += first[n];
         int32_t token = next_token(t->blob, c, at);
-        if (token < 0) printf("no token goes on: %s\n", at), exit(1);
+        if (token < 0) {
+            printf("no token goes on: %s\n", at);
+            exit(1);
+        }
         burin_decoder inside = {.started = true};
         at += burin_decode(t->blob, &inside, token, decoded);
         burin_constraint_take(c, token);
     }
-    qsort(first, (size_t)n, sizeof *first, by_size), qsort(kept, (size_t)n, sizeof *kept, by_size);
+    qsort(first, (size_t)n, sizeof *first, by_size);
+    qsort(kept, (size_t)n, sizeof *kept, by_size);
     printf("%-26s %4.0f %5d %7.3f %7.3f %7.3f %7.3f\n", json_string_value(json_object_get(one, "name")), opened, n, sum / n,
            first[n / 2], first[n - 1], kept[n / 2]);
     burin_constraint_close(c);
@@ -73,10 +87,16 @@ static void run_case(const Tokenizer *t, const json_t *one, float *logits) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 3) return fprintf(stderr, "usage: masks TOKENIZER CASES.json [NAME]\n"), 2;
+    if (argc < 3) {
+        fprintf(stderr, "usage: masks TOKENIZER CASES.json [NAME]\n");
+        return 2;
+    }
     json_error_t problem;
     json_t *cases = json_load_file(argv[2], 0, &problem), *one;
-    if (!cases) return printf("%s: %s\n", argv[2], problem.text), 1;
+    if (!cases) {
+        printf("%s: %s\n", argv[2], problem.text);
+        return 1;
+    }
     const Tokenizer *t = tokenizer_load(arena_new(), argv[1], 0);
     float *logits = malloc((size_t)burin_tokenizer_size(t->blob) * sizeof *logits);
     size_t i;

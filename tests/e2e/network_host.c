@@ -64,8 +64,11 @@ typedef struct encoding {
 static int encode(bert_state *state, const int64_t *ids, int length, encoding *out) {
     int32_t tokens[PADDED], types[PADDED], mask[PADDED];
     int64_t dims[] = {length, length, length};
-    for (int i = 0; i < length; i++)
-        tokens[i] = (int32_t)(i < TOKENS ? ids[i] : i * 7 % 320), types[i] = i >= TOKENS, mask[i] = i < TOKENS;
+    for (int i = 0; i < length; i++) {
+        tokens[i] = (int32_t)(i < TOKENS ? ids[i] : i * 7 % 320);
+        types[i] = i >= TOKENS;
+        mask[i] = i < TOKENS;
+    }
     return bert_run(state, (const void *[]){tokens, types, mask}, dims, (void *[]){out->states, out->pooled});
 }
 

@@ -70,7 +70,8 @@ int main(int argc, char **argv) {
     CHECK(numbers_read_source(&state, 0, (int32_t[]){5}, 0) == numbers_BAD_SOURCE);
     CHECK(numbers_read_source(&state, 2, (int32_t[]){5}, 1) == numbers_BAD_SLOT);
     for (int i = 0; i < 2; i++) {
-        read_ids(argv[1 + i], &together[i]), read_ids(argv[1 + i], &alone[i]);
+        read_ids(argv[1 + i], &together[i]);
+        read_ids(argv[1 + i], &alone[i]);
         CHECK(numbers_read_source(&state, i, together[i].source, together[i].length) == 0);
     }
     decode(&state, together, 0, 2);

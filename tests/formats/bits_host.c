@@ -40,7 +40,11 @@ static int cell(const char *cpu, int threads, int chunk, int batch) {
     story_state state;
     uint64_t hash = burin_hash_start;
     int status = story_init(&state, &options, memory, bytes);
-    if (status == story_CPU_TOO_OLD) return printf("missing %s\n", cpu), free(memory), 1;
+    if (status == story_CPU_TOO_OLD) {
+        printf("missing %s\n", cpu);
+        free(memory);
+        return 1;
+    }
     for (int at = 0; !status && at < TOKENS; at += chunk) {
         int n = TOKENS - at < chunk ? TOKENS - at : chunk;
         status = step(&state, at, n, batch, &hash);

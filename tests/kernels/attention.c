@@ -52,7 +52,10 @@ static Run make_run(Shape s, int slots, cache_format format) {
     for (size_t i = 0; i < rows * (size_t)(s.heads * s.keys); i++) run.bias[i] = random_bits() % 4 ? run.bias[i] : -INFINITY;
     run.slot = buffer_bytes(rows * sizeof *run.slot);
     run.position = buffer_bytes(rows * sizeof *run.position);
-    for (int r = 0; r < run.rows; r++) run.slot[r] = r % slots, run.position[r] = r / slots;
+    for (int r = 0; r < run.rows; r++) {
+        run.slot[r] = r % slots;
+        run.position[r] = r / slots;
+    }
     run.keys = make_cache((kv_cache){s.kv_heads, s.d, capacity, format, 0, NULL, ring}, s.d);
     run.values = make_cache((kv_cache){s.kv_heads, s.e, capacity, format, 0, NULL, ring}, padded(s.e));
     return run;
@@ -89,9 +92,15 @@ static void run_chunk(const Run *run, int first, int n, float *y) {
     int share[] = {units / 3, units, 0, units / 3};
     float *parts = split ? malloc(attention_part_bytes(s.heads, s.e, segments_seen(&run->keys))) : NULL;
     a.parts = parts;
-    if (s.bias) a.bias = add_bias, a.bias_context = &bias;
+    if (s.bias) {
+        a.bias = add_bias;
+        a.bias_context = &bias;
+    }
     for (int i = 0; i < 2; i++) attend(&a, share[2 * i], share[2 * i + 1]);
-    if (split) attention_fold(&a, 1, s.heads), attention_fold(&a, 0, 1);
+    if (split) {
+        attention_fold(&a, 1, s.heads);
+        attention_fold(&a, 0, 1);
+    }
     free(parts);
 }
 
@@ -113,7 +122,8 @@ static void expect(const Run *run, float *y) {
             a.from = s.window && position + 1 > s.window ? position + 1 - s.window : 0;
             a.q = run->q + (size_t)(r * s.heads + h) * (size_t)s.d;
             a.bias = s.bias ? run->bias + ((size_t)r * (size_t)s.heads + (size_t)h) * (size_t)s.keys : NULL;
-            a.key_stride = run->slots * s.kv_heads * s.d, a.value_stride = run->slots * s.kv_heads * s.e;
+            a.key_stride = run->slots * s.kv_heads * s.d;
+            a.value_stride = run->slots * s.kv_heads * s.e;
             a.keys = k + (size_t)(run->slot[r] * s.kv_heads + kv) * (size_t)s.d;
             a.values = v + (size_t)(run->slot[r] * s.kv_heads + kv) * (size_t)s.e;
             reference_attention(&a, y + (size_t)(r * s.heads + h) * (size_t)s.e);
@@ -199,7 +209,8 @@ static void test_batch(Suite *suite, bool causal) {
                         .values = make_batch_cache(v, false),
                         .mask = mask};
     int units = attention_units(HEADS, a.rows);
-    attend(&a, units / 3, units), attend(&a, 0, units / 3);
+    attend(&a, units / 3, units);
+    attend(&a, 0, units / 3);
     expect_batch((const float *[]){q, k, v}, mask, causal, expected);
     check_floats(suite, label, got, expected, size);
     buffers_end(suite, label);
@@ -211,7 +222,10 @@ static void test_underflow(Suite *suite) {
     const int n = run.rows * 16;
     float *got = buffer_floats((size_t)n * 2), *expected = buffer_floats((size_t)n * 2);
     for (int i = 0; i < 2 * n; i++) run.q[i] = 1;
-    for (int i = 0; i < n; i++) run.k[i] = i / 16 % 2 ? 0 : 1, run.v[i] = i / 16 % 2 ? -0x1p-149f : -0.0f;
+    for (int i = 0; i < n; i++) {
+        run.k[i] = i / 16 % 2 ? 0 : 1;
+        run.v[i] = i / 16 % 2 ? -0x1p-149f : -0.0f;
+    }
     expect(&run, expected);
     run_chunk(&run, 0, run.rows, got);
     check_floats(suite, "underflow", got, expected, (size_t)n * 2);

@@ -104,7 +104,10 @@ static void test_integers(void) {
         int32_t x[16], y[16], got_int[16], expected_int[16];
         float a[16];
         fill(a, round);
-        for (int i = 0; i < 16; i++) x[i] = (int32_t)random_bits(), y[i] = (int32_t)random_bits() >> round % 32;
+        for (int i = 0; i < 16; i++) {
+            x[i] = (int32_t)random_bits();
+            y[i] = (int32_t)random_bits() >> round % 32;
+        }
         INTEGER(add);
         INTEGER(sub);
         INTEGER(mul);
@@ -141,9 +144,15 @@ static void test_lanes(void) {
             sums[4] = {vf_sum(vf_load(x)), vf_product(vf_load(x)), vf_reduce_max(vf_load(x)), vf_reduce_min(vf_load(x))};
         memcpy(lane, x, sizeof lane);
         float top = lane[0], bottom = lane[0];
-        for (int i = 0; i < 16; i++) top = fmaxf(top, lane[i]), bottom = fminf(bottom, lane[i]);
+        for (int i = 0; i < 16; i++) {
+            top = fmaxf(top, lane[i]);
+            bottom = fminf(bottom, lane[i]);
+        }
         for (int w = 8; w; w /= 2)
-            for (int i = 0; i < w; i++) lane[i] += lane[i + w], x[i] *= x[i + w];
+            for (int i = 0; i < w; i++) {
+                lane[i] += lane[i + w];
+                x[i] *= x[i + w];
+            }
         check_floats(&s, "tree", sums, (float[]){lane[0], x[0], top, bottom}, 4);
         buffers_end(&s, "lanes");
     }
@@ -208,7 +217,10 @@ static void measure(const Function *f, float to, double promised) {
         for (int i = 0; i < 16; i++) {
             if (!(fabsf(x[i]) <= to)) continue;
             double error = ulps(y[i], f->exact(x[i]));
-            if (error > worst) worst = error, at = x[i];
+            if (error > worst) {
+                worst = error;
+                at = x[i];
+            }
         }
     }
     printf("accuracy %s: at most %.3f ulp, promised %.1f (worst at %a) %s\n", f->name, worst, promised, (double)at,

@@ -301,9 +301,10 @@ static float reference_group(const BlockProduct *p, const uint8_t *block, int co
     const q8_block *x = p->x ? p->x + k / 32 : NULL;
     for (int i = 0; i < b.group && k + i < p->k; i++) {
         int q = reference_integer(p->format, block, column, first + i);
-        if (p->x)
-            integer += q * x->q[(k + i) % 32], row += x->q[(k + i) % 32];
-        else
+        if (p->x) {
+            integer += q * x->q[(k + i) % 32];
+            row += x->q[(k + i) % 32];
+        } else
             sum = sf_fma(p->floats[k + i], reference_value(p, block, column, first + i), sum);
     }
     if (!p->x) return sum;
@@ -404,11 +405,14 @@ static void test_case(Suite *s, Case c) {
     float *got = buffer_floats(size), *expected = buffer_floats(size);
     bool quantized = in_blocks(c.format) && !c.floats;
     matmul_args m = {.panels = panels, .k = c.k, .x_stride = quantized ? blocks_of(c.k) : c.k, .rows = c.rows, .w = o.packed};
-    m.streamed = c.streamed, m.x = quantized ? (const void *)o.quantized : o.x;
+    m.streamed = c.streamed;
+    m.x = quantized ? (const void *)o.quantized : o.x;
     int split = c.split < units ? c.split : units;
-    m.first = split, m.last = units;
+    m.first = split;
+    m.last = units;
     multiply(&c, &m, &(Output){got, c.n, stride});
-    m.first = 0, m.last = split;
+    m.first = 0;
+    m.last = split;
     multiply(&c, &m, &(Output){got, c.n, stride});
     for (int r = 0; r < c.rows; r++)
         for (int n = 0; n < c.n; n++) {
@@ -481,7 +485,8 @@ static void random_index(int entries, int32_t *index, int32_t *order) {
 static void test_experts(Suite *s, Case c, int slots, bool shared) {
     int panels = (c.n + 15) / 16, entries = c.rows * slots, of_one = panels * 16, stride = c.n + 3;
     Case all = c;
-    all.n = EXPERTS * of_one, all.rows = shared ? c.rows : entries;
+    all.n = EXPERTS * of_one;
+    all.rows = shared ? c.rows : entries;
     Operands o = operands(&all);
     int32_t index[MOST_ENTRIES], order[MOST_ENTRIES];
     random_index(entries, index, order);
@@ -489,11 +494,14 @@ static void test_experts(Suite *s, Case c, int slots, bool shared) {
     size_t panel = integers ? block_panel_bytes(c.format, c.k) : panel_bytes(c.format, c.k), size = (size_t)(entries * stride);
     experts_args e = {EXPERTS, slots, panel * (size_t)(panels * (1 + c.glu)), entries, index, order};
     matmul_args m = {.panels = panels, .k = c.k, .x_stride = integers ? blocks_of(c.k) : c.k, .rows = entries, .w = o.packed};
-    m.streamed = c.streamed, m.x_slots = shared ? slots : 1, m.x = integers ? (const void *)o.quantized : o.x;
+    m.streamed = c.streamed;
+    m.x_slots = shared ? slots : 1;
+    m.x = integers ? (const void *)o.quantized : o.x;
     float *got = buffer_floats(size), *expected = buffer_floats(size);
     int units = expert_units(panels, entries, slots), split = c.split < units ? c.split : units;
     for (int part = 0; part < 2; part++) {
-        m.first = part ? 0 : split, m.last = part ? split : units;
+        m.first = part ? 0 : split;
+        m.last = part ? split : units;
         expert_matmul(product_of(&c), m, &e, sink_of(&c, &(Output){got, c.n, stride}));
     }
     for (int i = 0; i < entries; i++)
@@ -563,7 +571,8 @@ void test_mutation(void) {
     for (int i = 0; i < 4000; i++) w[i] = o.w[i / 100 * 100 + 99 - i % 100];
     matmul_args m = {.panels = 3, .k = 100, .x_stride = 100, .rows = 3, .x = o.x, .w = o.packed, .first = 0, .last = 3};
     multiply(&c, &m, &(Output){forward, 40, 40});
-    m.x = x, m.w = pack_floats(WEIGHT_F32, 40, 100, w);
+    m.x = x;
+    m.w = pack_floats(WEIGHT_F32, 40, 100, w);
     multiply(&c, &m, &(Output){backward, 40, 40});
     int differ = 0;
     float largest = 0;

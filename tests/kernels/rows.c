@@ -11,7 +11,10 @@ static void reference_quantize(int n, const float *x, q8_block *q) {
     bool zero = !(top >= 0x1p-100f), none = zero || top == INFINITY;
     *q = (q8_block){.scale = zero ? 0 : top / 127.0f};
     for (int i = 0; i < n; i++) q->q[i] = (int8_t)(none || x[i] != x[i] ? 0 : rintf(x[i] * (127.0f / top)));
-    for (int i = 0; i < 32; i++) q->start -= 128 * q->q[i], q->first += i < 16 ? q->q[i] : 0;
+    for (int i = 0; i < 32; i++) {
+        q->start -= 128 * q->q[i];
+        q->first += i < 16 ? q->q[i] : 0;
+    }
 }
 
 void test_quantize(void) {

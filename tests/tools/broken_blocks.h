@@ -74,7 +74,8 @@ static void gguf_part_renamed(void) {
     open_checkpoint("model.gguf");
 }
 static void gguf_part_other(void) {
-    write_part(FIRST, 0, 2, 2), write_part(SECOND, 1, 3, 2);
+    write_part(FIRST, 0, 2, 2);
+    write_part(SECOND, 1, 3, 2);
     open_checkpoint(FIRST);
 }
 static void gguf_part_first_number(void) {
@@ -82,7 +83,8 @@ static void gguf_part_first_number(void) {
     open_checkpoint(FIRST);
 }
 static void gguf_part_count(void) {
-    write_part(FIRST, 0, 2, 3), write_part(SECOND, 1, 2, 3);
+    write_part(FIRST, 0, 2, 3);
+    write_part(SECOND, 1, 2, 3);
     open_checkpoint(FIRST);
 }
 static void gguf_part_overlap(void) {
@@ -115,7 +117,8 @@ static void gguf_part_text(void) {
     open_checkpoint(FIRST);
 }
 static void gguf_part_same(void) {
-    write_part(FIRST, 0, 2, 2), write_part(SECOND, 0, 2, 2);
+    write_part(FIRST, 0, 2, 2);
+    write_part(SECOND, 0, 2, 2);
     open_checkpoint(FIRST);
 }
 

@@ -132,7 +132,10 @@ static void gguf_unread_gating(void) {
 static void gguf_unread_clamps(void) {
     begin_model(1, 1);
     key("llama.swiglu_clamp_exp", ARRAY);
-    u32(F32), u64(2), f32(0), f32(7);
+    u32(F32);
+    u64(2);
+    f32(0);
+    f32(7);
     describe((Described){"blk.0.attn_q.weight", 4, 4, 0, 0});
     open_gguf(64);
 }
@@ -179,7 +182,10 @@ static void open_gemma(const char *architecture, const char *name, uint32_t valu
     char text[80];
     begin(3, 0, 7);
     put_string("general.architecture", architecture);
-    for (int i = 0; i < 4; i++) snprintf(text, sizeof text, "%s.%s", architecture, keys[i]), put_u32(text, 4);
+    for (int i = 0; i < 4; i++) {
+        snprintf(text, sizeof text, "%s.%s", architecture, keys[i]);
+        put_u32(text, 4);
+    }
     snprintf(text, sizeof text, "%s.attention.layer_norm_rms_epsilon", architecture);
     key(text, F32);
     f32(1e-5f);
@@ -249,14 +255,21 @@ static void gguf_layers_differ(void) {
     begin(3, 0, 2);
     put_string("general.architecture", "llama");
     key("llama.embedding_length", ARRAY);
-    u32(I32), u64(3), u32(4), u32(0), u32(8);
+    u32(I32);
+    u64(3);
+    u32(4);
+    u32(0);
+    u32(8);
     open_gguf(0);
 }
 
 static void gguf_numbers_of_too_few_layers(void) {
     begin_model(0, 1);
     key("llama.attention.head_count_kv", ARRAY);
-    u32(I32), u64(2), u32(1), u32(1);
+    u32(I32);
+    u64(2);
+    u32(1);
+    u32(1);
     open_gguf(0);
 }
 
@@ -350,7 +363,10 @@ static void gguf_list_length(void) {
     begin(3, 0, 8);
     apertus();
     key("xielu.alpha_n", ARRAY);
-    u32(F32), u64(2), f32(1), f32(2);
+    u32(F32);
+    u64(2);
+    f32(1);
+    f32(2);
     open_gguf(0);
 }
 
@@ -372,9 +388,13 @@ static void gguf_head_huge(void) {
 static void open_table(const char *name, float factor) {
     begin_model(1, 0);
     string(name);
-    u32(1), u64(2), u32(0), u64(0);
+    u32(1);
+    u64(2);
+    u32(0);
+    u64(0);
     zeros(-out.length & 31);
-    f32(factor), f32(factor);
+    f32(factor);
+    f32(factor);
     open_gguf(0);
 }
 static void gguf_rope_zero(void) { open_table("rope_freqs.weight", 0); }
@@ -413,7 +433,10 @@ static void open_scaled(const char *architecture, const char *type) {
     put_string("general.architecture", architecture);
     put_string(arena_printf(arena, "%s.rope.scaling.type", architecture), type);
     for (int i = 0; i < SIZES; i++) put_u32(arena_printf(arena, "%s.%s", architecture, sizes[i]), 4);
-    for (int i = 0; i < FLOATS; i++) key(arena_printf(arena, "%s.%s", architecture, floats[i]), F32), f32(2);
+    for (int i = 0; i < FLOATS; i++) {
+        key(arena_printf(arena, "%s.%s", architecture, floats[i]), F32);
+        f32(2);
+    }
     describe((Described){"token_embd.weight", 4, 4, 0, 0});
     open_gguf(64);
 }

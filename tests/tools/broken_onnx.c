@@ -307,7 +307,10 @@ static bool make_case(const char *name, Text *model) {
 
 static int run_case(const char *name) {
     Text model;
-    if (!make_case(name, &model)) return fprintf(stderr, "no case %s\n", name), 2;
+    if (!make_case(name, &model)) {
+        fprintf(stderr, "no case %s\n", name);
+        return 2;
+    }
     write_neighbours();
     write_model(model);
     set_limits();
@@ -323,7 +326,11 @@ static void each_name(Visit visit) {
 
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
-    if (!strcmp(what, "--valid")) return write_model(valid()), import("model.onnx"), 0;
+    if (!strcmp(what, "--valid")) {
+        write_model(valid());
+        import("model.onnx");
+        return 0;
+    }
     if (!strcmp(what, "--cuts")) return try_cuts() > 0;
     if (!strcmp(what, "--flips") && argc == 4) return try_flips(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10)) > 0;
     return run_cases(argc, argv, each_name, run_case);

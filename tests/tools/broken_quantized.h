@@ -363,7 +363,9 @@ static void open_quantized(const char *config, const char *tensors) {
     json(config);
     json("}}");
     write_out("config.json");
-    text_free(&header), text_free(&data), text_free(&metadata);
+    text_free(&header);
+    text_free(&data);
+    text_free(&metadata);
     open_checkpoint(".");
 }
 #endif

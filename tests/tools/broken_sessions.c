@@ -67,7 +67,8 @@ int main(int argc, char **argv) {
         all &= refused(argv[1], argv[3], bytes, "the header of the slot");
     }
     // Fewer tokens than the slot has read: what was a token is text now.
-    put(TOKENS, 1, 8), put(READ, get(READ) + 2 * (get(TOKENS) - 1), 8);
+    put(TOKENS, 1, 8);
+    put(READ, get(READ) + 2 * (get(TOKENS) - 1), 8);
     all &= refused(argv[1], argv[3], bytes, "a slot that is longer than its tokens");
     return !all;
 }

@@ -25,7 +25,8 @@ static const TableCase gguf_tables[] = {
 };
 
 static void open_gguf_table(const TableCase *c) {
-    mkdir("gguf", 0700), mkdir("gguf/parts", 0700);
+    mkdir("gguf", 0700);
+    mkdir("gguf/parts", 0700);
     write_file("gguf/x", c->table, strlen(c->table));
     write_file("gguf/parts/p", c->part, strlen(c->part));
     setenv("LIBRARY", ".", 1);

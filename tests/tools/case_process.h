@@ -55,7 +55,8 @@ static void visit_name(const char *name) { puts(name); }
 
 static int run_cases(int argc, char **argv, void (*each_name)(Visit), RunCase run) {
     if (argc == 3 && !strcmp(argv[1], "--each")) {
-        texts = argv[2], run_this = run;
+        texts = argv[2];
+        run_this = run;
         each_name(visit_process);
         return wrong > 0;
     }

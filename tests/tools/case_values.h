@@ -57,10 +57,14 @@ static inline int read_case_value(Arena *arena, const char *path, const BurinOnn
         const BurinOnnx__OptionalData *optional = burin_onnx__optional_data__unpack(&allocator, size, bytes);
         if (!optional) diag_fatal(NO_LOC, "%s is not an optional value", path);
         sequence = optional->sequence_value;
-        if (optional->tensor_value) return list[0] = case_tensor(arena, path, optional->tensor_value), 1;
+        if (optional->tensor_value) {
+            list[0] = case_tensor(arena, path, optional->tensor_value);
+            return 1;
+        }
         if (!sequence) return 0;
     } else {
-        return list[0] = read_case_tensor(arena, path), 1;
+        list[0] = read_case_tensor(arena, path);
+        return 1;
     }
     if (!sequence) diag_fatal(NO_LOC, "%s is not a sequence", path);
     int n = 0;
@@ -78,7 +82,8 @@ static inline void shape_text(char *out, size_t size, const Tensor *t) {
 // What is different (types, shapes and strings exactly), or NULL.
 static inline const char *tensor_difference(Arena *arena, const Tensor *got, const Tensor *expected) {
     char a[128], b[128];
-    shape_text(a, sizeof a, got), shape_text(b, sizeof b, expected);
+    shape_text(a, sizeof a, got);
+    shape_text(b, sizeof b, expected);
     if (strcmp(a, b)) return arena_printf(arena, "result is %s, not %s", a, b);
     for (int64_t i = 0, n = tensor_count(expected); i < n; i++) {
         if (expected->dtype == DT_string) {

@@ -15,7 +15,8 @@ static json_t *run(const char *program, const char *text) {
     pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]), close(ends[1]);
+        close(ends[0]);
+        close(ends[1]);
         execl(program, program, "--format", "json", "--", text, (char *)NULL);
         _exit(127);
     }
@@ -31,7 +32,9 @@ static double cosine(const json_t *a, const json_t *b) {
     double ab = 0, aa = 0, bb = 0;
     for (size_t i = 0; i < json_array_size(a); i++) {
         double x = json_number_value(json_array_get(a, i)), y = json_number_value(json_array_get(b, i));
-        ab += x * y, aa += x * x, bb += y * y;
+        ab += x * y;
+        aa += x * x;
+        bb += y * y;
     }
     return json_array_size(a) == json_array_size(b) ? ab / sqrt(aa * bb) : -1;
 }
@@ -44,9 +47,10 @@ int main(int argc, char **argv) {
         bool same_text = json_equal(json_object_get(got, "text"), json_object_get(c, "text")),
              same_ids = json_equal(json_object_get(got, "ids"), json_object_get(c, "ids"));
         double near = cosine(json_object_get(got, "embedding"), json_object_get(c, "embedding"));
-        if (!same_text || !same_ids || !(near >= 0.999999))
-            printf("case %zu: %s%scosine %.9f\n", i, same_text ? "" : "another text, ", same_ids ? "" : "other ids, ", near),
-                wrong++;
+        if (!same_text || !same_ids || !(near >= 0.999999)) {
+            printf("case %zu: %s%scosine %.9f\n", i, same_text ? "" : "another text, ", same_ids ? "" : "other ids, ", near);
+            wrong++;
+        }
         json_decref(got);
     }
     printf("%zu cases, %d wrong\n", json_array_size(list), wrong);

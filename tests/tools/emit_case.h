@@ -33,8 +33,10 @@ static inline void case_write_program(CasePlace at, Program *p) {
     Text t = {0};
     const Target *cpu = target_find("x86-64-v3", false);
     name_functions(p);
-    emit_program(p, &t), case_write(at, ".c", &t);
-    emit_header(p, &t), case_write(at, "_plan.h", &t);
+    emit_program(p, &t);
+    case_write(at, ".c", &t);
+    emit_header(p, &t);
+    case_write(at, "_plan.h", &t);
     emit_dispatch(p,
                   &(DispatchOptions){.cpus = &cpu,
                                      .n_cpus = 1,
@@ -89,7 +91,9 @@ static inline void case_report(void (*f)(const void *), const void *what) {
     if (pipe(ends)) diag_fatal(NO_LOC, "no pipe");
     pid_t child = fork();
     if (child == 0) {
-        dup2(ends[1], 1), dup2(ends[1], 2), close(ends[0]);
+        dup2(ends[1], 1);
+        dup2(ends[1], 2);
+        close(ends[0]);
         alarm(CASE_SECONDS);
         f(what);
         _exit(1);
@@ -97,7 +101,8 @@ static inline void case_report(void (*f)(const void *), const void *what) {
     close(ends[1]);
     for (ssize_t n; (n = read(ends[0], more, sizeof more)) > 0;) {
         size_t room = sizeof text - 1 - length, kept = (size_t)n < room ? (size_t)n : room;
-        memcpy(text + length, more, kept), length += kept;
+        memcpy(text + length, more, kept);
+        length += kept;
     }
     text[length] = 0;
     close(ends[0]);

@@ -30,8 +30,11 @@ int main(int argc, char **argv) {
         int n = tokens - at < chunk ? tokens - at : chunk;
         int32_t token[MAX_TOKENS], slot[MAX_TOKENS] = {0}, position[MAX_TOKENS];
         uint8_t logit_rows[MAX_TOKENS];
-        for (int i = 0; i < n; i++)
-            token[i] = (int32_t)(((at + i) * 37 + 11) % vocabulary(g)), position[i] = at + i, logit_rows[i] = (at + i) % 3 != 1;
+        for (int i = 0; i < n; i++) {
+            token[i] = (int32_t)(((at + i) * 37 + 11) % vocabulary(g));
+            position[i] = at + i;
+            logit_rows[i] = (at + i) % 3 != 1;
+        }
         Tensor rows[4] = {row_values(DT_i32, n, token), row_values(DT_i32, n, slot), row_values(DT_i32, n, position),
                           row_values(DT_bool, n, logit_rows)};
         const Tensor *logits[1];

@@ -65,14 +65,19 @@ static void write_weights(const char *formulas, const char *path, bool wide) {
     text_append(&file, header.data, header.length);
     text_append(&file, data.data, data.length);
     write_file(path, file.data, file.length);
-    text_free(&header), text_free(&data), text_free(&file);
+    text_free(&header);
+    text_free(&data);
+    text_free(&file);
 }
 
 int main(int argc, char **argv) {
     char path[4096];
     DIR *folder = argc >= 3 ? opendir(argv[1]) : NULL;
     bool wide = argc == 4 && !strcmp(argv[3], "F64");
-    if (!folder || argc != 3 + wide) return fprintf(stderr, "usage: family_weights FOLDER OUT [F64]\n"), 2;
+    if (!folder || argc != 3 + wide) {
+        fprintf(stderr, "usage: family_weights FOLDER OUT [F64]\n");
+        return 2;
+    }
     mkdir(argv[2], 0777);
     for (const struct dirent *e; (e = readdir(folder));) {
         if (*e->d_name == '.') continue;

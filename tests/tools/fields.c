@@ -81,14 +81,20 @@ static bool check_line(Fields *f, char *line, const char *folder) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 2) return fprintf(stderr, "usage: fields TABLE [FOLDER]\n"), 2;
+    if (argc < 2) {
+        fprintf(stderr, "usage: fields TABLE [FOLDER]\n");
+        return 2;
+    }
     Fields f = {.arena = arena_new(), .library = "dsl"};
     Map *maps[] = {&f.files, &f.declared, &f.read};
     for (int i = 0; i < 3; i++) map_init(maps[i], f.arena);
     char *text = read_text_file(argv[1], NULL), *rest = text;
     int wrong = 0, lines = 0;
     for (char *line; (line = strsep(&rest, "\n"));)
-        if (*line && *line != '#') wrong += !check_line(&f, line, argc > 2 ? argv[2] : "dsl/models"), lines++;
+        if (*line && *line != '#') {
+            wrong += !check_line(&f, line, argc > 2 ? argv[2] : "dsl/models");
+            lines++;
+        }
     free(text);
     arena_free(f.arena);
     return wrong || !lines;

@@ -58,7 +58,9 @@ static void add_json(Text *out, const char *text, size_t n) {
     json_t *v = json_loadb(text, n, JSON_DECODE_ANY, NULL), *other = json_replaced(v);
     char *written = json_dumps(other, JSON_COMPACT | JSON_ENCODE_ANY);
     text_add(out, "%s", written);
-    free(written), json_decref(v), json_decref(other);
+    free(written);
+    json_decref(v);
+    json_decref(other);
 }
 
 static void add_safetensors(Text *out, const char *data, size_t n) {
@@ -91,7 +93,8 @@ static void copy_string(GgufReader *r) {
     uint64_t n;
     memcpy(&n, r->at, sizeof n);
     Text t = replaced(r->at + 8, n);
-    r->at += 8 + n, n = t.length;
+    r->at += 8 + n;
+    n = t.length;
     text_append(r->out, (char *)&n, sizeof n);
     text_append(r->out, t.data, t.length);
     text_free(&t);
@@ -114,11 +117,15 @@ static void add_gguf(Text *out, const char *data, size_t n) {
     GgufReader r = {data, out};
     copy_number(&r, 8);
     uint64_t tensors = copy_number(&r, 8), values = copy_number(&r, 8);
-    for (uint64_t i = 0; i < values; i++) copy_string(&r), copy_value(&r, copy_number(&r, 4));
+    for (uint64_t i = 0; i < values; i++) {
+        copy_string(&r);
+        copy_value(&r, copy_number(&r, 4));
+    }
     for (uint64_t i = 0; i < tensors; i++) {
         copy_string(&r);
         for (uint64_t rank = copy_number(&r, 4); rank; rank--) copy_number(&r, 8);
-        copy_number(&r, 4), copy_number(&r, 8);
+        copy_number(&r, 4);
+        copy_number(&r, 8);
     }
     size_t from = ((size_t)(r.at - data) + 31) / 32 * 32;
     while (out->length % 32) text_append(out, "", 1);
@@ -163,7 +170,8 @@ static void add_ir(Text *out, const char *data, size_t n) {
     const char *end = data + n;
     if (!strncmp(data, "// {", 4)) {
         size_t line = strcspn(data, "\n");
-        text_add(out, "// "), add_json(out, data + 3, line - 3);
+        text_add(out, "// ");
+        add_json(out, data + 3, line - 3);
         data += line;
     }
     while (data < end) {
@@ -195,10 +203,13 @@ static const char *unescaped(const char *text) {
     Text t = {0};
     for (; *text; text++) {
         char c = *text;
-        if (c == '\\' && text[1] == 'n')
-            c = '\n', text++;
-        else if (c == '\\' && text[1] == '0')
-            c = (char)strtol((char[]){text[1], text[2], text[3], 0}, NULL, 8), text += 3;
+        if (c == '\\' && text[1] == 'n') {
+            c = '\n';
+            text++;
+        } else if (c == '\\' && text[1] == '0') {
+            c = (char)strtol((char[]){text[1], text[2], text[3], 0}, NULL, 8);
+            text += 3;
+        }
         text_append(&t, &c, 1);
     }
     return t.data;
@@ -208,13 +219,17 @@ int main(int argc, char **argv) {
     bool list = argc == 3 && !strcmp(argv[1], "--list");
     if (argc != 5 && !list) return 2;
     const char *in = list ? argv[2] : argv[1];
-    if (!list) word = argv[3], by = unescaped(argv[4]);
+    if (!list) {
+        word = argv[3];
+        by = unescaped(argv[4]);
+    }
     Text out = {0};
     size_t n;
     char *data = read_text_file(in, &n);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (text_ends_with(in, formats[i].end)) formats[i].add(&out, data, n);
     if (!list) write_file(argv[2], out.data, out.length);
-    free(data), text_free(&out);
+    free(data);
+    text_free(&out);
     return 0;
 }

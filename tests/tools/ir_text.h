@@ -16,7 +16,10 @@ static inline void fill_constant(Arena *arena, Node *n) {
     int64_t count = 1;
     const Attr *name = attr_find(n, "name");
     *t = (Tensor){.dtype = n->type.dtype, .rank = n->type.rank, .name = name ? name->s : NULL};
-    for (int i = 0; i < t->rank; i++) dim_is_const(n->type.dim[i], &t->dim[i]), count *= t->dim[i];
+    for (int i = 0; i < t->rank; i++) {
+        dim_is_const(n->type.dim[i], &t->dim[i]);
+        count *= t->dim[i];
+    }
     t->bytes = dtype_bytes(t->dtype, count);
     void *data = arena_alloc(arena, t->bytes);
     uint64_t state = n->hash * 977;

@@ -12,7 +12,10 @@ static const uint64_t BYTES = (uint64_t)ROWS * COLUMNS * 4;
 // The end of a file whose last field holds BYTES zeros: the length of each message around it counts them.
 static void write_hole(const char *path, Text *head, uint64_t bytes) {
     write_file(path, head->data, head->length);
-    if (truncate(path, (off_t)(head->length + bytes))) perror(path), exit(1);
+    if (truncate(path, (off_t)(head->length + bytes))) {
+        perror(path);
+        exit(1);
+    }
     text_free(head);
 }
 
@@ -23,7 +26,10 @@ static void open_message(Text *t, int field, uint64_t bytes) {
 
 static Text weight_head(void) {
     Text t = {0};
-    wire_int(&t, 1, ROWS), wire_int(&t, 1, COLUMNS), wire_int(&t, 2, 1), wire_text(&t, 8, "W");
+    wire_int(&t, 1, ROWS);
+    wire_int(&t, 1, COLUMNS);
+    wire_int(&t, 2, 1);
+    wire_text(&t, 8, "W");
     open_message(&t, 9, BYTES);
     return t;
 }
@@ -39,11 +45,14 @@ int main(void) {
     Text weight = weight_head(), graph = graph_head(), model = {0}, opset = {0};
     open_message(&graph, 5, weight.length + BYTES);
     text_append(&graph, weight.data, weight.length);
-    wire_int(&opset, 2, 20), wire_int(&model, 1, 10), wire_message(&model, 8, &opset);
+    wire_int(&opset, 2, 20);
+    wire_int(&model, 1, 10);
+    wire_message(&model, 8, &opset);
     open_message(&model, 7, graph.length + BYTES);
     text_append(&model, graph.data, graph.length);
     write_hole("inside.onnx", &model, BYTES);
-    text_free(&weight), text_free(&graph);
+    text_free(&weight);
+    text_free(&graph);
 
     Text beside = onnx_of_text(
              "ir 10\nopset 20\nnode MatMul x W -> y\ninput x f32 [T,4096]\noutput y f32 [T,196608]\n"

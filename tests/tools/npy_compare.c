@@ -27,7 +27,10 @@ static int64_t worst_place(const float *got, const float *expected, int64_t n, d
     *worst = 0;
     for (int64_t i = 0; i < n && !isnan(*worst); i++) {
         double d = fabs((double)got[i] - (double)expected[i]);
-        if (!(d <= *worst)) *worst = d, where = i;
+        if (!(d <= *worst)) {
+            *worst = d;
+            where = i;
+        }
     }
     return where;
 }
@@ -46,6 +49,7 @@ int main(int argc, char **argv) {
     } else {
         printf("%s is [%lld, %lld], %s is [%lld, %lld]\n", argv[1], rows, columns, argv[2], rows_expected, columns_expected);
     }
-    free(got.data), free(expected.data);
+    free(got.data);
+    free(expected.data);
     return worst <= strtod(argv[3], NULL) ? 0 : 1;
 }

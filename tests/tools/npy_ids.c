@@ -7,7 +7,10 @@
 int main(int argc, char **argv) {
     burin_array a;
     const char *error = argc == 2 ? burin_npy_read(&a, argv[1]) : "is missing: npy_ids FILE";
-    if (error) return fprintf(stderr, "npy_ids: %s %s\n", argc > 1 ? argv[1] : "FILE", error), 2;
+    if (error) {
+        fprintf(stderr, "npy_ids: %s %s\n", argc > 1 ? argv[1] : "FILE", error);
+        return 2;
+    }
     for (size_t i = 0; i < a.count; i++) printf("%s%lld", i ? "," : "", (long long)burin_load_integer(a.element, a.data, i));
     putchar('\n');
     free(a.data);

@@ -8,6 +8,7 @@ int main(int argc, char **argv) {
     while (fgets(line, sizeof line, stdin)) text_append(&text, line, strlen(line));
     Text model = onnx_of_text(text.data);
     write_file(argv[1], model.data, model.length);
-    text_free(&text), text_free(&model);
+    text_free(&text);
+    text_free(&model);
     return 0;
 }

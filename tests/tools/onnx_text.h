@@ -72,7 +72,8 @@ static inline void wire_message(Text *t, int field, Text *inner) {
 // Splits the next line at spaces; false at the end of the text.
 static inline bool onnx_next_line(OnnxText *o) {
     free(o->line);
-    o->line = NULL, o->n = 0;
+    o->line = NULL;
+    o->n = 0;
     if (!*o->at) return false;
     size_t length = strcspn(o->at, "\n");
     o->line = strndup(o->at, length);
@@ -86,7 +87,10 @@ static inline bool word_is(const OnnxText *o, int i, const char *text) { return 
 static inline int onnx_element_number(const char *name) {
     DType wanted, found;
     if (*name == 't') return atoi(name + 1);
-    if (!dtype_parse(name, &wanted)) fprintf(stderr, "no element type %s\n", name), exit(2);
+    if (!dtype_parse(name, &wanted)) {
+        fprintf(stderr, "no element type %s\n", name);
+        exit(2);
+    }
     for (int i = 1; i < 64; i++)
         if (onnx_dtype(i, &found) && found == wanted) return i;
     return 0;
@@ -138,7 +142,10 @@ static inline void onnx_elements_of(OnnxText *o, Text *t, int first, DType type,
         uint64_t v = 0;
         memcpy(&v, data + i, width);
         if (type == DT_f32) wire_float(t, 4, ((float *)data)[i / 4]);
-        if (type == DT_f64) wire_tag(t, 10, 1), text_append(t, (char *)data + i, 8);
+        if (type == DT_f64) {
+            wire_tag(t, 10, 1);
+            text_append(t, (char *)data + i, 8);
+        }
         if (type == DT_f32 || type == DT_f64) continue;
         wire_int(t, type == DT_i64 ? 7 : type == DT_u64 || type == DT_u32 ? 11 : 5, (int64_t)v);
     }
@@ -179,11 +186,15 @@ static inline Text onnx_sparse_of(OnnxText *o) {
     for (int i = 0; i < n; i++) value[i] = strtof(o->word[5 + i], NULL);
     int n_index = o->n - 6 - n;
     for (int i = 0; i < n_index; i++) index[i] = strtoll(o->word[6 + n + i], NULL, 10);
-    wire_int(&values, 1, n), wire_int(&values, 2, 1);
+    wire_int(&values, 1, n);
+    wire_int(&values, 2, 1);
     if (strcmp(o->word[1], "-")) wire_text(&values, 8, o->word[1]);
     wire_bytes(&values, 9, value, (size_t)n * 4);
-    wire_int(&indices, 1, n_index), wire_int(&indices, 2, 7), wire_bytes(&indices, 9, index, (size_t)n_index * 8);
-    wire_message(&t, 1, &values), wire_message(&t, 2, &indices);
+    wire_int(&indices, 1, n_index);
+    wire_int(&indices, 2, 7);
+    wire_bytes(&indices, 9, index, (size_t)n_index * 8);
+    wire_message(&t, 1, &values);
+    wire_message(&t, 2, &indices);
     onnx_dims(&t, 3, o->word[3]);
     return t;
 }
@@ -253,17 +264,22 @@ static inline Text onnx_attribute_of(OnnxText *o, const char *word) {
     int kind = A_INT;
     wire_bytes(&t, 1, word, (size_t)(v - 1 - word));
     if ((name = after(v, "graph:"))) {
-        wire_bytes(&t, 6, onnx_named(o, name)->data, onnx_named(o, name)->length), kind = A_GRAPH;
+        wire_bytes(&t, 6, onnx_named(o, name)->data, onnx_named(o, name)->length);
+        kind = A_GRAPH;
     } else if ((name = after(v, "tensor:"))) {
-        wire_bytes(&t, 5, onnx_named(o, name)->data, onnx_named(o, name)->length), kind = A_TENSOR;
+        wire_bytes(&t, 5, onnx_named(o, name)->data, onnx_named(o, name)->length);
+        kind = A_TENSOR;
     } else if ((name = after(v, "ref:"))) {
-        wire_bytes(&t, 21, name, strcspn(name, "/")), kind = atoi(strchr(name, '/') + 1);
+        wire_bytes(&t, 21, name, strcspn(name, "/"));
+        kind = atoi(strchr(name, '/') + 1);
     } else if (*v == '[') {
         kind = onnx_list(&t, v);
     } else if (*v == '\'') {
-        wire_bytes(&t, 4, v + 1, strlen(v) - 2), kind = A_STRING;
+        wire_bytes(&t, 4, v + 1, strlen(v) - 2);
+        kind = A_STRING;
     } else if (looks_like_float(v)) {
-        wire_float(&t, 2, strtof(v, NULL)), kind = A_FLOAT;
+        wire_float(&t, 2, strtof(v, NULL));
+        kind = A_FLOAT;
     } else {
         wire_int(&t, 3, strtoll(v, NULL, 10));
     }
@@ -307,10 +323,22 @@ static inline bool onnx_graph_line(OnnxText *o, Text *g) {
     Text t = {0};
     int field = 0;
     for (size_t i = 0; i < 3; i++)
-        if (word_is(o, 0, values[i].word)) t = onnx_value_of(o), field = values[i].field;
-    if (word_is(o, 0, "tensor")) t = onnx_tensor_of(o, 1), field = 5;
-    if (word_is(o, 0, "node")) t = onnx_node_of(o), field = 1;
-    if (word_is(o, 0, "sparse")) t = onnx_sparse_of(o), field = 15;
+        if (word_is(o, 0, values[i].word)) {
+            t = onnx_value_of(o);
+            field = values[i].field;
+        }
+    if (word_is(o, 0, "tensor")) {
+        t = onnx_tensor_of(o, 1);
+        field = 5;
+    }
+    if (word_is(o, 0, "node")) {
+        t = onnx_node_of(o);
+        field = 1;
+    }
+    if (word_is(o, 0, "sparse")) {
+        t = onnx_sparse_of(o);
+        field = 15;
+    }
     if (word_is(o, 0, "data")) {
         onnx_keep(o, o->word[1], onnx_tensor_of(o, 1));
         return true;
@@ -339,9 +367,18 @@ static inline void onnx_function_line(OnnxText *o, Text *t) {
     Text inner = {0};
     int field = word_is(o, 0, "takes") ? 4 : word_is(o, 0, "gives") ? 5 : word_is(o, 0, "attribute") ? 6 : 0;
     for (int i = 1; field && i < o->n; i++) wire_text(t, field, o->word[i]);
-    if (word_is(o, 0, "node")) inner = onnx_node_of(o), wire_message(t, 7, &inner);
-    if (word_is(o, 0, "opset")) inner = onnx_opset_of(o), wire_message(t, 9, &inner);
-    if (word_is(o, 0, "default")) inner = onnx_attribute_of(o, o->word[1]), wire_message(t, 11, &inner);
+    if (word_is(o, 0, "node")) {
+        inner = onnx_node_of(o);
+        wire_message(t, 7, &inner);
+    }
+    if (word_is(o, 0, "opset")) {
+        inner = onnx_opset_of(o);
+        wire_message(t, 9, &inner);
+    }
+    if (word_is(o, 0, "default")) {
+        inner = onnx_attribute_of(o, o->word[1]);
+        wire_message(t, 11, &inner);
+    }
 }
 
 static inline Text onnx_function_of(OnnxText *o) {
@@ -361,12 +398,21 @@ static inline Text onnx_of_text(const char *text) {
         if (onnx_graph_line(&o, &graph) || !o.n) continue;
         if (word_is(&o, 0, "ir")) wire_int(&model, 1, atoll(o.word[1]));
         if (word_is(&o, 0, "producer")) wire_text(&model, 2, o.word[1]);
-        if (word_is(&o, 0, "opset")) part = onnx_opset_of(&o), wire_message(&model, 8, &part);
-        if (word_is(&o, 0, "function")) part = onnx_function_of(&o), wire_message(&model, 25, &part);
+        if (word_is(&o, 0, "opset")) {
+            part = onnx_opset_of(&o);
+            wire_message(&model, 8, &part);
+        }
+        if (word_is(&o, 0, "function")) {
+            part = onnx_function_of(&o);
+            wire_message(&model, 25, &part);
+        }
     }
     wire_text(&graph, 2, "main");
     wire_message(&model, 7, &graph);
-    for (int i = 0; i < o.n_named; i++) free(o.named[i].name), text_free(&o.named[i].bytes);
+    for (int i = 0; i < o.n_named; i++) {
+        free(o.named[i].name);
+        text_free(&o.named[i].bytes);
+    }
     return model;
 }
 #endif

@@ -15,7 +15,8 @@ static File read_file(const char *path) {
     File f = {0};
     FILE *in = fopen(path, "rb");
     if (!in || fseek(in, 0, SEEK_END)) exit(2);
-    f.size = (size_t)ftell(in), f.data = malloc(f.size + 1);
+    f.size = (size_t)ftell(in);
+    f.data = malloc(f.size + 1);
     rewind(in);
     if (!f.data || fread(f.data, 1, f.size, in) != f.size) exit(2);
     fclose(in);
@@ -30,7 +31,10 @@ static char *tensor(const File *f, const char *name, size_t *bytes) {
     uint64_t length;
     memcpy(&length, f->data, 8);
     const json_t *offsets = json_object_get(json_object_get(f->header, name), "data_offsets");
-    if (!offsets) fprintf(stderr, "no tensor %s\n", name), exit(2);
+    if (!offsets) {
+        fprintf(stderr, "no tensor %s\n", name);
+        exit(2);
+    }
     json_int_t from = json_integer_value(json_array_get(offsets, 0)), to = json_integer_value(json_array_get(offsets, 1));
     *bytes = (size_t)(to - from);
     return f->data + 8 + length + from;
@@ -42,7 +46,8 @@ static void swap(const File *f, const char *a, const char *b) {
     if (n != m) exit(2);
     for (size_t i = 0; i < n; i++) {
         char byte = x[i];
-        x[i] = y[i], y[i] = byte;
+        x[i] = y[i];
+        y[i] = byte;
     }
 }
 
@@ -51,7 +56,11 @@ static void transpose(const File *f, const char *name) {
     float *x = (float *)(void *)tensor(f, name, &bytes), value;
     while (n * n * sizeof *x < bytes) n++;
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++) value = x[i * n + j], x[i * n + j] = x[j * n + i], x[j * n + i] = value;
+        for (size_t j = 0; j < i; j++) {
+            value = x[i * n + j];
+            x[i * n + j] = x[j * n + i];
+            x[j * n + i] = value;
+        }
 }
 
 int main(int argc, char **argv) {

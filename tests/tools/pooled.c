@@ -30,7 +30,8 @@ int main(int argc, char **argv) {
     for (int64_t i = 0; i < a.dim[1]; i++) {
         if (fscanf(f, "%lf", &got[i]) != 1) return 2;
         expected[i] = pool(&a, i, argv[2]);
-        e += expected[i] * expected[i], g += got[i] * got[i];
+        e += expected[i] * expected[i];
+        g += got[i] * got[i];
     }
     for (int64_t i = 0; i < a.dim[1]; i++) worst = fmax(worst, fabs(got[i] / sqrt(g) - expected[i] / sqrt(e)));
     printf("largest difference %.3g\n", worst);

@@ -71,8 +71,14 @@ static float factor(int64_t k) { return 1 + (float)(k % 3) / 4; }
 
 static Matrix quantized(const char *module, const Tensor *t, bool in_order) {
     Matrix m = {.module = module, .rows = t->dim[0], .columns = t->dim[t->rank - 1], .step = 1};
-    if (t->rank == 3) m.experts = t->dim[0], m.rows *= t->dim[1];
-    if (!in_order) m.step = 7, m.first = (int64_t)strlen(module);
+    if (t->rank == 3) {
+        m.experts = t->dim[0];
+        m.rows *= t->dim[1];
+    }
+    if (!in_order) {
+        m.step = 7;
+        m.first = (int64_t)strlen(module);
+    }
     m.code = ARENA_ARRAY(arena, uint8_t, m.rows *m.columns);
     m.scale = ARENA_ARRAY(arena, float, m.rows *groups(&m));
     for (int64_t i = 0; i < m.rows * m.columns; i++) {
@@ -212,13 +218,17 @@ static void write_config(const char *model, const char *out, const char *setting
     text_add(&config, "%s%s}", *settings ? "," : "", settings);
     snprintf(path, sizeof path, "%s/config.json", out);
     write_file(path, config.data, config.length);
-    text_free(&config), free(text);
+    text_free(&config);
+    free(text);
 }
 
 int main(int argc, char **argv) {
     const Method *method = methods;
     char floats[4096], settings[512];
-    if (argc < 4) return fprintf(stderr, "usage: quantized_family gptq|awq|ct|fp8 MODEL OUT [PREFIX]\n"), 2;
+    if (argc < 4) {
+        fprintf(stderr, "usage: quantized_family gptq|awq|ct|fp8 MODEL OUT [PREFIX]\n");
+        return 2;
+    }
     while (strcmp(method->name, argv[1])) method++;
     snprintf(settings, sizeof settings, "\"quantization_config\": %s", method->settings);
     for (char *c = settings; *c; c++)
@@ -231,9 +241,12 @@ int main(int argc, char **argv) {
     files[0].prefix = "";
     if (within) add(&files[0], "vision_tower.patch.bias", "F32", "1", &(float){0}, sizeof(float));
     snprintf(floats, sizeof floats, "%s/floats", argv[3]);
-    mkdir(argv[3], 0777), mkdir(floats, 0777);
-    write_weights(&files[0], argv[3]), write_weights(&files[1], floats);
-    write_config(argv[2], argv[3], settings, within), write_config(argv[2], floats, "", false);
+    mkdir(argv[3], 0777);
+    mkdir(floats, 0777);
+    write_weights(&files[0], argv[3]);
+    write_weights(&files[1], floats);
+    write_config(argv[2], argv[3], settings, within);
+    write_config(argv[2], floats, "", false);
     arena_free(arena);
     return 0;
 }

@@ -34,13 +34,18 @@ static Type draw_type(Maker *m, DType dtype) {
     for (int i = 0; i < t.rank; i++) t.dim[i] = draw_dim(m);
     if (!m->n || chance(m, 30)) return t;
     t = m->value[draw(m, m->n)]->type;
-    if (t.rank > 1 && chance(m, 30)) memmove(t.dim, t.dim + 1, sizeof t.dim - sizeof *t.dim), t.rank--;
+    if (t.rank > 1 && chance(m, 30)) {
+        memmove(t.dim, t.dim + 1, sizeof t.dim - sizeof *t.dim);
+        t.rank--;
+    }
     if (t.rank > 1 && chance(m, 30)) {
         const Dim *last = t.dim[t.rank - 1];
-        t.dim[t.rank - 1] = t.dim[t.rank - 2], t.dim[t.rank - 2] = last;
+        t.dim[t.rank - 1] = t.dim[t.rank - 2];
+        t.dim[t.rank - 2] = last;
     }
     if (t.rank && chance(m, 15)) t.dim[draw(m, t.rank)] = dim_const(m->g, 1);
-    return t.dtype = dtype, t;
+    t.dtype = dtype;
+    return t;
 }
 
 static DType draw_dtype(Maker *m) {
@@ -126,7 +131,8 @@ static void set_perm(Maker *m, Node *n) {
     int rank = n->in[0]->type.rank;
     for (int i = 0; i < rank; i++) {
         int j = draw(m, i + 1);
-        perm[i] = perm[j], perm[j] = i;
+        perm[i] = perm[j];
+        perm[j] = i;
     }
     attr_set_ints(n, "perm", perm, rank);
 }
@@ -141,19 +147,25 @@ static void set_slice(Maker *m, Node *n) {
     int64_t step = 1;
     switch (draw(m, 4)) {
         case 0:
-            start = dim_sub(g, size, one), step = -1;
+            start = dim_sub(g, size, one);
+            step = -1;
             break;
         case 1:
-            step = 2, extent = dim_binary(g, DIM_FLOORDIV, dim_binary(g, DIM_ADD, size, one), two);
+            step = 2;
+            extent = dim_binary(g, DIM_FLOORDIV, dim_binary(g, DIM_ADD, size, one), two);
             break;
         case 2:
-            start = one, extent = dim_sub(g, size, one);
+            start = one;
+            extent = dim_sub(g, size, one);
             break;
         default:
-            extent = one, start = chance(m, 50) ? zero : dim_sub(g, size, one);
+            extent = one;
+            start = chance(m, 50) ? zero : dim_sub(g, size, one);
     }
-    attr_set_int(n, "axis", axis), attr_set_int(n, "step", step);
-    attr_set_dims(n, "start", &start, 1), attr_set_dims(n, "extent", &extent, 1);
+    attr_set_int(n, "axis", axis);
+    attr_set_int(n, "step", step);
+    attr_set_dims(n, "start", &start, 1);
+    attr_set_dims(n, "extent", &extent, 1);
 }
 
 static void set_shape(Maker *m, Node *n) {
@@ -170,7 +182,8 @@ static void set_shape(Maker *m, Node *n) {
     }
     if (chance(m, 30) && rank < 4) {
         const Dim *first = n->op == OP_expand ? draw_dim(m) : dim_const(m->g, 1);
-        memmove(dims + 1, dims, sizeof *dims * (size_t)rank++), dims[0] = first;
+        memmove(dims + 1, dims, sizeof *dims * (size_t)rank++);
+        dims[0] = first;
     }
     attr_set_dims(n, "shape", dims, rank);
 }
@@ -178,8 +191,12 @@ static void set_shape(Maker *m, Node *n) {
 static void set_pads(Maker *m, Node *n) {
     const Dim *low[MAX_RANK], *high[MAX_RANK];
     int rank = n->in[0]->type.rank;
-    for (int i = 0; i < rank; i++) low[i] = dim_const(m->g, draw(m, 3)), high[i] = dim_const(m->g, draw(m, 3));
-    attr_set_dims(n, "low", low, rank), attr_set_dims(n, "high", high, rank);
+    for (int i = 0; i < rank; i++) {
+        low[i] = dim_const(m->g, draw(m, 3));
+        high[i] = dim_const(m->g, draw(m, 3));
+    }
+    attr_set_dims(n, "low", low, rank);
+    attr_set_dims(n, "high", high, rank);
 }
 
 static void set_windows(Maker *m, Node *n) {
@@ -281,7 +298,10 @@ static bool indices_fit(const Node *n) {
 static Node *add_viewed(Maker *m, DType dtype, int rank, const Dim *const *dims) {
     Type t = type_of(dtype, rank, dims), from = t;
     bool turned = rank > 1 && chance(m, 30), one = rank && chance(m, 15);
-    if (turned) from.dim[rank - 1] = t.dim[rank - 2], from.dim[rank - 2] = t.dim[rank - 1];
+    if (turned) {
+        from.dim[rank - 1] = t.dim[rank - 2];
+        from.dim[rank - 2] = t.dim[rank - 1];
+    }
     if (one) from.dim[0] = dim_const(m->g, 1);
     Node *x = is_constant_type(&from) && chance(m, 40)
                   ? add_constant(m, &from)
@@ -425,7 +445,8 @@ static void add_op(Maker *m) {
 static Graph *make_graph(uint64_t seed) {
     Graph *g = graph_new("random");
     Maker m = {.g = g, .state = seed * 2654435761u + 12345};
-    m.rows = dim_symbol(g, "T", 2, 8), m.batch = dim_symbol(g, "B", 1, 4);
+    m.rows = dim_symbol(g, "T", 2, 8);
+    m.batch = dim_symbol(g, "B", 1, 4);
     graph_add_input(g, "sizes", type_of(DT_f32, 2, (const Dim *[]){m.batch, m.rows}), NO_LOC);
     m.value[m.n++] = g->first;
     for (int i = 1 + draw(&m, 3); i > 0; i--) add_leaf(&m, draw_dtype(&m));
@@ -451,7 +472,8 @@ static void emit_random(const void *which) {
     Graph *g = make_graph(seed);
     dup2(errors, 2);
     Text t = {0};
-    graph_print(&t, g), case_write(at, ".ir", &t);
+    graph_print(&t, g);
+    case_write(at, ".ir", &t);
     if (!graph_verify(g, "making it")) exit(1);
     emit_graph(at, g, 2 + (int64_t)(seed % 4), seed, true);
     printf("pass");

@@ -17,7 +17,10 @@ static burin_row row_of(int i, int slot) {
 
 static void forward(burin_session *s, const burin_row *rows, int n, float *logits) {
     burin_status status = burin_forward(s, rows, n, logits);
-    if (status) printf("not ok - %s\n", burin_status_text(status)), exit(1);
+    if (status) {
+        printf("not ok - %s\n", burin_status_text(status));
+        exit(1);
+    }
 }
 
 static size_t run_alone(burin_session *s, int tokens, int chunk, float *logits) {
@@ -25,7 +28,10 @@ static size_t run_alone(burin_session *s, int tokens, int chunk, float *logits) 
     for (int at = 0; at < tokens; at += chunk) {
         burin_row rows[MAX_TOKENS];
         int n = tokens - at < chunk ? tokens - at : chunk, more = 0;
-        for (int i = 0; i < n; i++) rows[i] = row_of(at + i, 0), more += rows[i].wants_logits;
+        for (int i = 0; i < n; i++) {
+            rows[i] = row_of(at + i, 0);
+            more += rows[i].wants_logits;
+        }
         forward(s, rows, n, more ? logits + wanted * (size_t)burin_model_this.vocab_size : NULL);
         wanted += (size_t)more;
     }
@@ -57,7 +63,10 @@ int main(int argc, char **argv) {
     memset(memory, 0xff, bytes);
     burin_session *s;
     burin_status status = burin_session_open(&s, &burin_model_this, &o, memory, bytes);
-    if (status) return printf("not ok - %s: %s\n", argv[1], burin_status_text(status)), 1;
+    if (status) {
+        printf("not ok - %s: %s\n", argv[1], burin_status_text(status));
+        return 1;
+    }
     float *logits = malloc(MAX_TOKENS * (size_t)burin_model_this.vocab_size * sizeof *logits);
     size_t wanted = run_alone(s, tokens, chunk, logits);
     bool same = batch_agrees(s, tokens, logits);
@@ -67,6 +76,7 @@ int main(int argc, char **argv) {
     if (getenv("SHOW"))
         for (int i = 0; i < 4; i++) printf("%g ", (double)logits[i]);
     burin_session_close(s);
-    free(memory), free(logits);
+    free(memory);
+    free(logits);
     return 0;
 }

@@ -31,7 +31,10 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < net->n_outputs; i++) outputs[i] = malloc(bytes_of(net, &net->outputs[i], symbols));
     burin_status status = burin_network_bind(net, dims, found);
-    if (status) return printf("%s\n", burin_status_text(status)), 1;
+    if (status) {
+        printf("%s\n", burin_status_text(status));
+        return 1;
+    }
     burin_options o = {.threads = atoi(argv[2]), .cpu = argv[1], .symbols = found};
     size_t bytes = burin_session_bytes(&burin_model_this, &o);
     void *memory = aligned_alloc(64, bytes);
@@ -39,7 +42,10 @@ int main(int argc, char **argv) {
     burin_session *s;
     status = burin_session_open(&s, &burin_model_this, &o, memory, bytes);
     if (!status) status = burin_network_run(s, (const void *const *)inputs, found, outputs);
-    if (status) return printf("%s\n", burin_status_text(status)), 1;
+    if (status) {
+        printf("%s\n", burin_status_text(status));
+        return 1;
+    }
     uint64_t hash = burin_hash_start;
     for (int i = 0; i < net->n_outputs; i++) hash = burin_hash_bytes(hash, outputs[i], bytes_of(net, &net->outputs[i], found));
     printf("%016llx\n", (unsigned long long)hash);

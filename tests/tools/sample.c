@@ -102,7 +102,8 @@ static int compare(Sample *s, const void *tokenizer, int line) {
     double total = 0, own[MOST] = {0};
     void *memory = calloc(1, burin_sampler_bytes(s->n, tokenizer));
     burin_sampler sampler;
-    s->settings.bias = s->bias, s->settings.dry_breakers = s->breakers;
+    s->settings.bias = s->bias;
+    s->settings.dry_breakers = s->breakers;
     burin_sampler_init(&sampler, &s->settings, s->n, tokenizer, memory);
     burin_sampler_adjust(&sampler, s->logits, s->tokens, s->n_tokens);
     for (int32_t i = 0; i < s->n; i++)
@@ -128,7 +129,10 @@ static int compare(Sample *s, const void *tokenizer, int line) {
 
 int main(int argc, char **argv) {
     static char text[1 << 16];
-    if (argc != 2) return fprintf(stderr, "usage: sample TOKENIZER < CASES\n"), 2;
+    if (argc != 2) {
+        fprintf(stderr, "usage: sample TOKENIZER < CASES\n");
+        return 2;
+    }
     const Tokenizer *t = tokenizer_load(arena_new(), argv[1], 0);
     int wrong = 0, lines = 0;
     while (fgets(text, sizeof text, stdin)) {

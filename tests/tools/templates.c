@@ -49,11 +49,16 @@ static void compare(Run *run, const burin_rendering *r, bool rendered, const jso
 
 static void render(Run *run, const CompiledTemplate *t, const json_t *input, const json_t *expected) {
     char *json = json_dumps(input, JSON_COMPACT);
-    burin_rendering r = {.as_given = true, 
-        .template_blob = t->blob, .json = json, .json_bytes = strlen(json), .json_name = "input", .now = run->now};
+    burin_rendering r = {.as_given = true,
+                         .template_blob = t->blob,
+                         .json = json,
+                         .json_bytes = strlen(json),
+                         .json_name = "input",
+                         .now = run->now};
     if (run->bos) r.bos = run->bos;
     if (run->eos) r.eos = run->eos;
-    r.memory_bytes = BURIN_RENDER_BYTES(r.json_bytes), r.memory = malloc(r.memory_bytes);
+    r.memory_bytes = BURIN_RENDER_BYTES(r.json_bytes);
+    r.memory = malloc(r.memory_bytes);
     compare(run, &r, burin_render(&r), expected);
     free(r.memory);
     free(json);
@@ -79,7 +84,10 @@ static void run_case(Run *run, const json_t *all, const json_t *item) {
 static json_t *load(const char *path) {
     json_error_t error;
     json_t *json = json_load_file(path, 0, &error);
-    if (!json) fprintf(stderr, "%s: %s\n", path, error.text), exit(2);
+    if (!json) {
+        fprintf(stderr, "%s: %s\n", path, error.text);
+        exit(2);
+    }
     return json;
 }
 
@@ -100,7 +108,8 @@ static void run_folder(Run *run, const char *root, const char *folder, const jso
     const char *name, *place = arena_printf(run->arena, "%s/%s", root, folder);
     json_t *expected = load(arena_printf(run->arena, "%s/expected.json", place));
     const json_t *result;
-    run->bos = text_of(expected, "bos_token"), run->eos = text_of(expected, "eos_token");
+    run->bos = text_of(expected, "bos_token");
+    run->eos = text_of(expected, "eos_token");
     template_find(run->arena, arena_printf(run->arena, "%s/template.jinja", place), &text);
     CompiledTemplate t = template_compile(run->arena, &text);
     run->name = folder;
@@ -140,13 +149,16 @@ int main(int argc, char **argv) {
     Run run = {.arena = arena_new()};
     bool shared = argc == 3 && !strcmp(argv[1], "--shared");
     if (argc == 4 && !strcmp(argv[1], "--write")) return write_all(load(argv[2]), argv[3]);
-    if (argc != 2 && !shared)
-        return fprintf(stderr, "usage: templates FILE.json | --shared FOLDER | --write FILE.json FOLDER\n"), 2;
+    if (argc != 2 && !shared) {
+        fprintf(stderr, "usage: templates FILE.json | --shared FOLDER | --write FILE.json FOLDER\n");
+        return 2;
+    }
     json_t *all = load(shared ? arena_printf(run.arena, "%s/cases.json", argv[2]) : argv[1]);
     run.now = text_of(all, "now");
     if (shared) run_folders(&run, argv[2], all);
     for (size_t i = 0; !shared && i < json_array_size(json_object_get(all, "cases")); i++) {
-        run.bos = text_of(all, "bos"), run.eos = text_of(all, "eos");
+        run.bos = text_of(all, "bos");
+        run.eos = text_of(all, "eos");
         run_case(&run, all, json_array_get(json_object_get(all, "cases"), i));
     }
     printf("%d texts, %d raised, %d refused, %d wrong\n", run.texts, run.raised, run.refused, run.wrong);

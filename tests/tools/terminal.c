@@ -73,7 +73,10 @@ static void set_width(int terminal, const char *text) {
 static void run_script(const char *path, int terminal) {
     char line[1024];
     FILE *f = fopen(path, "r");
-    if (!f) perror(path), exit(98);
+    if (!f) {
+        perror(path);
+        exit(98);
+    }
     while (fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = 0;
         char *text = line + strcspn(line, " ");
@@ -92,9 +95,15 @@ static void run_script(const char *path, int terminal) {
 // Ctrl-C throws away neither what was typed nor what was printed: what is seen does not depend on its moment.
 static void without_flush(int terminal) {
     struct termios mode;
-    if (tcgetattr(terminal, &mode)) perror("tcgetattr"), exit(98);
+    if (tcgetattr(terminal, &mode)) {
+        perror("tcgetattr");
+        exit(98);
+    }
     mode.c_lflag |= NOFLSH;
-    if (tcsetattr(terminal, TCSANOW, &mode)) perror("tcsetattr"), exit(98);
+    if (tcsetattr(terminal, TCSANOW, &mode)) {
+        perror("tcsetattr");
+        exit(98);
+    }
 }
 
 // In 20 seconds.
@@ -108,13 +117,27 @@ static int ends(pid_t child, int *status) {
 
 int main(int argc, char **argv) {
     int terminal, status;
-    if (argc < 3) return fprintf(stderr, "usage: terminal SCRIPT PROGRAM [ARGUMENT...]\n"), 2;
+    if (argc < 3) {
+        fprintf(stderr, "usage: terminal SCRIPT PROGRAM [ARGUMENT...]\n");
+        return 2;
+    }
     pid_t child = forkpty(&terminal, NULL, NULL, NULL);
-    if (child < 0) return perror("forkpty"), 98;
-    if (child == 0) without_flush(STDIN_FILENO), execv(argv[2], argv + 2), _exit(127);
+    if (child < 0) {
+        perror("forkpty");
+        return 98;
+    }
+    if (child == 0) {
+        without_flush(STDIN_FILENO);
+        execv(argv[2], argv + 2);
+        _exit(127);
+    }
     run_script(argv[1], terminal);
     while (take(terminal, 20000)) {}
     printf("%s", seen);
-    if (!ends(child, &status)) return printf("\nit does not end\n"), kill(child, SIGKILL), 99;
+    if (!ends(child, &status)) {
+        printf("\nit does not end\n");
+        kill(child, SIGKILL);
+        return 99;
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -28,11 +28,15 @@ static void print_ids(const Tokenizer *t, const char *text, size_t bytes) {
     burin_encode(t->blob, &e);
     for (size_t i = 0; i < e.capacity; i++) printf("%s%d", i ? " " : "", e.ids[i]);
     printf("\n");
-    free(e.ids), free(e.memory);
+    free(e.ids);
+    free(e.memory);
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) return fprintf(stderr, "usage: token_ids TOKENIZER FILE\n"), 2;
+    if (argc != 3) {
+        fprintf(stderr, "usage: token_ids TOKENIZER FILE\n");
+        return 2;
+    }
     Arena *arena = arena_new();
     const Tokenizer *t = tokenizer_load(arena, argv[1], 0);
     char *text = read_text_file(argv[2], NULL);

@@ -22,7 +22,10 @@ static json_t *text_of(const Tokenizer *t, const json_t *ids) {
     uint32_t code;
     for (const uint8_t *p = (uint8_t *)text.data, *end = p + text.length; p < end;) {
         int length = burin_utf8_read(p, end, &code);
-        if (code != BURIN_REPLACEMENT) memmove(text.data + n, p, (size_t)length), n += (size_t)length;
+        if (code != BURIN_REPLACEMENT) {
+            memmove(text.data + n, p, (size_t)length);
+            n += (size_t)length;
+        }
         p += length;
     }
     json_t *string = json_stringn(text.data ? text.data : "", n);
@@ -36,17 +39,22 @@ static json_t *encoded(const Tokenizer *t, const json_t *text) {
     burin_encoding e = {.text = json_string_value(text), .bytes = bytes, .special = true, .pad = true};
     e.memory = malloc(burin_encode_memory(t->blob, bytes) + 16);
     while (e.capacity < n) {
-        e.ids = realloc(e.ids, n * sizeof *e.ids), e.capacity = n;
+        e.ids = realloc(e.ids, n * sizeof *e.ids);
+        e.capacity = n;
         n = burin_encode(t->blob, &e);
     }
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) json_array_append_new(list, json_integer(e.ids[i]));
-    free(e.memory), free(e.ids);
+    free(e.memory);
+    free(e.ids);
     return list;
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) return fprintf(stderr, "usage: tokenize TOKENIZER TEXTS\n"), 2;
+    if (argc != 3) {
+        fprintf(stderr, "usage: tokenize TOKENIZER TEXTS\n");
+        return 2;
+    }
     Arena *arena = arena_new();
     const Tokenizer *t = tokenizer_load(arena, argv[1], 0);
     json_t *texts = json_load_file(argv[2], JSON_ALLOW_NUL, NULL);

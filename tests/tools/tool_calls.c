@@ -27,12 +27,18 @@ int main(int argc, char **argv) {
     burin_tool_format f;
     burin_capture content = {0};
     char error[512];
-    if (argc != 3 && argc != 4) return fprintf(stderr, "usage: tool_calls TEMPLATE ANSWER [MESSAGES]\n"), 2;
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: tool_calls TEMPLATE ANSWER [MESSAGES]\n");
+        return 2;
+    }
     open_format(arena, &f, argv[1]);
     if (argc == 4) {
         char *rules = burin_tools_grammar(&f, &(burin_tools_text){"messages", argv[3], strlen(argv[3])}, BURIN_CALLS_ALLOWED,
                                           error, sizeof error);
-        if (!rules && *error) return puts(error), 1;
+        if (!rules && *error) {
+            puts(error);
+            return 1;
+        }
         free(rules);
     }
     int n = burin_print_tool_calls(&f, argv[2], strlen(argv[2]), &content);

@@ -23,10 +23,16 @@ static void print_part(const char *name, const char *text) {
 static void print_shape(const burin_tool_syntax *s) {
     static const char *const kinds[] = {"none", "json", "tagged", "python", "braced"};
     printf("  %s\n", kinds[s->kind]);
-    print_part("begin", s->begin), print_part("call", s->call), print_part("name_end", s->name_end);
-    print_part("key", s->key), print_part("key_end", s->key_end), print_part("other_key_end", s->other_key_end);
-    print_part("value_end", s->value_end), print_part("call_end", s->call_end);
-    print_part("between", s->between), print_part("end", s->end);
+    print_part("begin", s->begin);
+    print_part("call", s->call);
+    print_part("name_end", s->name_end);
+    print_part("key", s->key);
+    print_part("key_end", s->key_end);
+    print_part("other_key_end", s->other_key_end);
+    print_part("value_end", s->value_end);
+    print_part("call_end", s->call_end);
+    print_part("between", s->between);
+    print_part("end", s->end);
     if (s->prompted) puts("  prompted");
 }
 

@@ -224,7 +224,9 @@ static void write_family(Writer *w, const Family *f, ViewFunction *view) {
 
 static Graph *write_graph(Arena *arena, int view) {
     Writer w = {0};
-    text_add(&w.inputs, "%%size: f32[T]"), text_add(&w.outputs, "%%same"), text_add(&w.nodes, "  %%same = neg(%%size)\n");
+    text_add(&w.inputs, "%%size: f32[T]");
+    text_add(&w.outputs, "%%same");
+    text_add(&w.nodes, "  %%same = neg(%%size)\n");
     text_add(&w.nodes, "  %%weights = constant {hash=0x77} : f32[20, 6]\n  %%pack = pack(%%weights) {format=\"f32\"}\n");
     text_add(&w.nodes, "  %%line = constant {hash=0x78} : f32[1, 6]\n  %%column = pack(%%line) {format=\"f32\"}\n");
     for (int i = 0; i < N_FAMILIES; i++) write_family(&w, &families[i], views[view].write);

@@ -29,7 +29,8 @@ static void knows_private_folders(void) {
     char base[100], inner[200], deep[300];
     Arena *arena = arena_new();
     CHECK(new_folder(base) != NULL);
-    snprintf(inner, sizeof inner, "%s/a", base), snprintf(deep, sizeof deep, "%s/b", inner);
+    snprintf(inner, sizeof inner, "%s/a", base);
+    snprintf(deep, sizeof deep, "%s/b", inner);
     mode_t before = umask(0777);
     CHECK(make_private_folders(deep));
     umask(before);
@@ -40,7 +41,8 @@ static void knows_private_folders(void) {
     CHECK_TEXT(folder_of_strangers(arena, deep), inner);
     chmod(inner, 01777);  // others can write, and not rename what is not theirs
     CHECK(folder_of_strangers(arena, deep) == NULL);
-    chmod(inner, 0700), chmod(deep, 01770);
+    chmod(inner, 0700);
+    chmod(deep, 01770);
     CHECK_TEXT(folder_of_strangers(arena, deep), deep);
     chmod(deep, 0755);
     CHECK(folder_of_strangers(arena, deep) == NULL);
@@ -48,7 +50,9 @@ static void knows_private_folders(void) {
         CHECK(!chown(inner, 1, 0));
         CHECK_TEXT(folder_of_strangers(arena, deep), inner);
     }
-    rmdir(deep), rmdir(inner), rmdir(base);
+    rmdir(deep);
+    rmdir(inner);
+    rmdir(base);
     arena_free(arena);
 }
 
@@ -59,7 +63,8 @@ static void seals_with_a_secret(void) {
     CHECK(seal_open(arena, base));
     snprintf(kind, sizeof kind, "%s/objects/0123456789abcdef", base);
     CHECK(make_private_folders(kind));
-    snprintf(file, sizeof file, "%s/x.o", kind), snprintf(moved, sizeof moved, "%s/y.o", kind);
+    snprintf(file, sizeof file, "%s/x.o", kind);
+    snprintf(moved, sizeof moved, "%s/y.o", kind);
     CHECK(write_private(file, "bytes", 5) && seal_write(arena, file) && seal_fits(arena, file));
     struct stat s;
     CHECK(!stat(file, &s) && (s.st_mode & 07777) == 0600);
@@ -67,7 +72,8 @@ static void seals_with_a_secret(void) {
     CHECK(!stat(seal, &s) && (s.st_mode & 07777) == 0600);
     chmod(seal, 0660);
     CHECK(!seal_fits(arena, file));
-    chmod(seal, 0600), chmod(file, 0602);
+    chmod(seal, 0600);
+    chmod(file, 0602);
     CHECK(!seal_fits(arena, file));
     CHECK(write_private(file, "bytez", 5) && !seal_fits(arena, file));
     CHECK(write_private(file, "bytes", 5) && seal_fits(arena, file));

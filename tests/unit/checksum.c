@@ -37,7 +37,8 @@ static void zeros_and_order_matter(void) {
     bytes[0] = 1;
     const uint64_t first = burin_checksum_of(bytes, BYTES);
     for (size_t at = 1; at < BYTES; at++) {
-        bytes[at - 1] = 0, bytes[at] = 1;
+        bytes[at - 1] = 0;
+        bytes[at] = 1;
         CU_ASSERT_NOT_EQUAL(burin_checksum_of(bytes, BYTES), first);
     }
 }

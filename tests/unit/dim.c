@@ -107,7 +107,8 @@ static void symbols_are_replaced(void) {
 }
 
 static int64_t seven(const Dim *symbol, void *user) {
-    (void)symbol, (void)user;
+    (void)symbol;
+    (void)user;
     return 7;
 }
 

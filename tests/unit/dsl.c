@@ -35,7 +35,8 @@ static bool run_case(const Case *c, Text *graphs, char **messages) {
     bool loaded = load(c, folder, "dsl", graphs);
     fflush(stderr);
     dup2(saved, STDERR_FILENO);
-    close(to), close(saved);
+    close(to);
+    close(saved);
     *messages = read_text_file(in_folder(folder, "stderr"), NULL);
     remove_folder_name(*messages);
     const char *const names[] = {"stderr", "config.json", "model.safetensors"};
@@ -61,7 +62,10 @@ static int each_file(const char *where, const char *prefix, const char *suffix, 
     for (int i = 0; i < n; i++) {
         char path[512];
         snprintf(path, sizeof path, "%s/%s", where, entries[i]->d_name);
-        if (!strncmp(entries[i]->d_name, prefix, strlen(prefix)) && text_ends_with(path, suffix)) visit(path), visited++;
+        if (!strncmp(entries[i]->d_name, prefix, strlen(prefix)) && text_ends_with(path, suffix)) {
+            visit(path);
+            visited++;
+        }
         free(entries[i]);
     }
     if (n >= 0) free(entries);
@@ -128,13 +132,17 @@ static void compiles_the_examples_of_the_grammar(void) {
     int examples = 0;
     for (const char *at = grammar; (at = strstr(at, "```")); at += 3) {
         bool is_config = !strncmp(at, "```json\n", 8), is_example = !strncmp(at, "```burin\n", 9);
-        if (is_config) free(config), config = copy_until_fence(at + 8);
+        if (is_config) {
+            free(config);
+            config = copy_until_fence(at + 8);
+        }
         if (is_example) {
             char *text = copy_until_fence(at + 9);
             check_example(text, config);
             examples++;
             free(text);
-            free(config), config = NULL;
+            free(config);
+            config = NULL;
         }
         at = strstr(at + 3, "```");
         if (!at) break;
@@ -334,7 +342,8 @@ static void survives_damage(void) {
     }
     fflush(stderr);
     dup2(saved, STDERR_FILENO);
-    close(saved), close(nothing);
+    close(saved);
+    close(nothing);
     free(text);
     free(config);
     CHECK(size > 1000);

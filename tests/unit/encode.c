@@ -14,7 +14,10 @@ enum { VALUES = 8192 };
 static void fill(float *x, unsigned seed) {
     for (int i = 0; i < VALUES; i++) {
         float sum = 0;
-        for (int j = 0; j < 4; j++) seed = seed * 1664525 + 1013904223, sum += (float)(seed >> 8) * 0x1p-24f - 0.5f;
+        for (int j = 0; j < 4; j++) {
+            seed = seed * 1664525 + 1013904223;
+            sum += (float)(seed >> 8) * 0x1p-24f - 0.5f;
+        }
         x[i] = sum * (seed >> 24 < 4 ? 0.1f : 0.025f);
     }
 }
@@ -35,7 +38,8 @@ static Loss loss_of(const Format *f, const float *x, const float *importance, bo
         l.hash = hash_bytes(kept, (size_t)f->block * sizeof *kept, l.hash);
         for (int j = 0; j < f->block; j++) {
             double off = (double)x[i + j] - (double)kept[j], by = weighted ? (double)w[j] : 1;
-            l.lost += by * off * off, l.all += by * (double)x[i + j] * (double)x[i + j];
+            l.lost += by * off * off;
+            l.all += by * (double)x[i + j] * (double)x[i + j];
         }
     }
     return l;
@@ -83,13 +87,16 @@ static void panels_hold_what_was_encoded(void) {
         int wrong = 0;
         for (int c = 0; c < PANEL_COLUMNS; c++) {
             for (int k = 0; k < f->block; k++) x[c * f->block + k] *= ldexpf(1, c % 5 * 3 - 4);
-            f->encode(f, &(EncodeInput){x + c * f->block, NULL, f->block}, &coded[c]), columns[c] = &coded[c];
+            f->encode(f, &(EncodeInput){x + c * f->block, NULL, f->block}, &coded[c]);
+            columns[c] = &coded[c];
         }
         pack_blocks(f, columns, panel);
         for (int c = 0; c < PANEL_COLUMNS; c++) {
             coded_values(f, &coded[c], values);
-            for (int k = 0; k < f->block; k++)
-                vf_store(got, block_values(w, panel, block_d(w, panel), k)), wrong += got[c] != values[k];
+            for (int k = 0; k < f->block; k++) {
+                vf_store(got, block_values(w, panel, block_d(w, panel), k));
+                wrong += got[c] != values[k];
+            }
         }
         CHECK(wrong == 0);
     }

@@ -286,7 +286,11 @@ static void run_row(EvalContext *c, Graph *g, int slot, int position, double *ou
     Tensor row = {.dtype = DT_f32, .rank = 2, .dim = {1, 2}, .bytes = 8},
            index = {.dtype = DT_i32, .rank = 1, .dim = {1}, .bytes = 4};
     Tensor in[5] = {row, row, row, index, index};
-    in[0].data = q, in[1].data = k, in[2].data = v, in[3].data = &s, in[4].data = &p;
+    in[0].data = q;
+    in[1].data = k;
+    in[2].data = v;
+    in[3].data = &s;
+    in[4].data = &p;
     const Tensor *inputs[5] = {&in[0], &in[1], &in[2], &in[3], &in[4]}, *y;
     eval_graph(c, g, inputs, &y);
     for (int i = 0; i < 2; i++) out[i] = dtype_load(y->dtype, y->data, i);
@@ -304,7 +308,10 @@ static void attention_keeps_its_state(void) {
         if (fabs(f[0] - w[0]) / (p + 1) > worst) worst = fabs(f[0] - w[0]) / (p + 1);
         CHECK(fabs(f[1] - 1) < 1e-5);
     }
-    for (int p = 0; p < 600; p++) sum += exp(0.5 * sin(p)), mean += exp(0.5 * sin(p)) * p;
+    for (int p = 0; p < 600; p++) {
+        sum += exp(0.5 * sin(p));
+        mean += exp(0.5 * sin(p)) * p;
+    }
     CHECK(fabs(w[0] - mean / sum) < 1e-3 && worst < 1e-6);
     run_row(c, g, 0, 6, other);
     run_row(d, g, 0, 0, w);

@@ -26,7 +26,8 @@ static void fill_inputs(Graph *g, Arena *a, Tensor *tensors, const Tensor **inpu
         void *data = arena_alloc(a, t->bytes);
         for (int64_t j = 0; j < tensor_count(t); j++)
             dtype_store(t->dtype, data, j, random_value(g->inputs[i]->name[0] == 'p'));
-        t->data = data, inputs[i] = t;
+        t->data = data;
+        inputs[i] = t;
         if (g->inputs[i]->name[0] == 'w')
             node_replace(g->inputs[i], node_constant(g, t, NO_LOC, g->inputs[g->n_inputs - 1]->next));
     }
@@ -54,7 +55,9 @@ static void check_bound_of(Graph *g, int item, const Tensor *const *inputs) {
     CHECK(good);
     free(bound);
     free(operands);
-    eval_free(computed), eval_free(truth), eval_free(bounds);
+    eval_free(computed);
+    eval_free(truth);
+    eval_free(bounds);
 }
 
 // A graph of one node; the operands of the bound are what f32 gives.

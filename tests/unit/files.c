@@ -36,7 +36,8 @@ static void fresh_folder(void) {
 static void links_are_removed_not_followed(void) {
     fresh_folder();
     CHECK(!mkdir(in_folder("kept"), 0700) && !mkdir(in_folder("gone"), 0700) && !mkdir(in_folder("gone/deep"), 0700));
-    write_bytes(in_folder("kept/file"), 1), write_bytes(in_folder("gone/deep/file"), 1);
+    write_bytes(in_folder("kept/file"), 1);
+    write_bytes(in_folder("gone/deep/file"), 1);
     CHECK(!symlink(in_folder("kept"), in_folder("gone/deep/link")) && !symlink(in_folder("kept"), in_folder("link")));
     CHECK(remove_tree(in_folder("gone")) && access(in_folder("gone"), F_OK));
     CHECK(remove_tree(in_folder("link")) && access(in_folder("link"), F_OK));
@@ -57,7 +58,8 @@ static void only_regular_files_are_opened(void) {
     CHECK(create_output(in_folder("fifo"), O_WRONLY) < 0);
     fd = create_output(in_folder("file"), O_WRONLY);
     CHECK(fd >= 0 && !close(fd) && (fd = open_regular(in_folder("file"), &size)) >= 0 && size == 0);
-    close(fd), remove_tree(folder);
+    close(fd);
+    remove_tree(folder);
 }
 
 static bool reads_to_the_end(void *path) {
@@ -77,7 +79,8 @@ static void a_file_that_becomes_shorter_is_said(void) {
     mapping_watch();
     char *message = stderr_of(reads_to_the_end, (void *)in_folder("file"), &whole);
     CHECK(!whole && strstr(message, "became shorter while it was read"));
-    free(message), remove_tree(folder);
+    free(message);
+    remove_tree(folder);
 }
 
 SUITE(files) {

@@ -26,13 +26,18 @@ static void blocks_decode_as_ggml_does(void) {
         float *got = malloc(values.count * sizeof *got);
         format_read(f, bytes.data, 0, 1, (int64_t)values.count, got);
         CHECK(!memcmp(got, values.data, values.count * sizeof *got));
-        free(got), free(bytes.data), free(values.data);
+        free(got);
+        free(bytes.data);
+        free(values.data);
     }
 }
 
 // Any bytes are a block: random ones, with scales that are finite.
 static void random_block(const Format *f, uint8_t *block, unsigned *seed) {
-    for (int i = 0; i < f->bytes; i++) *seed = *seed * 1664525 + 1013904223, block[i] = (uint8_t)(*seed >> 24);
+    for (int i = 0; i < f->bytes; i++) {
+        *seed = *seed * 1664525 + 1013904223;
+        block[i] = (uint8_t)(*seed >> 24);
+    }
     CodedBlock c;
     f->decode(block, &c);
     bool finite = c.d - c.d == 0 && c.m - c.m == 0 && fabsf(c.d) < 1e30f && (f->scales != SCALES_EXPONENT || block[0] < 250);

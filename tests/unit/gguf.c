@@ -27,7 +27,8 @@ static const Checkpoint *open_it(Arena *arena) {
     write_file(path, out.data, out.length);
     text_free(&out);
     const Checkpoint *c = checkpoint_open(arena, path, "dsl");
-    close(fd), unlink(path);
+    close(fd);
+    unlink(path);
     return c;
 }
 
@@ -60,7 +61,8 @@ static void takes_numbers_without_signs(void) {
     Arena *arena = arena_new();
     begin_mixtral(N);
     for (int i = 0; i < N; i++) describe((Described){names[i], 1, 8, 0, (uint64_t)i * 32});
-    zeros(-out.length & 31), zeros(N * 32);
+    zeros(-out.length & 31);
+    zeros(N * 32);
     const Checkpoint *c = open_it(arena);
     for (int i = 0; i < N; i++) CHECK(i < c->n_tensors && !strcmp(c->tensors[i]->name, names[i]));
     arena_free(arena);

@@ -10,10 +10,10 @@
 #include <math.h>
 
 #include "graphs.h"
-#include "passes/pass.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
 #include "ir/internal.h"
+#include "passes/pass.h"
 #include "passes/recipe.h"
 #include "util/hash.h"
 
@@ -118,7 +118,8 @@ static char *run_passes(const Case *test, const char *text, bool *stable) {
 enum { ROWS = 7 };
 
 static int64_t symbol_value(const Dim *symbol, void *user) {
-    (void)symbol, (void)user;
+    (void)symbol;
+    (void)user;
     return ROWS;
 }
 
@@ -149,7 +150,8 @@ static Tensor *numbers_for(Arena *a, const Node *n, uint64_t seed) {
 }
 
 static void fill_constants(Arena *a, Graph *g) {
-    EACH_NODE(n, g) if (n->op == OP_constant && !n->value) n->value = numbers_for(a, n, n->hash);
+    EACH_NODE(n, g)
+        if (n->op == OP_constant && !n->value) n->value = numbers_for(a, n, n->hash);
 }
 
 typedef struct Numbers {
@@ -170,7 +172,8 @@ static const Tensor *output_named(const Graph *g, const Tensor *const *values, c
 static Tensor *kept(Arena *a, const Tensor *t) {
     Tensor *copy = ARENA_NEW(a, Tensor);
     void *data = arena_alloc(a, t->bytes);
-    *copy = *t, copy->data = memcpy(data, t->data, t->bytes);
+    *copy = *t;
+    copy->data = memcpy(data, t->data, t->bytes);
     return copy;
 }
 
@@ -222,7 +225,10 @@ static bool same_numbers(const Numbers *x, const Numbers *y, double within) {
 }
 
 static void keep_last(Numbers *r, int64_t n) {
-    if (r->n > n) memmove(r->v, r->v + r->n - n, (size_t)n * sizeof *r->v), r->n = n;
+    if (r->n > n) {
+        memmove(r->v, r->v + r->n - n, (size_t)n * sizeof *r->v);
+        r->n = n;
+    }
 }
 
 // q8_0 computes other numbers by intention.
@@ -256,7 +262,10 @@ static void run_case(const Case *test) {
     size_t size;
     bool stable = false, exists = !access(test->after, R_OK);
     char *text = read_text_file(test->before, &size), *got = run_passes(test, text, &stable);
-    if (got && getenv("GOLDEN_UPDATE")) write_file(test->after, got, strlen(got)), exists = true;
+    if (got && getenv("GOLDEN_UPDATE")) {
+        write_file(test->after, got, strlen(got));
+        exists = true;
+    }
     char *expected = exists ? read_text_file(test->after, &size) : strdup("");
     bool same = got && !strcmp(got, expected);
     CHECK(same);
@@ -267,7 +276,9 @@ static void run_case(const Case *test) {
     if (!kept) printf("# computes other numbers\n");
     if (!stable) printf("# a second run changes the graph\n");
     printf("%s - golden: %s/%s\n", same && stable && kept ? "ok" : "not ok", test->group, test->name);
-    free(text), free(got), free(expected);
+    free(text);
+    free(got);
+    free(expected);
 }
 
 static int is_before(const struct dirent *d) {
@@ -342,7 +353,9 @@ static void fuses_alike(const Case *test, char *text, const char *type) {
     CHECK(same);
     if (!same) printf("# expected\n%s# got\n%s", expected, got);
     printf("%s - golden: %s/%s, sites in %s\n", same ? "ok" : "not ok", test->group, test->name, type);
-    free(narrow), free(expected), free(got);
+    free(narrow);
+    free(expected);
+    free(got);
 }
 
 static void narrow_floats_fuse_alike(void) {
@@ -360,7 +373,8 @@ static void narrow_floats_fuse_alike(void) {
             char *text = read_text_file(test.before, &size);
             fuses_alike(&test, text, "f16");
             fuses_alike(&test, text, "bf16");
-            free(text), free(files[j]);
+            free(text);
+            free(files[j]);
         }
         free(files);
     }

@@ -28,7 +28,8 @@ static inline char *stderr_of(bool (*run)(void *), void *user, bool *ok) {
     diag_unguard();
     fflush(stderr);
     dup2(saved, STDERR_FILENO);
-    close(saved), close(file);
+    close(saved);
+    close(file);
     char *text = read_text_file(path, NULL);
     unlink(path);
     return text;

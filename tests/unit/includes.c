@@ -31,8 +31,11 @@ static void begin(void) {
     home = arena_strdup(arena, mkdtemp(folder));
     CHECK(!mkdir(at("runtime"), 0700) && !mkdir(at("runtime/room"), 0700));
     put("source.c", "#include <stdio.h>\n  #  include \"plan.h\"\n#include \"room/a.h\"\n#include \"absent.h\"");
-    put("plan.h", "int x;\n"), put("runtime/room/a.h", "#include \"b.h\"\n"), put("runtime/room/b.h", "#include \"a.h\"\n");
-    put("runtime/room/other.h", "int y;\n"), put("runtime/b.h", "int z;\n");
+    put("plan.h", "int x;\n");
+    put("runtime/room/a.h", "#include \"b.h\"\n");
+    put("runtime/room/b.h", "#include \"a.h\"\n");
+    put("runtime/room/other.h", "int y;\n");
+    put("runtime/b.h", "int z;\n");
 }
 
 static void end(void) {
@@ -55,7 +58,9 @@ static void what_is_included_counts(void) {
 static void what_is_not_included_does_not(void) {
     begin();
     uint64_t before = hash();
-    put("runtime/room/other.h", "int changed;\n"), put("runtime/b.h", "int changed;\n"), put("stdio.h", "int own;\n");
+    put("runtime/room/other.h", "int changed;\n");
+    put("runtime/b.h", "int changed;\n");
+    put("stdio.h", "int own;\n");
     CHECK(hash() == before);
     end();
 }

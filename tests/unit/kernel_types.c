@@ -144,7 +144,8 @@ static void try_type(const Sample *s, int place, DType type) {
     if (!right) printf("# @%d as %s: %s\n%s\n# %s\n", place, dtype_name(type), done ? "lowered" : "refused", text, message);
     CHECK(right);
     if (done && type == DT_f32) CHECK(r.of_family > 0);
-    free(message), free(text);
+    free(message);
+    free(text);
 }
 
 static void no_kernel_is_given_another_type(void) {

@@ -308,7 +308,8 @@ static void encoder_and_decoder_share(void) {
     CHECK(written == program_weight_bytes(d));
     CHECK(e->states[0]->offset == d->states[1]->offset && e->states[1]->offset == d->states[2]->offset);
     CHECK(e->plan.slot_bytes == d->plan.slot_bytes);
-    graph_free(graphs[0]), graph_free(graphs[1]);
+    graph_free(graphs[0]);
+    graph_free(graphs[1]);
     arena_free(arena);
 }
 

@@ -16,7 +16,10 @@ static void run_texts(const burin_step *s, int thread) {
     float *to = s->outputs[0];
     if (thread) return;
     n_runs++;
-    for (int i = 0; i < s->n_sequences; i++) to[i * WIDTH] = (float)s->sequence_rows[i], to[i * WIDTH + 1] = (float)i;
+    for (int i = 0; i < s->n_sequences; i++) {
+        to[i * WIDTH] = (float)s->sequence_rows[i];
+        to[i * WIDTH + 1] = (float)i;
+    }
 }
 
 static int64_t rows_of(int k, const int64_t *symbols) { return symbols[k]; }
@@ -43,7 +46,9 @@ typedef struct Opened {
 static void open_network(Opened *o, const burin_network *network) {
     burin_options options = {.threads = 1};
     o->model = (burin_model)FAKE_MODEL;
-    o->model.net = network, o->model.variants = variants, o->model.n_variants = 1;
+    o->model.net = network;
+    o->model.variants = variants;
+    o->model.n_variants = 1;
     size_t bytes = burin_session_bytes(&o->model, &options);
     o->memory = aligned_alloc(BURIN_ALIGNMENT, bytes);
     CHECK(burin_session_open(&o->session, &o->model, &options, o->memory, bytes) == BURIN_OK);

@@ -34,11 +34,15 @@ typedef struct Small {
 } Small;
 
 static void set_node(Small *s, int i, const char *op, const char *a, const char *b, const char *y) {
-    s->in[i][0] = (char *)a, s->in[i][1] = (char *)b, s->out[i][0] = (char *)y;
+    s->in[i][0] = (char *)a;
+    s->in[i][1] = (char *)b;
+    s->out[i][0] = (char *)y;
     s->node[i] = (BurinOnnx__Operation)BURIN_ONNX__OPERATION__INIT;
     s->node[i].op_type = (char *)op;
-    s->node[i].n_input = b ? 2 : 1, s->node[i].input = s->in[i];
-    s->node[i].n_output = 1, s->node[i].output = s->out[i];
+    s->node[i].n_input = b ? 2 : 1;
+    s->node[i].input = s->in[i];
+    s->node[i].n_output = 1;
+    s->node[i].output = s->out[i];
     s->nodes[i] = &s->node[i];
 }
 
@@ -46,28 +50,46 @@ static void set_tensors(Small *s) {
     s->weight = s->bias = (BurinOnnx__TensorData)BURIN_ONNX__TENSOR_DATA__INIT;
     for (int i = 0; i < 6; i++) s->weight_data[i] = (float)i - 2;
     for (int i = 0; i < 3; i++) s->bias_data[i] = 0.5f;
-    s->weight_dims[0] = 2, s->weight_dims[1] = s->bias_dims[0] = 3;
-    s->weight.name = "W", s->bias.name = "b";
-    s->weight.has_data_type = s->bias.has_data_type = true, s->weight.data_type = s->bias.data_type = 1;
-    s->weight.n_dims = 2, s->weight.dims = s->weight_dims, s->bias.n_dims = 1, s->bias.dims = s->bias_dims;
-    s->weight.has_raw_data = true, s->weight.raw_data = (ProtobufCBinaryData){sizeof s->weight_data, (uint8_t *)s->weight_data};
-    s->bias.n_float_data = 3, s->bias.float_data = s->bias_data;
-    s->tensors[0] = &s->weight, s->tensors[1] = &s->bias;
+    s->weight_dims[0] = 2;
+    s->weight_dims[1] = s->bias_dims[0] = 3;
+    s->weight.name = "W";
+    s->bias.name = "b";
+    s->weight.has_data_type = s->bias.has_data_type = true;
+    s->weight.data_type = s->bias.data_type = 1;
+    s->weight.n_dims = 2;
+    s->weight.dims = s->weight_dims;
+    s->bias.n_dims = 1;
+    s->bias.dims = s->bias_dims;
+    s->weight.has_raw_data = true;
+    s->weight.raw_data = (ProtobufCBinaryData){sizeof s->weight_data, (uint8_t *)s->weight_data};
+    s->bias.n_float_data = 3;
+    s->bias.float_data = s->bias_data;
+    s->tensors[0] = &s->weight;
+    s->tensors[1] = &s->bias;
 }
 
 static void set_values(Small *s) {
     s->dim[0] = s->dim[1] = (BurinOnnx__Shape__Dimension)BURIN_ONNX__SHAPE__DIMENSION__INIT;
-    s->dim[0].dim_param = "T", s->dim[1].has_dim_value = true, s->dim[1].dim_value = 2;
-    s->dims[0] = &s->dim[0], s->dims[1] = &s->dim[1];
+    s->dim[0].dim_param = "T";
+    s->dim[1].has_dim_value = true;
+    s->dim[1].dim_value = 2;
+    s->dims[0] = &s->dim[0];
+    s->dims[1] = &s->dim[1];
     s->shape = (BurinOnnx__Shape)BURIN_ONNX__SHAPE__INIT;
-    s->shape.n_dim = 2, s->shape.dim = s->dims;
+    s->shape.n_dim = 2;
+    s->shape.dim = s->dims;
     s->tensor = (BurinOnnx__ValueType__TensorOf)BURIN_ONNX__VALUE_TYPE__TENSOR_OF__INIT;
-    s->tensor.has_elem_type = true, s->tensor.elem_type = 1, s->tensor.shape = &s->shape;
+    s->tensor.has_elem_type = true;
+    s->tensor.elem_type = 1;
+    s->tensor.shape = &s->shape;
     s->type = (BurinOnnx__ValueType)BURIN_ONNX__VALUE_TYPE__INIT;
     s->type.tensor_type = &s->tensor;
     s->input = s->output = (BurinOnnx__ValueInfo)BURIN_ONNX__VALUE_INFO__INIT;
-    s->input.name = "x", s->input.type = &s->type, s->output.name = "y";
-    s->inputs[0] = &s->input, s->outputs[0] = &s->output;
+    s->input.name = "x";
+    s->input.type = &s->type;
+    s->output.name = "y";
+    s->inputs[0] = &s->input;
+    s->outputs[0] = &s->output;
 }
 
 static Small *small(void) {
@@ -79,13 +101,23 @@ static Small *small(void) {
     set_tensors(&s);
     set_values(&s);
     s.graph = (BurinOnnx__GraphBody)BURIN_ONNX__GRAPH_BODY__INIT;
-    s.graph.n_node = 3, s.graph.node = s.nodes, s.graph.n_initializer = 2, s.graph.initializer = s.tensors;
-    s.graph.n_input = s.graph.n_output = 1, s.graph.input = s.inputs, s.graph.output = s.outputs;
+    s.graph.n_node = 3;
+    s.graph.node = s.nodes;
+    s.graph.n_initializer = 2;
+    s.graph.initializer = s.tensors;
+    s.graph.n_input = s.graph.n_output = 1;
+    s.graph.input = s.inputs;
+    s.graph.output = s.outputs;
     s.opset = (BurinOnnx__OperatorSet)BURIN_ONNX__OPERATOR_SET__INIT;
-    s.opset.has_version = true, s.opset.version = 20, s.opsets[0] = &s.opset;
+    s.opset.has_version = true;
+    s.opset.version = 20;
+    s.opsets[0] = &s.opset;
     s.model = (BurinOnnx__ModelFile)BURIN_ONNX__MODEL_FILE__INIT;
-    s.model.has_ir_version = true, s.model.ir_version = 10, s.model.graph = &s.graph;
-    s.model.n_opset_import = 1, s.model.opset_import = s.opsets;
+    s.model.has_ir_version = true;
+    s.model.ir_version = 10;
+    s.model.graph = &s.graph;
+    s.model.n_opset_import = 1;
+    s.model.opset_import = s.opsets;
     return &s;
 }
 
@@ -147,7 +179,8 @@ static void small_models_become_graphs(void) {
 static void order_of_nodes_is_free(void) {
     Small *s = small();
     BurinOnnx__Operation *last = s->nodes[2];
-    s->nodes[2] = s->nodes[0], s->nodes[0] = last;
+    s->nodes[2] = s->nodes[0];
+    s->nodes[0] = last;
     CHECK(strstr(load(s), "relu(%q)") != NULL);
 }
 
@@ -193,7 +226,8 @@ static void tensors_are_checked(void) {
     Small *s = small();
     s->weight_dims[0] = -2;
     CHECK_TEXT(load(s), "error: tensor W: dimension 0 is -2");
-    s->weight_dims[0] = INT64_MAX, s->weight_dims[1] = INT64_MAX;
+    s->weight_dims[0] = INT64_MAX;
+    s->weight_dims[1] = INT64_MAX;
     CHECK_TEXT(load(s), "error: tensor W: dimension 1 is 9223372036854775807");
     s = small();
     s->bias.n_float_data = 2;
@@ -210,9 +244,15 @@ static const char *load_external(char *location, char *offset) {
     Small *s = small();
     BurinOnnx__StringPair pair[2] = {BURIN_ONNX__STRING_PAIR__INIT, BURIN_ONNX__STRING_PAIR__INIT},
                           *pairs[2] = {&pair[0], &pair[1]};
-    pair[0].key = "location", pair[0].value = location, pair[1].key = "offset", pair[1].value = offset;
-    s->weight.has_raw_data = false, s->weight.has_data_location = true, s->weight.data_location = 1;
-    s->weight.n_external_data = 2, s->weight.external_data = pairs;
+    pair[0].key = "location";
+    pair[0].value = location;
+    pair[1].key = "offset";
+    pair[1].value = offset;
+    s->weight.has_raw_data = false;
+    s->weight.has_data_location = true;
+    s->weight.data_location = 1;
+    s->weight.n_external_data = 2;
+    s->weight.external_data = pairs;
     return load(s);
 }
 
@@ -256,7 +296,8 @@ static void deep_nesting_is_refused(void) {
         head[n++] = level == 9999 ? 0x3a : TAGS[level % 3];
         for (size_t rest = length; n == 1 || rest; rest >>= 7) head[n++] = (unsigned char)(rest > 127 ? rest | 128 : rest);
         if (n > at) break;
-        at -= n, length += n;
+        at -= n;
+        length += n;
         memcpy(bytes + at, head, n);
     }
     const char *text = load_bytes(bytes + at, sizeof bytes - at);

@@ -45,8 +45,11 @@ static inline const char *onnx_run(int opset, const char *lines, int flag) {
     diag_unguard();
     snprintf(result, sizeof result, "%s", out.data ? out.data : "");
     unlink(path);
-    eval_free(eval), arena_free(arena);
-    text_free(&text), text_free(&model), text_free(&out);
+    eval_free(eval);
+    arena_free(arena);
+    text_free(&text);
+    text_free(&model);
+    text_free(&out);
     return result;
 }
 #endif

@@ -19,7 +19,9 @@ static Program *random_program(Arena *arena, int n_kernels) {
     p->buffers = ARENA_ARRAY(arena, Buffer *, n_kernels);
     for (int i = 0; i < n_kernels; i++) {
         Kernel *k = p->kernels[p->n_kernels++] = ARENA_NEW(arena, Kernel);
-        k->position = i, k->n_out = 1, k->replicated_if_one_row = random_below(2);
+        k->position = i;
+        k->n_out = 1;
+        k->replicated_if_one_row = random_below(2);
         k->in = ARENA_ARRAY(arena, View, 4);
         for (int j = random_below(4); j > 0 && p->n_buffers; j--)
             k->in[k->n_in++] = view_of_buffer(p->buffers[random_below(p->n_buffers)]);
@@ -73,7 +75,8 @@ static void every_value_fits(void) {
             uint64_t end = (own ? p->buffers[i]->local_offset : p->buffers[i]->single_offset) + p->buffers[i]->row_bytes;
             CHECK(end <= (own ? p->plan.local_bytes : p->plan.row_bytes));
         }
-        planned += p->plan.row_bytes, bound += p->plan.lower_bound;
+        planned += p->plan.row_bytes;
+        bound += p->plan.lower_bound;
         arena_free(arena);
         state = seed + 1;
     }
@@ -91,7 +94,8 @@ static void lower_bound_is_exact(void) {
                    {.n_in = 1, .in = &first, .n_out = 1, .out = {second}},
                    {.n_in = 1, .in = &second, .n_out = 1, .out = {view_of_buffer(&b[2])}}};
     Kernel *kernels[3] = {&k[0], &k[1], &k[2]};
-    p.kernels = kernels, p.buffers = buffers;
+    p.kernels = kernels;
+    p.buffers = buffers;
     plan_buffers(&p);
     CHECK(p.plan.lower_bound == 768);
     CHECK(p.plan.row_bytes == 768);
@@ -112,7 +116,8 @@ static void pairs_lie_apart(void) {
                    {.n_in = 1, .in = &third, .n_out = 1, .out = {first}},
                    {.n_in = 1, .in = &first}};
     Kernel *kernels[5] = {&k[0], &k[1], &k[2], &k[3], &k[4]};
-    p.kernels = kernels, p.buffers = buffers;
+    p.kernels = kernels;
+    p.buffers = buffers;
     plan_buffers(&p);
     CHECK(p.plan.lower_bound == 384);
     CHECK(p.plan.row_bytes == 384);

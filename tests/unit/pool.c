@@ -212,7 +212,10 @@ static void come_late(void *argument, int thread) {
     while (thread == 1 && !atomic_load(&t->others_passed)) sched_yield();
     for (burin_slices slices = burin_open_slices(&t->step, thread, UNITS, WHOLE, BURIN_SLICE_UNITS);
          burin_next_slice(&t->step, thread, &slices);)
-        for (int i = slices.range.first; i < slices.range.last; i++) t->done[0][i]++, t->own += thread;
+        for (int i = slices.range.first; i < slices.range.last; i++) {
+            t->done[0][i]++;
+            t->own += thread;
+        }
     if (thread == 0) atomic_store(&t->others_passed, 1);
 }
 

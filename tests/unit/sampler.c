@@ -234,18 +234,21 @@ static void typical_keeps_the_expected(void) {
     CHECK(drawn(settings) == 0x6);
     settings.typical = 0.5;
     CHECK(drawn(settings) == 0x7);
-    settings.typical = 0.39, settings.min_p = 0.9;  // of the likeliest that is left
+    settings.typical = 0.39;
+    settings.min_p = 0.9;  // of the likeliest that is left
     CHECK(drawn(settings) == 0x2);
 }
 
 // 0, 1 and 2 reach 0.1: 2 stays
 static void xtc_excludes_top_choices(void) {
     burin_sampling settings = everything;
-    settings.xtc_probability = 1, settings.xtc_threshold = 0.1;
+    settings.xtc_probability = 1;
+    settings.xtc_threshold = 0.1;
     CHECK(drawn(settings) == 0xfc);
     settings.xtc_threshold = 0.3;  // one alone reaches it
     CHECK(drawn(settings) == 0xff);
-    settings.xtc_threshold = 0.1, settings.xtc_probability = 0.5;
+    settings.xtc_threshold = 0.1;
+    settings.xtc_probability = 0.5;
     CHECK(drawn(settings) == 0xff);
     settings.top_k = 2;
     CHECK(drawn(settings) == 0x3);
@@ -253,9 +256,11 @@ static void xtc_excludes_top_choices(void) {
 
 static void chain_ends_with_temperature(void) {
     burin_sampling settings = everything;
-    settings.temperature = 100, settings.top_p = 0.6;  // 0.4027 + 0.2443, however hot
+    settings.temperature = 100;
+    settings.top_p = 0.6;  // 0.4027 + 0.2443, however hot
     CHECK(drawn(settings) == 0x3);
-    settings.top_p = 1, settings.min_p = 0.36;
+    settings.top_p = 1;
+    settings.min_p = 0.36;
     CHECK(drawn(settings) == 0x7);
 }
 
@@ -265,7 +270,8 @@ static void temperature_follows_entropy(void) {
                                             {1, 0.631826f, 0.399204f, 0.252228f, 0.159364f, 0.10069f, 0.063619f, 0.025397f}};
     for (int e = 0; e < 2; e++) {
         burin_sampling settings = everything;
-        settings.dynatemp_range = 0.5, settings.dynatemp_exponent = e + 1;
+        settings.dynatemp_range = 0.5;
+        settings.dynatemp_exponent = e + 1;
         burin_sampler s = sampler_of(settings, EIGHT);
         burin_sampler_choose(&s, eight);
         for (int i = 0; i < EIGHT; i++) CHECK(fabsf(memory[i].weight - weights[e][i]) < 2e-6f);
@@ -275,9 +281,12 @@ static void temperature_follows_entropy(void) {
 // Surprises 1.312 2.034 2.755 ... bits: the first two are below 2.1; mu then moves by the error.
 static void mirostat_bounds_surprise(void) {
     burin_sampling settings = everything;
-    settings.mirostat = 2, settings.mirostat_tau = 1.05, settings.mirostat_eta = 0;
+    settings.mirostat = 2;
+    settings.mirostat_tau = 1.05;
+    settings.mirostat_eta = 0;
     CHECK(drawn(settings) == 0x3);
-    settings.mirostat_eta = 0.5, settings.mirostat_tau = 0.1;  // none: the likeliest
+    settings.mirostat_eta = 0.5;
+    settings.mirostat_tau = 0.1;  // none: the likeliest
     burin_sampler s = sampler_of(settings, EIGHT);
     CHECK(burin_sampler_choose(&s, eight) == 0);
     CHECK(fabs(s.surprise) < 1e-9);
@@ -292,7 +301,9 @@ static void mirostat_bounds_surprise(void) {
 static void penalties_count(void) {
     burin_sampling settings = everything;
     settings.temperature = 0;
-    settings.presence_penalty = 0.5, settings.frequency_penalty = 0.25, settings.repeat_penalty = 2;
+    settings.presence_penalty = 0.5;
+    settings.frequency_penalty = 0.25;
+    settings.repeat_penalty = 2;
     burin_sampler s = sampler_of(settings, EIGHT);
     const int32_t before[5] = {7, 0, 7, 7, 1};
     float logits[EIGHT];
@@ -309,7 +320,9 @@ static void penalties_count(void) {
 static void biases_are_added(void) {
     static const burin_bias bias[] = {{0, -INFINITY}, {7, 5}, {7, 1}};
     burin_sampling settings = everything;
-    settings.temperature = 0, settings.bias = bias, settings.n_bias = 3;
+    settings.temperature = 0;
+    settings.bias = bias;
+    settings.n_bias = 3;
     burin_sampler s = sampler_of(settings, EIGHT);
     float logits[EIGHT];
     memcpy(logits, eight, sizeof eight);
@@ -320,7 +333,10 @@ static void biases_are_added(void) {
 static void dry_punishes_what_goes_on(void) {
     const int32_t tokens[8] = {0, 1, 2, 3, 5, 1, 2, 3};
     burin_sampling settings = everything;
-    settings.dry_multiplier = 0.5, settings.dry_base = 1.75, settings.dry_allowed_length = 2, settings.dry_penalty_last_n = -1;
+    settings.dry_multiplier = 0.5;
+    settings.dry_base = 1.75;
+    settings.dry_allowed_length = 2;
+    settings.dry_penalty_last_n = -1;
     burin_sampler s = sampler_of(settings, EIGHT);
     float logits[EIGHT];
     memcpy(logits, eight, sizeof eight);
@@ -340,7 +356,10 @@ static void dry_punishes_what_goes_on(void) {
 static void dry_stays_finite(void) {
     static int32_t tokens[4000];
     burin_sampling settings = everything;
-    settings.dry_multiplier = 1, settings.dry_base = 1.75, settings.dry_allowed_length = 2, settings.dry_penalty_last_n = -1;
+    settings.dry_multiplier = 1;
+    settings.dry_base = 1.75;
+    settings.dry_allowed_length = 2;
+    settings.dry_penalty_last_n = -1;
     burin_sampler s = sampler_of(settings, EIGHT);
     float logits[EIGHT] = {0};
     burin_sampler_adjust(&s, logits, tokens, 4000);
@@ -350,7 +369,9 @@ static void dry_stays_finite(void) {
 static void chain_is_printed(void) {
     char chain[512];
     burin_sampling settings = everything;
-    settings.top_k = 40, settings.min_p = 0.05, settings.temperature = 0.8;
+    settings.top_k = 40;
+    settings.min_p = 0.05;
+    settings.temperature = 0.8;
     burin_sampling_chain(&settings, chain, sizeof chain);
     CHECK_TEXT(chain, "top-k 40, min-p 0.05, temperature 0.8 range 0 exponent 0, draw");
     char little[8];

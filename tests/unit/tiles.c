@@ -38,7 +38,8 @@ static void run_in_tiles(Product *p, const burin_step *s) {
     burin_range tile[UNITS_MOST];
     for (int at = 0; at < units; n++) {
         int most = 1 + rand() % (units - at), size = rand() % 2 ? most : most < 5 ? most : 5;
-        tile[n] = (burin_range){at, at + size}, at += size;
+        tile[n] = (burin_range){at, at + size};
+        at += size;
     }
     for (int left = n; left > 0; left--) {
         int i = rand() % left;
@@ -46,7 +47,10 @@ static void run_in_tiles(Product *p, const burin_step *s) {
         tile[i] = tile[left - 1];
         compute(p, range);
         burin_tiles tiles = burin_finished_tiles(range, p->panels, p->each, 3, p->rows);
-        while (burin_next_tile(s, &tiles)) p->complete[tiles.tile]++, p->early |= !is_there(p, tiles.tile);
+        while (burin_next_tile(s, &tiles)) {
+            p->complete[tiles.tile]++;
+            p->early |= !is_there(p, tiles.tile);
+        }
     }
 }
 
@@ -79,13 +83,20 @@ static bool attends_once(int heads, int rows) {
     int units = attention_units(heads, rows), blocks = units / heads, first[UNITS_MOST], last[UNITS_MOST], n = 0;
     int done[24] = {0}, complete[24] = {0};
     bool good = true;
-    for (int at = 0; at < units; at = last[n++]) first[n] = at, last[n] = at + 1 + rand() % (units - at);
+    for (int at = 0; at < units; at = last[n++]) {
+        first[n] = at;
+        last[n] = at + 1 + rand() % (units - at);
+    }
     for (int left = n; left > 0; left--) {
         int i = rand() % left;
         for (int unit = first[i]; unit < last[i]; unit++) done[unit / blocks]++;
         burin_tiles tiles = burin_finished_heads((burin_range){first[i], last[i]}, 5, rows);
-        while (burin_next_tile(&s, &tiles)) complete[tiles.tile]++, good &= done[tiles.tile] == blocks;
-        first[i] = first[left - 1], last[i] = last[left - 1];
+        while (burin_next_tile(&s, &tiles)) {
+            complete[tiles.tile]++;
+            good &= done[tiles.tile] == blocks;
+        }
+        first[i] = first[left - 1];
+        last[i] = last[left - 1];
     }
     for (int i = 0; i < heads; i++) good &= complete[i] == 1;
     for (int i = 0; i < BURIN_MAX_TILES; i++) good &= barrier.done[i] == 0;

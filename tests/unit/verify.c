@@ -92,7 +92,9 @@ static void far_nodes_are_left_out(void) {
     CHECK(!ok && first && first < at && last && !strstr(last + 1, "  ...\n"));
     CHECK(!strstr(message, "%n2 = ") && !strstr(message, "%n38 = ") && strstr(message, "%n19 = ") &&
           strstr(message, "%n21 = "));
-    free(message), text_free(&text), graph_free(g);
+    free(message);
+    text_free(&text);
+    graph_free(g);
 }
 
 SUITE(verify) {

@@ -30,7 +30,9 @@ static void deepen(Parser *p, Ast *n, const Ast *child) {
 }
 
 Ast *ast_children(Parser *p, Ast *n, Ast *a, Ast *b, Ast *c) {
-    n->a = a, n->b = b, n->c = c;
+    n->a = a;
+    n->b = b;
+    n->c = c;
     deepen(p, n, a);
     deepen(p, n, b);
     deepen(p, n, c);

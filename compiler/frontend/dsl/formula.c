@@ -28,7 +28,10 @@ Value formula_call(Elaborator *e, const Builder *b, const char *block, const For
     const Declaration *d = file_find_block(e->main, block);
     Frame outer = {.file = d->file}, frame = {.caller = &outer, .file = d->file, .depth = 1};
     map_init(&frame.variables, e->arena);
-    e->builder = b, e->graph = b->graph, e->frame = &frame, e->steps = 0;
+    e->builder = b;
+    e->graph = b->graph;
+    e->frame = &frame;
+    e->steps = 0;
     for (int i = 0; i < n; i++) variable_set(e, arguments[i].name, arguments[i].value);
     for (const Ast *p = d->ast->list; p; p = p->next) bind_default(e, p);
     Value v = expand_block(e, d->ast, d->ast);

@@ -14,7 +14,7 @@ enum { MAX_PROGRAM = 4096 };
 typedef struct {
     TokenizerBuilder *b;
     const char *regex;
-    Bytes code;  // burin_match
+    Bytes code;   // burin_match
     int inside;   // of look-around and atomic groups
     int visited;  // nodes of the pattern, each as often as it is repeated
     uint16_t loops;
@@ -59,14 +59,16 @@ static bool is_nullable(const Pattern *n) {
     if (n->kind == PATTERN_LOOK || n->kind == PATTERN_BEHIND || !n->first) return true;
     for (const Pattern *c = n->first; c; c = c->next) {
         bool empty = is_nullable(c);
-        all &= empty, any |= empty;
+        all &= empty;
+        any |= empty;
     }
     return n->kind == PATTERN_CHOICE ? any : all;
 }
 
 static void set_targets(Program *p, uint16_t split, bool lazy, uint16_t body, uint16_t rest) {
     burin_match *m = instruction(p, split);
-    m->a = lazy ? rest : body, m->b = lazy ? body : rest;
+    m->a = lazy ? rest : body;
+    m->b = lazy ? body : rest;
 }
 
 static void emit_loop(Program *p, const Pattern *n) {

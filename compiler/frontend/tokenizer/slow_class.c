@@ -121,7 +121,8 @@ static json_t *special_texts(const Slow *s) {
 static Slow open_slow(TokenizerBuilder *b, const char *usual, bool wordpiece) {
     Slow s = {.b = b, .tokens = json_array()};
     s.listed = json_own(b->arena, json_object());
-    s.config = json_of_folder(b, "tokenizer_config.json"), s.map = json_of_folder(b, "special_tokens_map.json");
+    s.config = json_of_folder(b, "tokenizer_config.json");
+    s.map = json_of_folder(b, "special_tokens_map.json");
     s.added = json_of_folder(b, "added_tokens.json");
     find_class(&s, usual, wordpiece);
     s.special = json_own(b->arena, special_texts(&s));

@@ -118,7 +118,10 @@ static bool joins_experts(const Stack *s, const Node *w) {
 // Columns of a product are a product by columns of the weights.
 static void part_columns(Stack *s, Node *x, Slice columns, Node **each) {
     Node *w = x->op == OP_matmul && columns.axis == x->type.rank - 1 ? x->in[1] : NULL, *from = w ? w : x;
-    if (w && (w->type.rank != 2 || !is_weight(w))) w = NULL, from = x;
+    if (w && (w->type.rank != 2 || !is_weight(w))) {
+        w = NULL;
+        from = x;
+    }
     Node **in = w && joins_experts(s, w) ? parts(s, w->in[0], 1) : NULL;
     if (w) columns.axis = 1;
     for (int64_t e = 0; e < s->experts; e++) {
@@ -186,7 +189,8 @@ static Node **parts(Stack *s, Node *n, int axis) {
     for (int64_t e = 1; one && e < s->experts; e++) p->each[e] = p->each[0];
     if (!one && !part_of_op(s, n, axis, p->each))
         for (int64_t e = 0; e < s->experts; e++) p->each[e] = sliced(s, n, axis, e);
-    p->next = s->parts, s->parts = p;
+    p->next = s->parts;
+    s->parts = p;
     return p->each;
 }
 
@@ -226,13 +230,15 @@ static bool summed_operands(const Node *n, Node **in, int *axis) {
     const Node *x = n;
     int axes = 1, rank = n->type.rank;
     if (n->op == OP_reduce_sum) {
-        x = before_rounding(n->in[0]), rank = x->type.rank;
+        x = before_rounding(n->in[0]);
+        rank = x->type.rank;
         axis[0] = axis[1] = (int)*attr_ints(n, "axes", &axes);
         if (x->op != OP_mul || axes != 1) return false;
     } else if (n->op != OP_matmul || rank != 3) {
         return false;
     } else {
-        axis[0] = 2, axis[1] = 1;
+        axis[0] = 2;
+        axis[1] = 1;
     }
     for (int i = 0; i < 2; i++) {
         in[i] = x->in[i];

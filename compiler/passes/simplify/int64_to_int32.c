@@ -27,7 +27,8 @@ static bool range_of_constant(const Node *n, Range *r) {
     for (int64_t i = 0; i < count; i++) {
         double v = dtype_load(t->dtype, t->data, i);
         if (isnan(v)) return false;
-        r->low = fmin(r->low, v), r->high = fmax(r->high, v);
+        r->low = fmin(r->low, v);
+        r->high = fmax(r->high, v);
     }
     return true;
 }

@@ -81,7 +81,8 @@ static void read_tensor(Gguf *g, Cursor *c, GgufTensor *t) {
     c->what = arena_printf(g->arena, "the description of tensor \"%s\"", t->name);
     uint32_t rank = cursor_u32(c);
     if (rank < 1 || rank > 8) file_fatal(g->file, "tensor \"%s\" has %" PRIu32 " dimensions, expected 1 to 8", t->name, rank);
-    t->rank = (int)rank, t->part = g;
+    t->rank = (int)rank;
+    t->part = g;
     for (uint32_t i = 0; i < rank; i++) t->dims[i] = cursor_u64(c);
     t->type = cursor_u32(c);
     t->offset = cursor_u64(c);
@@ -122,7 +123,8 @@ static void check_start(const Gguf *g, const GgufTensor *t) {
 Gguf *gguf_parse(Arena *arena, const MappedFile *file) {
     Gguf *g = ARENA_NEW(arena, Gguf);
     Cursor c = {file, 4, "the header"};  // after "GGUF"
-    g->arena = arena, g->file = file;
+    g->arena = arena;
+    g->file = file;
     map_init(&g->values, arena);
     map_init(&g->by_name, arena);
     uint32_t version = cursor_u32(&c);
@@ -209,8 +211,10 @@ bool gguf_float(const Gguf *g, const char *key, double *to) {
     if (v->is_array || (v->type != GGUF_F32 && v->type != GGUF_F64)) wrong_type(g, v, "a float");
     if (v->type == GGUF_F64)
         memcpy(to, v->data, sizeof *to);
-    else
-        memcpy(&narrow, v->data, sizeof narrow), *to = shortest(narrow);
+    else {
+        memcpy(&narrow, v->data, sizeof narrow);
+        *to = shortest(narrow);
+    }
     if (!(*to - *to == 0)) file_fatal(g->file, "metadata \"%s\" is not a finite number", key);
     return true;
 }

@@ -84,5 +84,6 @@ void gguf_nvfp4_present(Arena *arena, StoredTensor *stored) {
     unsigned char *to = arena_alloc(arena, blocks * PRESENTED);
     for (uint64_t i = 0; i < blocks; i++) regroup(from + i * STORED, 0.5f * *stored->factor, to + i * PRESENTED);
     mapping_forget(from, t->bytes);
-    t->data = to, t->bytes = blocks * PRESENTED;
+    t->data = to;
+    t->bytes = blocks * PRESENTED;
 }

@@ -32,7 +32,8 @@ static const char *path_of_part(Arena *arena, const char *first, unsigned number
 
 static void check_part(const Gguf *part, int64_t number, int64_t count) {
     int64_t stated = -1, of = -1;
-    gguf_int(part, "split.no", &stated), gguf_int(part, "split.count", &of);
+    gguf_int(part, "split.no", &stated);
+    gguf_int(part, "split.count", &of);
     if (stated == number && of == count) return;
     file_fatal(part->file,
                "this is part %" PRId64 " of %" PRId64 ", expected part %" PRId64 " of %" PRId64

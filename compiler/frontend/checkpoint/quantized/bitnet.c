@@ -78,7 +78,8 @@ QuantizedMatrix *bitnet_matrix(Quantization *q, StoredTensor *t) {
     QuantizedMatrix *m = quantized_matrix(q, t, ".weight", ".weight");
     quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});
     quantized_set_size(m, m->codes, m->codes->tensor.dim[0] * (online ? 1 : 4), m->codes->tensor.dim[1]);
-    m->bits = 2, m->center = 1;  // codes from -1 to 2
+    m->bits = 2;
+    m->center = 1;  // codes from -1 to 2
     m->read = online ? round_codes : read_codes;
     if (online) {
         set_scale(q, m, mean_magnitude(m->codes));

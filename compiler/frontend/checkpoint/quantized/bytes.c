@@ -33,7 +33,9 @@ void quantized_byte_zeros(QuantizedMatrix *m, const StoredTensor *zeros) {
 void quantized_bytes(Quantization *q, QuantizedMatrix *m) {
     const Tensor *t = &m->codes->tensor;
     quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});
-    m->rows = t->dim[0], m->columns = t->dim[1], m->bits = 8;
+    m->rows = t->dim[0];
+    m->columns = t->dim[1];
+    m->bits = 8;
     m->read = t->dtype == DT_i8 ? read_integer_codes : read_byte_codes;
     if (t->dtype != DT_i8) m->table = float8_table(q->checkpoint->arena, t->dtype);
 }

@@ -29,7 +29,8 @@ void fp6_set(const Quantization *q, QuantizedMatrix *m, const StoredTensor *scal
     const int64_t *dims = m->codes->tensor.dim;
     if (dims[1] % 3) quantized_want_shape(m->codes, 2, (int64_t[]){dims[0], dims[1] / 3 * 3});
     quantized_set_size(m, m->codes, dims[0], dims[1] / 3 * 4);
-    m->bits = 6, m->table = table_of(q->checkpoint->arena, fraction_bits);
+    m->bits = 6;
+    m->table = table_of(q->checkpoint->arena, fraction_bits);
     m->powers = scales->tensor.dtype == DT_f8e8m0;
     m->read = read_codes;
     quantized_scales(m, scales, 1, group);

@@ -48,7 +48,9 @@ void quantized_line(const Quantization *q, QuantizedMatrix *m, const StoredTenso
     FloatLine *l = ARENA_NEW(q->checkpoint->arena, FloatLine);
     *l = (FloatLine){&scale->tensor, &zero->tensor, by_group ? 1 : m->groups, by_group ? m->rows : 1};
     quantized_check_scales(scale);
-    m->details = l, m->end = END_LINE, m->end_at = end_at;
+    m->details = l;
+    m->end = END_LINE;
+    m->end_at = end_at;
     m->center = 1 << (m->bits - 1);
     m->scale = (Grid){scale, 1, l->row_stride, l->group_stride};
     if (m->bits > 5 || m->group % 32 || m->columns % 32 || !are_halves(l->scale) || !are_halves(l->zero)) return;

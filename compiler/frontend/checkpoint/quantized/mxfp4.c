@@ -13,8 +13,11 @@ QuantizedMatrix *mxfp4_matrix(Quantization *q, StoredTensor *t) {
     const StoredTensor *scales = quantized_exponents(q, quantized_part(q, m, "_scales", SET_U8 | 1 << DT_f8e8m0, true));
     quantized_want_shape(scales, 3, dims);
     quantized_check_scales(scales);
-    m->stack = dims[0], m->rows = dims[0] * dims[1], m->columns = dims[2] * 32;
-    m->group = 32, m->groups = dims[2];
+    m->stack = dims[0];
+    m->rows = dims[0] * dims[1];
+    m->columns = dims[2] * 32;
+    m->group = 32;
+    m->groups = dims[2];
     m->scale = (Grid){scales, 1, m->groups, 1};
     m->powers = m->transposed = true;
     fp4_codes(m);

@@ -13,19 +13,24 @@ static const Dim *compare_dims(Graph *g, Op op, const Dim *a, const Dim *b) {
     bool yes, no;
     switch (op) {
         case OP_equal:
-            yes = low == 0 && high == 0, no = low > 0 || high < 0;
+            yes = low == 0 && high == 0;
+            no = low > 0 || high < 0;
             break;
         case OP_less:
-            yes = high < 0, no = low >= 0;
+            yes = high < 0;
+            no = low >= 0;
             break;
         case OP_less_or_equal:
-            yes = high <= 0, no = low > 0;
+            yes = high <= 0;
+            no = low > 0;
             break;
         case OP_greater:
-            yes = low > 0, no = high <= 0;
+            yes = low > 0;
+            no = high <= 0;
             break;
         case OP_greater_or_equal:
-            yes = low >= 0, no = high < 0;
+            yes = low >= 0;
+            no = high < 0;
             break;
         default:
             return NULL;

@@ -142,7 +142,8 @@ static void write_step(const Cell *cell, const Dim *at, Node *h, Node *state, No
 static Cell cell_inside(const Cell *cell, OnnxBody *b) {
     Cell inside = *cell;
     inside.c = &b->call;
-    inside.projected = onnx_body_value(b, cell->projected), inside.recurrent = onnx_body_value(b, cell->recurrent);
+    inside.projected = onnx_body_value(b, cell->projected);
+    inside.recurrent = onnx_body_value(b, cell->recurrent);
     if (cell->scale) inside.scale = onnx_body_value(b, cell->scale);
     if (cell->bias) inside.bias = onnx_body_value(b, cell->bias);
     if (cell->peephole) inside.peephole = onnx_body_value(b, cell->peephole);
@@ -163,7 +164,8 @@ static Node *run_direction(Cell *cell, bool reverse, Node **h, Node **state) {
     if (reverse) at = dim_sub(g, dim_sub(g, steps, dim_const(g, 1)), at);
     write_step(&inside, at, inner_h, inner_state, lengths);
     Node *all = onnx_body_loop(b, &loop);
-    *h = onnx_tuple_item(c, all, 0), *state = inner_state ? onnx_tuple_item(c, all, 1) : NULL;
+    *h = onnx_tuple_item(c, all, 0);
+    *state = inner_state ? onnx_tuple_item(c, all, 1) : NULL;
     Node *y = onnx_tuple_item(c, all, inner_state ? 2 : 1);
     return reverse ? onnx_reverse(c, y, 0) : y;
 }

@@ -6,7 +6,8 @@
 
 static OnnxValue *new_sequence(OnnxCall *c, int n) {
     OnnxValue *v = ARENA_NEW(c->graph->arena, OnnxValue);
-    v->is_sequence = true, v->n_items = n;
+    v->is_sequence = true;
+    v->n_items = n;
     v->items = ARENA_ARRAY(c->graph->arena, OnnxValue *, n + 1);
     return v;
 }
@@ -160,7 +161,10 @@ void onnx_sequence_map(OnnxCall *c, int argument) {
 void onnx_optional(OnnxCall *c, int argument) {
     (void)argument;
     OnnxValue *v = onnx_operand(c, 0);
-    if (!v) v = ARENA_NEW(c->graph->arena, OnnxValue), v->is_nothing = true;
+    if (!v) {
+        v = ARENA_NEW(c->graph->arena, OnnxValue);
+        v->is_nothing = true;
+    }
     onnx_result_value(c, 0, v);
 }
 
@@ -208,7 +212,9 @@ OnnxValue *onnx_list_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Loc 
         file_fatal(m->model->file,
                    "input %s is %s, of a length that is not known\nhint: export the model with tensors as inputs", info->name,
                    optional ? "an optional value" : "a sequence");
-    v->is_nothing = optional && !n, v->is_sequence = !v->is_nothing, v->n_items = n;
+    v->is_nothing = optional && !n;
+    v->is_sequence = !v->is_nothing;
+    v->n_items = n;
     v->items = ARENA_ARRAY(arena, OnnxValue *, n + 1);
     for (int i = 0; i < n; i++) {
         const char *name = arena_printf(arena, "%s.%d", info->name, i);

@@ -10,7 +10,8 @@ void onnx_optimizer(OnnxCall *c, int states) {
         OnnxArgument arguments[ONNX_MOST_OF_BLOCK] = {{0}};
         Node *results[ONNX_MOST_OF_BLOCK];
         for (int j = 0; j < parts; j++) arguments[j].node = onnx_node(c, 2 + j * n + i);
-        arguments[parts].node = rate, arguments[parts + 1].node = step;
+        arguments[parts].node = rate;
+        arguments[parts + 1].node = step;
         int made = onnx_blocks(c, c->proto->op_type, arguments, results);
         for (int j = 0; j < made; j++) onnx_result(c, j * n + i, results[j]);
     }
