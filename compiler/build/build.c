@@ -228,6 +228,7 @@ void build_load(Build *b) {
     b->module->name = b->name;
     const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;
     if (path && (b->text || !o->tokenizer_beside)) b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
+    if (o->verbose && b->tokenizer && b->tokenizer->note) fprintf(stderr, "  tokenizer: %s\n", b->tokenizer->note);
     b->module->tokenizer = b->tokenizer;
     load_card(b);
     load_template(b);

@@ -69,6 +69,10 @@ fill_corpus() {
         calls) named tests/grammar/templates/*.jinja "$SHARED"/data/templates/*/template.jinja ;;
         template) named "$SHARED"/data/templates/*/template.jinja && "$BUILD/tools/templates" --write tests/templates/cases.json "$corpus" ;;
         vocabularies) tar -C "$WORK" -xJf tests/tokenizers/slow_classes.tar.xz && vocabularies "$WORK"/*/ ;;
+        prompt) for n in 0 1 2 3 4 5 6 7; do
+            case $n in [1357]) text='[{"role": "user", "content": "a \ud834\udd60 bb<s>"}]' ;; *) text="a $(printf '\360\235\205\240') bbb <s>" ;; esac
+            printf '%s%s' $n "$text" > "$corpus/$n"
+        done ;;
         tokenizer) broken broken .json && broken broken .bin && named "$SHARED"/data/tokenizers/*/tokenizer.json ;;
     esac
 }

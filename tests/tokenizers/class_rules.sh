@@ -12,6 +12,10 @@ echo '{"model": {"type": "WordLevel", "unk_token": "x", "vocab": {"x": 0}}}' > "
 stale() { echo "{\"tokenizer_class\": \"BertTokenizer\"$1}" > "$WORK/stale/tokenizer_config.json" && "$BURIN" tokenize "$WORK/stale" "the cat"; }
 check "class rules: a stale tokenizer.json" test "$(stale ', "tokenizer_file": null')" = 2,5,6,3
 check "class rules: a tokenizer.json that counts" test "$(stale '')" = 0
+mkdir "$WORK/class" && cp examples/austen/*.json examples/austen/model.safetensors "$WORK/class"
+echo '{"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": true, "unk_token": "</s>"}' > "$WORK/class/tokenizer_config.json"
+says "class rules: -v names a class with steps of its own" 0 "steps of its own in place of those of tokenizer.json, as transformers 5 does (GPT2Tokenizer)" \
+    "$BURIN" inspect "$WORK/class" --stop-after=infer -v
 found=$SHARED/data/found2
 if [ -d "$found" ]; then
     mkdir "$WORK/plain" && cp "$found"/bos_without_postprocessor/* "$WORK/plain"

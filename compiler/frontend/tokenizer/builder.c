@@ -434,6 +434,6 @@ Tokenizer *tokenizer_build(TokenizerBuilder *b) {
     if (b->before.length) h->bos = *(int32_t *)b->before.data;
     memcpy(b->blob.data, h, sizeof *h);
     Tokenizer *t = ARENA_NEW(b->arena, Tokenizer);
-    *t = (Tokenizer){b->blob.data, b->blob.length, h->size, h->bos, h->eos};
+    *t = (Tokenizer){b->blob.data, b->blob.length, h->size, h->bos, h->eos, b->note};
     return t;
 }

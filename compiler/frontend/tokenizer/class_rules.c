@@ -244,6 +244,13 @@ static void add_once(Reading *r, const json_t *token, bool special) {
     if (text && !json_object_get(r->places, text)) add_token(r, token, special);
 }
 
+// Adds a token that no file names. One beyond the model's embedding is left out: no text of a user has it.
+static void add_usual(Reading *r, const json_t *token) {
+    const char *text = text_of(token);
+    bool beyond = r->b->vocab_size && r->next_id >= r->b->vocab_size;
+    if (text && !(beyond && id_of(r, text) < 0)) add_once(r, token, true);
+}
+
 static int by_number(const void *a, const void *b) {
     long long x = strtoll(*(const char *const *)a, NULL, 10), y = strtoll(*(const char *const *)b, NULL, 10);
     return (x > y) - (x < y);
@@ -264,11 +271,15 @@ static const json_t *special_value(const Reading *r, const char *key) {
     return legacy ? legacy : json_object_get(r->config, key);
 }
 
-// The token of a name ("bos"), or NULL: the configuration's, or the class's own.
-static const json_t *special_token(const Reading *r, int which) {
+static const json_t *named_special(const Reading *r, int which) {
     char key[16];
     snprintf(key, sizeof key, "%s_token", special_names[which]);
-    const json_t *token = special_value(r, key);
+    return special_value(r, key);
+}
+
+// The token of a name ("bos"), or NULL: the configuration's, or the class's own.
+static const json_t *special_token(const Reading *r, int which) {
+    const json_t *token = named_special(r, which);
     const char *usual = r->rule ? r->rule->specials[which] : NULL;
     if (token) return json_is_null(token) ? NULL : token;
     if (!usual) return NULL;
@@ -294,7 +305,7 @@ static bool is_special_name(const char *key) {
 static void add_words(Reading *r, const char *at) {
     while (*at) {
         size_t length = strcspn(at, " ");
-        add_once(r, json_own(r->b->arena, json_stringn(at, length)), true);
+        add_usual(r, json_own(r->b->arena, json_stringn(at, length)));
         at += length + (at[length] == ' ');
     }
 }
@@ -304,7 +315,11 @@ static void add_named(Reading *r) {
     const json_t *more = more_special_tokens(r);
     const char *key;
     json_t *token;
-    for (int which = 0; which < SPECIALS; which++) add_once(r, special_token(r, which), true);
+    for (int which = 0; which < SPECIALS; which++)
+        if (named_special(r, which))
+            add_once(r, special_token(r, which), true);
+        else
+            add_usual(r, special_token(r, which));
     if (r->rule && r->rule->more && *r->rule->more == '^') add_words(r, r->rule->more + 1);
     json_object_foreach((json_t *)r->config, key, token) {
         size_t n = strlen(key);
@@ -321,7 +336,7 @@ static void add_extra_ids(Reading *r) {
     json_int_t n = json_is_integer(count) ? json_integer_value(count) : 100;
     if (n < 0 || n > MAX_TOKENS) tokenizer_fatal(r->b, "\"extra_ids\" must be a number from 0 to %d", MAX_TOKENS);
     for (json_int_t i = 0; i < n; i++)
-        add_once(r, json_own(r->b->arena, json_sprintf("<extra_id_%lld>", (long long)i)), true);
+        add_usual(r, json_own(r->b->arena, json_sprintf("<extra_id_%lld>", (long long)i)));
 }
 
 // Special tokens as their texts alone: without the files' settings of surrounding white space.
@@ -471,6 +486,26 @@ static void set_step(const Reading *r, json_t *root, const char *key, const char
     if (template) json_object_set_new(root, key, expanded_json(r, template));
 }
 
+// Returns true if the class builds another step than the file has.
+static bool replaces(const Reading *r, const char *key, const char *template) {
+    const json_t *own = json_object_get(r->file, key);
+    json_t *step = template ? expanded_json(r, template) : NULL;
+    bool other = step && !json_equal(step, own) && !(json_is_null(step) && !own);
+    json_decref(step);
+    return other;
+}
+
+// For -v, where versions of transformers read this folder differently; NULL: they do not.
+static const char *note_of(const Reading *r) {
+    if (is_of_four(r))
+        return "tokenizer_config.json adds tokens around a text, as transformers 4 does; transformers 5 leaves them out";
+    if (!r->rule) return NULL;
+    bool other = replaces(r, "normalizer", r->rule->normalizer) || replaces(r, "pre_tokenizer", r->rule->pretokenizer);
+    return other ? arena_printf(r->b->arena, "its class builds steps of its own in place of those of tokenizer.json, as transformers 5 does (%s)",
+                                class_name(r))
+                 : NULL;
+}
+
 static json_t *model_of(const Reading *r) {
     json_t *model = json_copy(json_object_get(r->file, "model"));
     json_t *fields = r->rule->fields ? expanded_json(r, r->rule->fields) : json_object();
@@ -507,6 +542,7 @@ const json_t *read_as_class(TokenizerBuilder *b, const json_t *file) {
     json_object_del(root, "truncation"), json_object_del(root, "padding");
     b->has_no_types = leaves_types_out(&r);
     if (json_flag(b, r.config, "split_special_tokens", false)) b->head.flags |= BURIN_SPLITS_SPECIAL;
+    b->note = note_of(&r);
     if (!r.rule || is_of_four(&r)) return root;
     set_step(&r, root, "normalizer", r.rule->normalizer);
     set_step(&r, root, "pre_tokenizer", r.rule->pretokenizer);

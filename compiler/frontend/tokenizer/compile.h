@@ -80,6 +80,8 @@ typedef struct TokenizerBuilder {
     bool is_json;                           // numbers are read from tokenizer.json
     bool has_nul;                           // texts of the file have U+0000 (vocabulary_text)
     size_t spent;                           // bytes, see builder_spend
+    const char *note;                       // for -v, or NULL
+    int vocab_size;                         // rows of the model's embedding; 0: unknown
     bool has_no_types;                      // both texts of a pair have type 0
 } TokenizerBuilder;
 

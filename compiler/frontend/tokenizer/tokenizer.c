@@ -76,6 +76,7 @@ static const json_t *read_json(TokenizerBuilder *b, const MappedFile *f) {
 Tokenizer *tokenizer_load(Arena *arena, const char *path, int vocab_size) {
     TokenizerBuilder b;
     builder_init(&b, arena, path);
+    b.vocab_size = vocab_size;
     const MappedFile *f = map_file(arena, path);
     if (f->size > 4 && !memcmp(f->data, "GGUF", 4)) {
         read_gguf_vocabulary(&b, path);
