@@ -26,16 +26,16 @@ static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
     out->binds = binds;
 }
 
-static void say_why_not(const PassContext *trial, const char *prefix, Text *why) {
-    for (const FusionSite *s = trial->sites; s; s = s->next) {
+static void say_why_not(const PassContext *attempt, const char *prefix, Text *why) {
+    for (const FusionSite *s = attempt->sites; s; s = s->next) {
         if (strcmp(s->pattern, "run as a whole") || !s->node) continue;
         text_spell(why, "%s%s: %%%s %s\n", prefix, loc_text(s->loc), s->node, s->why);
     }
 }
 
 // A decoder, whose attention is causal, of which something else keeps it from running token by token.
-static void require_form(const PassContext *trial) {
-    for (const FusionSite *s = trial->sites; s; s = s->next)
+static void require_form(const PassContext *attempt) {
+    for (const FusionSite *s = attempt->sites; s; s = s->next)
         if (!strcmp(s->pattern, "incremental form") && s->missed)
             diag_fatal(s->loc,
                        "this decoder has no autoregressive form\nnote: %%%s %s\nhint: without --require-fusion it is a program "
@@ -47,10 +47,10 @@ static void require_form(const PassContext *trial) {
 // that the model was made for are those of its tables, and the bound of the text's length.
 static bool has_autoregressive_form(const Build *b, Module *m, const char *prefix, Text *why) {
     Module tried = module_clone(b->arena, m);
-    PassContext trial = {
+    PassContext attempt = {
         .arena = b->arena, .module = &tried, .context = b->options->context, .max_rows = 1, .best_effort = true};
-    trial.stop_after = group_last(GROUP_incremental);
-    passes_run(&tried, &trial);
+    attempt.stop_after = group_last(GROUP_incremental);
+    passes_run(&tried, &attempt);
     for (int i = 0; i < tried.n_graphs; i++) {
         const Graph *g = m->graphs[i];
         if (!graph_has_rows(tried.graphs[i])) continue;
@@ -59,8 +59,8 @@ static bool has_autoregressive_form(const Build *b, Module *m, const char *prefi
                 m->context = learned_positions(tried.graphs[i], dim_upper(g->inputs[j]->type.dim[0]));
         return true;
     }
-    say_why_not(&trial, prefix, why);
-    if (b->options->require_fusion) require_form(&trial);
+    say_why_not(&attempt, prefix, why);
+    if (b->options->require_fusion) require_form(&attempt);
     return false;
 }
 

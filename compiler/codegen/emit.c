@@ -1,5 +1,5 @@
 // The emitted C: a document. Facts of the model, one function for each distinct kernel with the IR value and the source it
-// comes from, then forward(). See ../../shared/example/stories260k.c for the hand-written ideal.
+// comes from, then forward().
 #include <string.h>
 
 #include "codegen/cost.h"

@@ -125,13 +125,13 @@ typedef struct Reader {
     burin_step step;
 } Reader;
 
-static Reader reader_open(const Build *b, const CompiledModel *traced, burin_trace *trace) {
+static Reader reader_open(const Build *b, const CompiledModel *compiled, burin_trace *trace) {
     static burin_barrier barrier = {.threads = 1};
     const Program *p = b->program;
     int rows = (int)p->max_rows;
     uint64_t logits = (uint64_t)rows * (uint64_t)build_vocabulary(b) * sizeof(float);
-    Reader r = {.build = b, .forward = traced->forward};
-    r.step = (burin_step){.weights = traced->weights,
+    Reader r = {.build = b, .forward = compiled->forward};
+    r.step = (burin_step){.weights = compiled->weights,
                           .arena = compiled_model_memory(p->plan.row_bytes * (uint64_t)rows, 0),
                           .local = compiled_model_memory(p->plan.local_bytes, 0),
                           .state = compiled_model_memory(p->plan.slot_bytes, 0),
@@ -177,11 +177,11 @@ static void run_calibration(Calibration *c, TokenList tokens) {
     compiled_model_for_here(b, "--calibrate runs the model on this CPU, for which burin has no code");
     const char *folder = work_folder(b->arena);
     build_sources(b, folder);
-    CompiledModel traced = compiled_model_open(b, folder);
-    Reader r = reader_open(b, &traced, &trace);
+    CompiledModel compiled = compiled_model_open(b, folder);
+    Reader r = reader_open(b, &compiled, &trace);
     read_text(&r, tokens);
     reader_close(&r);
-    compiled_model_close(&traced, b);
+    compiled_model_close(&compiled, b);
     remove_tree(folder);
     diag_keep(folder);
 }
@@ -221,7 +221,8 @@ static const Importance *importance_of(Arena *arena, const Columns *c) {
 }
 
 static void weigh_constants(Build *b, const Map *columns) {
-    for (int i = 0; i < b->module->n_graphs; i++) EACH_NODE(n, b->module->graphs[i]) {
+    for (int i = 0; i < b->module->n_graphs; i++)
+        EACH_NODE(n, b->module->graphs[i]) {
             const Columns *c = n->op == OP_constant && n->value && n->value->name ? map_get(columns, n->value->name) : NULL;
             if (!c) continue;
             Tensor *t = ARENA_NEW(b->arena, Tensor);

@@ -2,7 +2,7 @@
 //
 // The model is compiled for this CPU as a shared object and run with its trace on: a decoder over one chunk of rows, an encoder
 // or any other network over random tensors, an encoder-decoder one after the other. Each result is then compared with what the
-// interpreter, in f64, makes of the same operands: the traced ones, so that an error shows where it is made and does not
+// interpreter, in f64, makes of the same operands: those recorded, so that an error shows where it is made and does not
 // spread. What is allowed is derived op by op from the rounding of f32 (eval_bound).
 #include "debug/check.h"
 
@@ -46,7 +46,7 @@ typedef struct Part {
     StepRows rows;
     burin_network_values values;  // of an encoder or a network
     EvalContext *exact, *contract;
-    const Tensor **value, **traced;  // by node->mark: of either kind; only what the program computed
+    const Tensor **value, **recorded;  // by node->mark: of either kind; only what the program computed
 } Part;
 
 // ----------------------------------------------------------------------------------------------------------------- the trace
@@ -70,7 +70,7 @@ static void record(void *context, const char *value, int layer, const float *dat
     if (tensor_count(t) != (int64_t)rows * columns)
         diag_fatal(n->loc, "%%%s has %" PRId64 " elements, the program recorded %d x %d", n->name, tensor_count(t), rows,
                    columns);
-    p->traced[n->mark] = p->value[n->mark] = t;
+    p->recorded[n->mark] = p->value[n->mark] = t;
 }
 
 // --------------------------------------------------------------------------------------------------------------- the program
@@ -137,7 +137,7 @@ static bool no_number(Check *c, const Node *n, double got, double expected, int6
 }
 
 static void compare(Part *p, Node *n, Node *op, int item) {
-    const Tensor *got = p->traced[n->mark], *const *operands = operands_of(p, op);
+    const Tensor *got = p->recorded[n->mark], *const *operands = operands_of(p, op);
     int64_t count;
     double *bound = eval_bound(p->exact, op, operands, item, &count);
     const Tensor *truth = eval_node(p->exact, op, operands, item);
@@ -180,7 +180,7 @@ static void derive(Part *p, Node *n) {
 static void compare_all(Part *p) {
     EACH_NODE(n, p->program->graph) {
         if (n->op == OP_input) continue;
-        if (!p->traced[n->mark]) {
+        if (!p->recorded[n->mark]) {
             derive(p, n);
         } else if (n->op == OP_item) {
             compare(p, n, n->in[0], (int)attr_int(n, "index", 0));
@@ -250,7 +250,7 @@ static void part_open(Part *p, Check *c, const Program *program) {
     *p = (Part){.check = c, .arena = c->build->arena, .program = program};
     EACH_NODE(node, program->graph) node->mark = nodes++;
     p->value = ARENA_ARRAY(p->arena, const Tensor *, nodes);
-    p->traced = ARENA_ARRAY(p->arena, const Tensor *, nodes);
+    p->recorded = ARENA_ARRAY(p->arena, const Tensor *, nodes);
     if (is_decoder(program))
         prepare_rows(p);
     else
@@ -269,20 +269,20 @@ static void part_close(Part *p) {
 static void run_parts(Check *c, const char *folder) {
     Build *b = c->build;
     Part encoder, steps;
-    CompiledModel traced = compiled_model_open(b, folder);
+    CompiledModel compiled = compiled_model_open(b, folder);
     unsigned char *state = compiled_model_memory(b->program->plan.slot_bytes, 0xff);
     if (b->program->encoder) {
         part_open(&encoder, c, b->program->encoder);
         c->encoder = &encoder;
-        run_part(&encoder, traced.encode, traced.weights, state);
+        run_part(&encoder, compiled.encode, compiled.weights, state);
         compare_all(&encoder);
     }
     part_open(&steps, c, b->program);
-    run_part(&steps, traced.forward, traced.weights, state);
+    run_part(&steps, compiled.forward, compiled.weights, state);
     compare_all(&steps);
     part_close(&steps);
     if (c->encoder) part_close(&encoder);
-    compiled_model_close(&traced, b);
+    compiled_model_close(&compiled, b);
     free(state);
 }
 

@@ -55,7 +55,7 @@ static bool fits(const Build *b, Needs n) {
 // ---------------------------------------------------------------------------------------------------- what would make it fit
 // Does it fit with other options? Their pipeline up to the plan, in a process of its own; `compiled`: up to the objects where
 // there is flash, which holds their code, too.
-static bool trial(const Options *options, bool compiled) {
+static bool fits_with(const Options *options, bool compiled) {
     int status = 1;
     fflush(stdout), fflush(stderr);
     pid_t child = fork();
@@ -79,9 +79,9 @@ static bool trial(const Options *options, bool compiled) {
     return child > 0 && !status;
 }
 
-static bool plan_fits(const Options *o) { return trial(o, false); }
+static bool plan_fits(const Options *o) { return fits_with(o, false); }
 
-static bool would_fit(const Options *o) { return trial(o, true); }
+static bool would_fit(const Options *o) { return fits_with(o, true); }
 
 enum { LEAST_CONTEXT = 16 };
 

@@ -71,7 +71,7 @@ const char *loc_text(Loc at) {
 static bool starts_character(char c) { return (c & 0xc0) != 0x80; }
 
 // As wide as it is in the file: one column a character.
-static void print_harmless(const char *text, size_t n) {
+static void print_escaped(const char *text, size_t n) {
     for (size_t i = 0, length; i < n; i += length ? length : 1) {
         length = text[i] == '\t' ? 1 : burin_printable(text + i, n - i);
         if (length)
@@ -94,7 +94,7 @@ static void print_excerpt(Loc at) {
     }
     const char *line = at.source->text + p.begin;
     int width = fprintf(stderr, "%5zu | ", p.line);
-    print_harmless(line, p.end - p.begin);
+    print_escaped(line, p.end - p.begin);
     fprintf(stderr, "%*s", width, "| ");
     for (size_t i = 0; i < offset - p.begin; i++)
         if (starts_character(line[i])) fputc(line[i] == '\t' ? '\t' : ' ', stderr);

@@ -10,7 +10,7 @@ enum { GRAIN = 1 << 16 };  // of places in a file that can be mapped
 // The image of the compiler ends with its sums, on a whole cache line.
 static uint64_t image_bytes(const burin_model *model) { return model->sums_offset + 64; }
 
-// Behind the last section, on a whole grain (compiler/driver/image_pe.c).
+// Behind the last section, on a whole grain (compiler/toolchain/image.c).
 static uint64_t image_offset(void) {
     const unsigned char *base = (const unsigned char *)GetModuleHandleW(NULL);
     const IMAGE_NT_HEADERS64 *headers = (const void *)(base + ((const IMAGE_DOS_HEADER *)base)->e_lfanew);

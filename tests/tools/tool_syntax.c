@@ -1,4 +1,4 @@
-// tool_shape FILE.jinja...: what each template shows of how calls of tools look, a line for each of its parts.
+// tool_syntax FILE.jinja...: what each template shows of how calls of tools look, a line for each of its parts.
 #include "grammar/tool_syntax.h"
 
 #include <stdio.h>

@@ -102,7 +102,7 @@ static json_t *config_alone(const Checkpoint *c, const json_t *part) {
     return text;
 }
 
-static const json_t *text_part(const json_t *config) {
+static const json_t *text_model_config(const json_t *config) {
     static const char *const names[] = {"text_config", "llm_config", "language_config"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const json_t *part = json_object_get(config, names[i]);
@@ -112,7 +112,7 @@ static const json_t *text_part(const json_t *config) {
 }
 
 void checkpoint_take_text(Checkpoint *c) {
-    const json_t *part = text_part(c->config);
+    const json_t *part = text_model_config(c->config);
     const char *prefix = part ? prefix_of(c) : NULL;
     if (!prefix || !json_is_string(json_object_get(part, "model_type"))) return;
     int others = rename_tensors(c, prefix);

@@ -10,7 +10,7 @@
 #include "frontend/dsl/elaborate.h"
 #include "util/text.h"
 
-static bool is_harmless(const Tensor *t) {
+static bool is_ignored(const Tensor *t) {
     static const struct {
         const char *pattern;
         int rank;
@@ -108,8 +108,8 @@ void weights_report_unused(Elaborator *e) {
         const Tensor *t = c->tensors[i];
         if (map_get(&e->used_tensors, t->name)) continue;
         warn_of_head(e, t);
-        bool harmless = is_harmless(t) && !(is_own_head(t) && checkpoint_is_quantized(t));
-        if (harmless || is_listed(listed, t->name) || is_of_layer_ahead(e, t->name) || is_zero_bias(t) || is_copy(e, t))
+        bool ignored = is_ignored(t) && !(is_own_head(t) && checkpoint_is_quantized(t));
+        if (ignored || is_listed(listed, t->name) || is_of_layer_ahead(e, t->name) || is_zero_bias(t) || is_copy(e, t))
             continue;
         if (n++ < LISTED) names = arena_printf(e->arena, "%s%s%s", names, *names ? ", " : "", t->name);
     }
