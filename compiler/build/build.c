@@ -165,7 +165,7 @@ static int vocabulary_size(const Checkpoint *c) {
     return json_is_integer(v) && json_integer_value(v) < INT32_MAX ? (int)json_integer_value(v) : 0;
 }
 
-// What makes embeddings of an encoder's states, or a decoder's: the folder says it, or --pooling.
+// The modules after an encoder's or decoder's states: from the folder, or --pooling.
 static Sentence read_sentence(const Build *b) {
     const Options *o = b->options;
     Sentence s = sentence_read(b->arena, b->checkpoint->folder);
@@ -191,7 +191,7 @@ static void load_checkpoint(Build *b) {
     if (o->context && o->context < b->module->context) b->module->context = o->context;
 }
 
-// What a network does with texts stands where a decoder has its template.
+// A network's card is stored where a decoder has its template.
 static void load_card(Build *b) {
     const Checkpoint *c = b->checkpoint ? b->checkpoint : b->side_folder;
     if (!c || !b->tokenizer || b->module->n_graphs != 1 || !strcmp(b->module->graphs[0]->name, "decode")) return;
@@ -246,8 +246,8 @@ bool build_passes(Build *b) {
     return whole;
 }
 
-// What is linked into a file of its own has the same names whatever the model's is, so that its objects are shared. An object
-// or an archive meets others in a host, and a folder of C is read.
+// Files linked alone use the same names for every model, so that models share objects. An object or
+// archive meets others in a host program, and a folder of C is read by people.
 static const char *name_in_c(const Build *b) {
     if (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_SHARED) return b->name;
     return b->is_draft ? "model_draft" : "model";
@@ -353,7 +353,7 @@ void build_sources(const Build *b, const char *folder) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- cache
-// A model, or what goes with it, and what is read beside it: configuration, imports, shards, external data.
+// The files of a model: configuration, imports, shards, external data, and companions.
 static uint64_t hash_input(Arena *arena, const char *path, uint64_t h) {
     static const char *const models[] = {".json", ".safetensors", ".burin", ".model", ".txt", ".jinja", NULL};
     static const char *const beside[] = {".json", ".burin", ".model", ".txt", ".jinja", NULL};

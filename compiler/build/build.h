@@ -1,4 +1,5 @@
-// From a model to the text of a program: what every command does first. The steps in order; each needs those before it.
+// From a model to the text of a program: the first part of every command. The steps in order; each
+// needs the earlier ones.
 #ifndef BURIN_BUILD_H
 #define BURIN_BUILD_H
 #include "cli/options.h"
@@ -47,7 +48,8 @@ void build_open(Build *);                // checkpoint and description
 void build_load(Build *);                // the graphs and the tokenizer
 bool build_passes(Build *);              // false: stopped by --stop-after, --emit=ir
 void build_lower(Build *);               // kernels, plan, places of the weights
-void build_draft(Build *);               // the program of --draft, up to its kernels; behind build_lower
+// the program of --draft, up to its kernels; after build_lower
+void build_draft(Build *);
 
 void build_sources(const Build *, const char *folder);  // the emitted C, its draft's too
 const char *weights_symbol(const Build *);              // that the emitted C finds its weights by
@@ -55,7 +57,7 @@ const char *numbers_of(const Build *);                  // for Build.numbers
 bool rounds_rows(const Build *);                        // --math=fast changes products of this program
 int build_vocabulary(const Build *);                    // columns of the logits
 Module *load_onnx(Build *);
-// An encoder of texts (onnx_texts.c). NULL: nothing says what becomes of its numbers.
+// An encoder of texts (onnx_texts.c). NULL: no file defines the use of its numbers.
 Module *load_onnx_texts(Build *, const OnnxOptions *, OnnxSaid *, Text *why);
 void take_onnx_config(const Build *);  // context and ends of the configuration files beside an ONNX decoder
 bool wants_tensors(const Options *);  // an ONNX decoder is to be a program of tensors
@@ -64,7 +66,8 @@ void build_rotary_factors(const Build *);  // which of LongRoPE's two lists --ct
 void build_generation(Build *);            // of an encoder-decoder
 void build_context(Build *);
 void build_check_positions(const Build *);
-void build_warnings(const Build *);  // after the passes: options without effect, what the program does not do
+// after the passes: options without effect, results that the program lacks
+void build_warnings(const Build *);
 int64_t learned_positions(const Graph *, int64_t context);  // the smallest table that positions look up, or `context`
 // Where `burin run` keeps the program of these options: the same path exactly when it would be the same program.
 const char *build_cache_path(const Build *);

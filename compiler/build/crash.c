@@ -83,7 +83,7 @@ void crash_watch(Build *b) {
     *w = (PassGuard){.next = b->passes.guards, .user = b, .before = keep, .after = forget, .failed = failed};
     b->passes.guards = w;
 #ifdef __SANITIZE_ADDRESS__
-    return;  // it says more of a crash
+    return;  // more information about a crash
 #endif
     stack_t stack = {.ss_sp = crash.stack, .ss_size = sizeof crash.stack};
     struct sigaction action = {.sa_handler = die, .sa_flags = SA_ONSTACK | SA_NODEFER};

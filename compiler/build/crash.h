@@ -1,4 +1,4 @@
-// What is left when a pass crashes: the graph before it, and the command that repeats the crash.
+// The files kept after a pass crashes: the graph before it, and the command that repeats the crash.
 #ifndef BURIN_BUILD_CRASH_H
 #define BURIN_BUILD_CRASH_H
 #include "build/build.h"

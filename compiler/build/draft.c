@@ -1,5 +1,6 @@
-// --draft SMALL: a second model in the program, whose guesses the first one reads (runtime/text/draft.h). It is built by
-// the same steps, under the name NAME_draft, and leaves out what only the first needs: tokenizer and template.
+// --draft SMALL: a second model in the program, which drafts tokens for the first
+// (runtime/text/draft.h). It is built by the same steps, under the name NAME_draft, without
+// tokenizer and template.
 #include <string.h>
 
 #include "build/build.h"

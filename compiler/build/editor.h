@@ -6,6 +6,7 @@
 // --line-editor=libedit for an output that cannot have it, or where there is none, ends the run.
 void editor_check(const Build *, const char *output);
 void editor_choose(Build *);  // sets tools.editor; clang is found
-// What the choice depends on beyond the options, for the key of a program: changes where libedit comes or goes.
+// The part of a program's key that depends on the machine: it changes when libedit is installed or
+// removed.
 uint64_t editor_key(const Build *, uint64_t hash);
 #endif

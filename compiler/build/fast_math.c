@@ -1,4 +1,5 @@
-// --math=fast: what it changes in this program, in words for --info, a library's header and `burin build`.
+// --math=fast: its changes in this program, in words for --info, a library's header and `burin
+// build`.
 #include "build/build.h"
 
 static int fast_cpus(const Build *b, Text *names) {

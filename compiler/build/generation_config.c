@@ -1,5 +1,6 @@
-// How an encoder-decoder begins, what a model never says, or not yet, from generation_config.json, or else config.json: what
-// the greedy search of transformers' generate() makes of logits. What is not taken over a warning names.
+// The first tokens of an encoder-decoder and the tokens that a model never generates, or not yet,
+// from generation_config.json, or else config.json: the logits processors of transformers'
+// generate(). Unsupported settings cause a warning.
 #include <string.h>
 
 #include "build/build.h"
@@ -61,7 +62,7 @@ static bool ends_texts(const Module *m, const json_t *word) {
     return ends;
 }
 
-// bad_words_ids; what ends a text is none, though it stands there.
+// bad_words_ids; tokens that end a text are exempt, even if listed.
 static void set_bad_words(Module *m, const json_t *words) {
     size_t room = 0;
     for (size_t i = 0; i < json_array_size(words); i++) room += 1 + json_array_size(json_array_get(words, i));
@@ -109,7 +110,7 @@ static void warn_of_others(const Settings *s) {
     }
 }
 
-// A decoder is asked in ways of its own: it takes no length from there, and says nothing of searches.
+// A decoder has its own options: it takes no length from the file, and no warnings about searches.
 void build_generation(Build *b) {
     if (b->options->start_from || !b->module->n_graphs) return;
     bool encodes = b->module->n_graphs > 1;

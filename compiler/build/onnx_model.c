@@ -43,8 +43,9 @@ static void require_form(const PassContext *attempt) {
                        s->node, s->why);
 }
 
-// Has a graph an autoregressive form? The passes find out, on a copy; when none has, `why` says why not, a line each. Positions
-// that the model was made for are those of its tables, and the bound of the text's length.
+// Tries the passes on a copy to find a graph with an autoregressive form; otherwise `why` has the
+// reasons, one on each line. The model's positions are those of its tables, and the bound of the
+// text's length.
 static bool has_autoregressive_form(const Build *b, Module *m, const char *prefix, Text *why) {
     Module tried = module_clone(b->arena, m);
     PassContext attempt = {

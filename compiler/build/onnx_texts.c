@@ -1,4 +1,4 @@
-// ONNX encoders that read texts: what lies beside the file says what becomes of their numbers.
+// ONNX encoders that read texts: the other files of the folder define the use of their numbers.
 //
 //   an output sentence_embedding                                     the embedding, as it is
 //   modules.json, or --pooling                                       the states of the first output, pooled
@@ -59,8 +59,8 @@ static bool is_truth(const Node *n) {
     return n->type.dtype == DT_bool;
 }
 
-// Positions that are counted, as RoBERTa and its kin do from behind the padding's: what is added to a count of tokens. False of
-// other indices.
+// Counted positions, as in RoBERTa after the padding's: returns the offset of a count of tokens.
+// False for other indices.
 static bool counts(const Node *n, double *added) {
     double number;
     for (*added = 0; n->op != OP_cum_sum;) {
@@ -88,8 +88,8 @@ static int64_t counted_positions(const Graph *g, int64_t tokens) {
     return tokens;
 }
 
-// The least of what the graph has positions for, config.json, tokenizer_config.json and the folder of sentence-transformers
-// say.
+// The minimum of the graph's positions and the limits of config.json, tokenizer_config.json and
+// sentence-transformers.
 static int64_t most_tokens(const Build *b, const Module *m, const Sentence *s) {
     json_t *tokenizer = json_beside(b->side_folder->folder, "tokenizer_config.json");
     const json_t *stated = tokenizer ? json_object_get(json_own(b->arena, tokenizer), "model_max_length") : NULL;

@@ -18,6 +18,7 @@ typedef struct OptionalLibrary {
 void optional_library_check(const Build *, const OptionalLibrary *, const char *output);
 // The words that link it, or NULL: this machine has none, or the program cannot have it.
 const char *optional_library_words(const Build *, const OptionalLibrary *);
-// The path of the archive, or NULL likewise: the key of a program changes where the library comes or goes.
+// The path of the archive, or NULL: the key of a program changes when the library is installed or
+// removed.
 const char *optional_library_path(const Build *, const OptionalLibrary *);
 #endif

@@ -1,5 +1,5 @@
-// Names of outputs: what their endings stand for, and the C names that are made of them. A name that promises something that
-// burin does not write is refused before any work.
+// Names of outputs: the meaning of their endings, and C names derived from them. A name that
+// implies an unsupported output is refused before any work.
 #include "build/output_name.h"
 
 #include <ctype.h>
@@ -67,7 +67,7 @@ const char *model_name(Arena *arena, const Options *o) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- checks
-// Endings between spaces, in lower case; what they stand for; what to do, for the name without its ending.
+// Endings between spaces, in lower case; their meaning; a remedy, for the name without its ending.
 typedef struct Promise {
     const char *endings, *what, *hint;
 } Promise;

@@ -1,4 +1,4 @@
-// What -o names: a program, a library or a folder of C, and the C names of what is in it.
+// The kind of output that -o names: a program, a library or a folder of C, and its C names.
 #ifndef BURIN_OUTPUT_NAME_H
 #define BURIN_OUTPUT_NAME_H
 #include "cli/options.h"
@@ -7,11 +7,12 @@
 OutputKind output_kind(const char *output);
 // Ends the run (status 2) when the name promises something that burin does not write, or cannot be one of C.
 void check_output_name(Arena *, const Machine *, const char *output);
-// What -o says, or the model's name; a program for Windows has its ending.
+// The name of -o, or the model's; a program for Windows has its ending.
 const char *output_name(Arena *, const Options *, const Machine *);
 // What programs of a model are named: [a-z][a-z0-9_]*. examples/austen/ gives austen, path/9Lives.v2.onnx model_9lives.
 // A folder of ONNX files names them.
 const char *model_name(Arena *, const Options *);
-// What C names made of a file's name begin with: likewise, and none of the runtime's. path/encoder.a gives model_encoder.
+// The prefix of C names for a file's name; it avoids the runtime's names. path/encoder.a gives
+// model_encoder.
 const char *symbol_name(Arena *, const char *path);
 #endif

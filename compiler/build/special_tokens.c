@@ -13,7 +13,8 @@ static int32_t bos_of(const Build *b) {
     return m->n_eos && m->bos == m->eos[0] ? -1 : m->bos;
 }
 
-// The module has what the checkpoint says; the tokenizer knows better how a text begins, and has the end when nobody else has.
+// The module has the checkpoint's ids; the tokenizer overrides how a text begins, and supplies the
+// end if nothing else does.
 void build_special_tokens(Build *b) {
     Module *m = b->module;
     if (!b->checkpoint) return;
@@ -21,8 +22,8 @@ void build_special_tokens(Build *b) {
     if (!m->n_eos && b->tokenizer && b->tokenizer->eos >= 0) m->eos[m->n_eos++] = b->tokenizer->eos;
 }
 
-// The positions behind which a rotary embedding turns all of a text by other angles than a shorter one: what a program has
-// cached would be wrong there. 0: there are none. `trained`: those that the model was made for.
+// The position from which a rotary embedding uses other angles for the whole text: cached keys
+// would be wrong there. 0: none. `trained`: the model's own maximum.
 static int64_t rotary_limit(const Checkpoint *c, int64_t trained, const char **kind) {
     const json_t *config = c ? c->config : NULL, *scaling = json_object_get(config, "rope_scaling");
     const json_t *original = json_object_get(config, "original_max_position_embeddings"),
@@ -88,7 +89,8 @@ static int64_t stated_context(const Build *b) {
     return json_object_get(b->checkpoint->config, "rope_theta") ? LEAST_GGUF_CONTEXT : stated;
 }
 
-// What the model says, at most 4096 positions; --ctx may ask for more where no table of learned positions ends.
+// The model's maximum, at most 4096 positions; --ctx may exceed it unless a table of learned
+// positions ends.
 void build_context(Build *b) {
     int64_t trained = b->module->context, wanted = b->options->context;
     b->passes.module = b->module;

@@ -1,5 +1,5 @@
-// What a user may not expect of a build is said before the work: options that change nothing for this model, results that its
-// program does not give, a decoder that looks ahead.
+// Warnings before the work: options without effect on this model, results that its program does not
+// give, a decoder that looks ahead.
 #include <string.h>
 #include <strings.h>
 

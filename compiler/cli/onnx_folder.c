@@ -1,8 +1,8 @@
 // A folder of ONNX files instead of weights, as optimum exports it:
 //
 //   encoder_model.onnx and decoder_model.onnx (or decoder_model_merged.onnx)    both, one program
-//   decoder_model_merged.onnx, decoder_model.onnx, model.onnx                   the first that is there
-//   onnx/model.onnx ...                                                         likewise, in a folder of its own
+//   decoder_model_merged.onnx, decoder_model.onnx, model.onnx                   the first existing one
+//   onnx/model.onnx ...                                                         the same names in a folder onnx/
 //
 // and its tokenizer.json. A file that is named takes the tokenizer.json of its folder, or of the one around `onnx/`.
 #include <dirent.h>

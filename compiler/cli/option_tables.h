@@ -18,7 +18,7 @@ typedef struct {
     const char *name;
     char letter;
     const char *argument;
-    unsigned commands;  // bits of those that take it
+    unsigned commands;  // bits of the commands that take it
     const char *help;
 } OptionRow;
 
@@ -29,5 +29,5 @@ extern const int n_options;
 static inline bool option_is_of(const OptionRow *o, Command c) { return o->commands & 1u << c; }
 
 void print_overview(FILE *);       // help.c
-void print_command_help(Command);  // likewise
+void print_command_help(Command);  // bits of the commands that need it
 #endif

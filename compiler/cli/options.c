@@ -131,7 +131,7 @@ static void set_option(Options *to, const OptionRow *o, const char *value) {
     }
 }
 
-// The value of an option: behind its =, or the next word.
+// The value of an option: after its =, or the next word.
 static const char *value_of(Line *l, const OptionRow *o, const char *attached) {
     if (o->kind == FLAG) {
         if (attached) usage_error("--%s takes no value", o->name);

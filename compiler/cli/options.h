@@ -26,7 +26,7 @@ typedef struct Options {
     const char *folder;    // that they were found in; NULL: they were named
     bool tokenizer_beside;  // the tokenizer is one of the model's folder, nobody named it
     int n_files;
-    char **rest;  // `run`: what goes to the program; NULL-terminated
+    char **rest;  // `run`: arguments of the program; NULL-terminated
     int n_rest;
 #define FLAG                     bool
 #define TEXT                     const char *

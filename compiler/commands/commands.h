@@ -1,4 +1,4 @@
-// What the smaller commands do.
+// The smaller commands.
 #ifndef BURIN_COMMANDS_H
 #define BURIN_COMMANDS_H
 #include "build/build.h"
@@ -13,13 +13,13 @@ void list_models(const char *home);
 // Before anything is understood of the model: tensors as they are stored, bytes a type, a GGUF's metadata. Opens the
 // checkpoint.
 void inspect_weights(Build *);
-void inspect(const Build *);                    // after the passes: what the graph is made of
+void inspect(const Build *);                    // after the passes: the graph's contents
 int tokenize_texts(Arena *, const Options *);   // burin tokenize
 int render_template(Arena *, const Options *);  // burin template
 int help(Arena *, const Options *);             // burin help
 int interpret(Build *);                         // run --interpret
-// The same of what is built already, and who wants to know the tokens of each forward call and the shares of attention; or
-// NULL.
+// The same for an existing build, with observers of each forward call's tokens and of attention
+// weights; or NULL.
 typedef struct InterpreterWatch {
     void *user;
     void (*tokens)(void *user, const Graph *, const int32_t *tokens, int n);

@@ -1,4 +1,5 @@
-// burin help: the overview, what a command takes, topics, and the same tables as completion for shells and as a manual page.
+// burin help: the overview, a command's options, topics, and the same tables as completion for
+// shells and as a manual page.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +147,7 @@ static void print_bash_values(void) {
     }
 }
 
-// "=" divides words in bash: behind it the value stands alone.
+// "=" divides words in bash: after it the value is a word of its own.
 static void print_bash(Arena *arena) {
     (void)arena;
     printf(

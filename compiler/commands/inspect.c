@@ -1,4 +1,5 @@
-// burin inspect: what a graph is made of. Operators by number, then each constant with its shape and bytes.
+// burin inspect: the contents of a graph. Operators by number, then each constant with its shape
+// and bytes.
 #include <inttypes.h>
 #include <stdio.h>
 

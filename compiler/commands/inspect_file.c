@@ -1,4 +1,5 @@
-// burin inspect, of a file or folder of weights: its metadata, its tensors as they are stored, and what each type takes.
+// burin inspect on a file or folder of weights: its metadata, its tensors as stored, and the bytes
+// of each type.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -29,13 +29,14 @@ void list_ops(void) {
     }
 }
 
-enum { TARGET_COLUMN = 30 };  // of what is said about one
+enum { TARGET_COLUMN = 30 };  // of a note about one
 
 static void print_target(const Target *t, const char *when) {
     printf("  --mcpu=%-20s %s%s\n%*stested: %s\n", t->name, t->help, when, TARGET_COLUMN, "", t->tested);
 }
 
-// What the machine's programs require and is here, or what is missing and how it is installed.
+// The installed requirements of the machine's programs, or the missing ones with the command that
+// installs them.
 static void print_requirements(Arena *arena, const Machine *m, bool there) {
     Requirement needs[MAX_REQUIREMENTS];
     Text names = {0}, packages = {0};

@@ -1,8 +1,9 @@
-// burin check --against: values that another framework recorded, beside what the model's graphs say they are.
+// burin check --against: compares values recorded from another framework with the model's graphs.
 //
-// The graphs are those of the description or file, before any pass; the interpreter computes them in f64. A value differs when
-// it is farther from that than rounding explains: than f32 takes the interpreter on the same way (interpret_both.h). What
-// differs although a value that depends on it agrees was another one than its name says.
+// The graphs are those of the description or file, before any pass; the interpreter computes them
+// in f64. A value differs if it is farther away than rounding explains: than the interpreter's f32
+// on the same graph (interpret_both.h). A value that differs while values depending on it agree was
+// misnamed.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +50,8 @@ static bool is_narrow(const Tensor *t, DType type) {
     return true;
 }
 
-// A model that ran in 16 bits gave values of 16 bits: most of them, for a cast or a sum in f32 may stand in between.
+// A model that ran in 16 bits gave values of 16 bits: most of them, for some may have passed
+// through a cast or a sum in f32.
 static double step_of(const Recording *r) {
     int floats = 0, f16 = 0, bf16 = 0;
     for (int i = 0; i < r->n; i++) {
@@ -94,7 +96,7 @@ static void visit(void *user, Node *n, const Tensor *exact, const Tensor *contra
         if (n->graph->outputs[i] == n) check_inputs_add(&a->inputs, n->graph->output_names[i], exact);
 }
 
-// Marks in `scratch` what a node leads to.
+// Marks in `scratch` all nodes that depend on a node.
 static void follow(Node *n) {
     if (n->scratch) return;
     n->scratch = n;
@@ -177,7 +179,7 @@ static void add_op(Between *b, const Node *n) {
     b->n_lines += !same, b->last_line = line;
 }
 
-// What was computed from values that agree up to the one that does not: the cause is in there.
+// The nodes between agreeing values and the differing one: the cause is among them.
 static void collect(Between *b, Node *n, const Node *end) {
     if (n->scratch || is_weight_chain(n)) return;
     n->scratch = n;

@@ -90,7 +90,7 @@ static bool has_shape(const Aligner *a, const Node *n, const Tensor *recorded) {
 typedef struct Name {
     const char *module;
     int call;    // 0: the first
-    bool input;  // what the module takes
+    bool input;  // inputs of the module
     const Tensor *recorded;
 } Name;
 
@@ -102,7 +102,7 @@ static Name name_of(Arena *arena, const Tensor *recorded) {
     return name;
 }
 
-// Of a product by a weight of the module: the rows it takes.
+// The input rows of a product by a weight of the module.
 static Node *find_taken(const Aligner *a, const Name *name) {
     int call = 0;
     EACH_NODE(n, a->graph)
@@ -112,7 +112,7 @@ static Node *find_taken(const Aligner *a, const Name *name) {
     return NULL;
 }
 
-// The weight of the module that is read last in a call: behind a bias, nothing is left to do.
+// The module's weight that a call reads last: after a bias, nothing follows.
 static const char *last_weight(const Aligner *a, const Name *name) {
     const char *last = NULL;
     int seen = -1;
@@ -152,7 +152,7 @@ static bool reads_within(const Node *n, const char *module) {
     return false;
 }
 
-// The last value in the scope of a module of modules, or behind weights of it.
+// The last value in the scope of a module of modules, or after its weights.
 static Node *find_last(const Aligner *a, const Name *name) {
     Node *last = NULL;
     if (name->call || is_called_again(a, name->module)) return NULL;
@@ -169,7 +169,7 @@ static Node *find_module(const Aligner *a, Name name, const char *module) {
     return n ? n : find_last(a, &name);
 }
 
-// What the names of weights begin with: "model" of "model.norm.weight".
+// The prefix of weight names: "model" of "model.norm.weight".
 static const char *first_word(const Aligner *a) {
     EACH_NODE(n, a->graph)
     if (n->op == OP_constant && n->value && n->value->name && strchr(n->value->name, '.'))

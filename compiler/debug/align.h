@@ -1,6 +1,6 @@
 // Which value of a graph a name of another framework means.
 //
-//   model.layers.3.self_attn.o_proj         what the module gives, as PyTorch's hooks name it: the value behind its own weights
+//   model.layers.3.self_attn.o_proj         the module's output, as PyTorch's hooks name it: the value after its own weights
 //   model.layers.3.self_attn.o_proj.input   the rows that its product takes
 //   model.layers.3                          a module of modules: the last value in its scope
 //   model.embed_tokens#1                    the second call of a module that is called again
@@ -12,9 +12,10 @@
 
 typedef struct Aligner Aligner;
 
-// The nodes keep what they need for it in `scratch`; their marks are their places in the order.
+// Nodes keep their data for it in `scratch`; their marks are their positions in the order.
 Aligner *align_open(Arena *, const Graph *, const Recording *, EvalContext *sizes);
 Node *align_find(const Aligner *, const Tensor *recorded);  // NULL: no value of the graph, or of another shape
 
-const char *align_layer(Arena *, const char *name);  // "model.layers.3" of what is in it; else the name
+// "model.layers.3" for its members; else the name
+const char *align_layer(Arena *, const char *name);
 #endif

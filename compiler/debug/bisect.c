@@ -175,7 +175,7 @@ typedef struct Suspect {
 
 typedef struct Bisection {
     Build *build;
-    Trace outputs;  // behind the last pass that changed nothing
+    Trace outputs;  // after the last pass that changed nothing
     Suspect suspect;
 } Bisection;
 
@@ -184,7 +184,8 @@ static void clear(Suspect *s) {
     *s = (Suspect){0};
 }
 
-// Formats of --quant and --kv, and rows of int8, are other numbers: what follows is compared with those.
+// Formats of --quant and --kv, and rows of int8, change numbers: later passes are compared with the
+// changed ones.
 static bool may_change(Pass pass) { return pass == PASS_quantize; }
 
 static bool changes(const Trace *before, const Trace *after, Pass pass) {

@@ -16,7 +16,7 @@
 
 enum { WINDOW = 512, MOST_TOKENS = 4096, FEWEST_TOKENS = 32 };
 
-// Of a value's columns, or of those of all values that a matrix is multiplied by
+// For a value's columns, or those of all values that a matrix multiplies
 typedef struct Columns {
     int64_t n;
     double *sum, rows;
@@ -209,7 +209,7 @@ static Map columns_of_tensors(const Calibration *c) {
     return map;
 }
 
-// Means over their mean; what stood at 0 all the time keeps a little of it, for other texts.
+// Means over their mean; columns that were always 0 keep a small weight, for other texts.
 static const Importance *importance_of(Arena *arena, const Columns *c) {
     Importance *m = ARENA_NEW(arena, Importance);
     float *column = ARENA_ARRAY(arena, float, c->n);

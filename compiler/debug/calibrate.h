@@ -1,4 +1,4 @@
-// --calibrate FILE: what the input columns of products weigh when their matrices are quantized.
+// --calibrate FILE: weights of the input columns of products for quantization.
 #ifndef BURIN_DEBUG_CALIBRATE_H
 #define BURIN_DEBUG_CALIBRATE_H
 #include "build/build.h"

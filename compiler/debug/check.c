@@ -122,7 +122,7 @@ static void outside(Check *c, const Node *n, const char *where, double got, doub
                bound);
 }
 
-// Where the first value appears that is no number: of what follows it there is nothing to compare.
+// The first NaN: later values cannot be compared.
 static bool no_number(Check *c, const Node *n, double got, double expected, int64_t element) {
     if (got == got && expected == expected) return false;
     c->ops[n->op].outside++;
@@ -166,7 +166,8 @@ static const Tensor *memory_of(const Part *encoder, const Node *state) {
     diag_fatal(state->loc, "the encoder leaves no %%%s", state->name);
 }
 
-// What the program did not record (views, casts, caches) is computed from what it did, with the contract's bits.
+// Unrecorded values (views, casts, caches) are computed from recorded ones, with the contract's
+// bits.
 static void derive(Part *p, Node *n) {
     if (n->op == OP_state && attr_int(n, "memory", 0) && p->check->encoder != p)
         p->value[n->mark] = memory_of(p->check->encoder, n);
@@ -208,7 +209,7 @@ static int memory_rows(const Part *encoder) {
     return (int)burin_network_dim(encoder->values.net, describe_net(encoder->program)->length, encoder->values.symbols);
 }
 
-// Tokens of a slot, in order; all of them see the whole source.
+// Tokens of a slot, in order; each sees the whole source.
 static void prepare_rows(Part *p) {
     int n = p->program->max_rows < CHECK_ROWS ? (int)p->program->max_rows : CHECK_ROWS;
     int vocabulary = build_vocabulary(p->check->build), last = p->check->encoder ? memory_rows(p->check->encoder) - 1 : 0;
@@ -265,7 +266,7 @@ static void part_close(Part *p) {
     eval_free(p->exact), eval_free(p->contract);
 }
 
-// A state full of NaN (0xff): what was not written must not be read.
+// A state full of NaN (0xff): unwritten elements must not be read.
 static void run_parts(Check *c, const char *folder) {
     Build *b = c->build;
     Part encoder, steps;

@@ -125,7 +125,7 @@ static double invented_value(const CheckInputs *c, const Node *input, int64_t i,
     return dtype_is_float(input->type.dtype) ? 2 * unit - 1 : input->type.dtype == DT_bool ? unit < 0.5 : (double)(x >> 62);
 }
 
-// Rows of the tables that ids are looked up in, also behind casts and views; a few where none is found.
+// Rows of the tables that ids index, also through casts and views; a few if none is found.
 static int64_t rows_of_tables(const Node *ids, int depth) {
     enum { FEW = 16, DEEP = 8 };
     int64_t most = FEW;

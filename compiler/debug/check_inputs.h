@@ -1,5 +1,5 @@
-// What `burin check` runs the graphs of a module over: --input, --tokens, what a recording has, and what the graphs before
-// left.
+// Inputs of `burin check` for the graphs of a module: --input, --tokens, a recording, and the
+// results of earlier graphs.
 #ifndef BURIN_DEBUG_CHECK_INPUTS_H
 #define BURIN_DEBUG_CHECK_INPUTS_H
 #include "cli/options.h"
@@ -11,7 +11,7 @@ typedef struct CheckInputs {
     const Recording *recorded;  // or NULL
     Recording given;            // --input, and the outputs of graphs before
     const char *tokens;         // --tokens, or NULL
-    bool invented;              // values that nobody gives are made up, instead of an error
+    bool invented;              // missing values are generated, instead of an error
     int64_t size;               // that symbols have then
     int64_t memory;             // rows that an encoder left
 } CheckInputs;
@@ -21,7 +21,7 @@ CheckInputs check_inputs(Arena *, const Options *, const Recording *);
 const Tensor **check_inputs_of(CheckInputs *, const Graph *, EvalContext *);
 void check_inputs_add(CheckInputs *, const char *name, const Tensor *);  // copied
 
-// The graphs of a module, one after the other, over these inputs; outputs of a graph are inputs of those behind it.
+// The graphs of a module, in order, over these inputs; outputs of a graph are inputs of later ones.
 void check_walk(CheckInputs *, const Module *, InterpretBoth *, InterpretBothVisit *, void *user);
 
 int64_t check_size(const Dim *, EvalContext *);  // 0 or the least for symbols that nothing told

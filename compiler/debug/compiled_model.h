@@ -17,7 +17,7 @@ void compiled_model_for_here(Build *, const char *none);
 CompiledModel compiled_model_open(Build *, const char *folder);
 void compiled_model_close(CompiledModel *, const Build *);
 
-// The node whose result the trace calls by this name, in a layer or outside of them (-1). NULL: it is no node's.
+// The node of a result's name in the trace, in a layer or outside (-1). NULL: no node has it.
 const Node *compiled_model_node(const Program *, const char *name, int layer);
 
 // Memory of a step, each byte `fill`; and scratch memory, as large as the largest run of a network needs, which may be more

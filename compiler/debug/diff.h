@@ -1,5 +1,5 @@
-// What burin diff compares: graphs by structure, weights by tensor, emitted C by function. Each prints what differs and says
-// how many differences there are.
+// The comparisons of burin diff: graphs by structure, weights by tensor, emitted C by function.
+// Each prints the differences and their number.
 #ifndef BURIN_DEBUG_DIFF_H
 #define BURIN_DEBUG_DIFF_H
 #include "cli/options.h"

@@ -23,7 +23,8 @@ static const char *model_file(Arena *arena, const char *folder) {
     return found;
 }
 
-// "matmul_f32_8x8" of the line that begins a function, whose parameters may go on in the next, or NULL.
+// "matmul_f32_8x8" of the line that begins a function, whose parameters may continue on the next,
+// or NULL.
 static const char *function_name(Arena *arena, const char *line, size_t length) {
     const char *paren = memchr(line, '(', length);
     if (!paren || !strchr("{,", line[length - 1]) || strchr(" #/", *line)) return NULL;

@@ -46,7 +46,7 @@ static void differ(GraphDiff *d, const Node *a, const Node *b) {
     if (b) show(d, "+", b);
 }
 
-// The operand of a node that stands where the other side has none of it.
+// An operand of a node at a position where the other side has none.
 static Node *behind(const GraphDiff *d, const Node *n, const Node *other) {
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] && same_form(d, n->in[i], other)) return n->in[i];
@@ -55,7 +55,7 @@ static Node *behind(const GraphDiff *d, const Node *n, const Node *other) {
 
 static void pair(GraphDiff *d, const Node *a, const Node *b);
 
-// Below nodes that differ, the walk goes on where both sides have a value of one name and type.
+// Below nodes that differ, the walk continues where both sides have a value of one name and type.
 static void resume(GraphDiff *d, const Node *a, const Graph *b) {
     for (int i = 0; i < a->n_in; i++) {
         const Node *x = a->in[i], *y = x ? map_get(&b->names, x->name) : NULL;

@@ -47,7 +47,7 @@ static Tensor *keep(const Tensor *t) {
     return kept;
 }
 
-// Of an item: its tuple, which is computed for it.
+// For an item: its tuple, which is computed with it.
 static Node *computed_op(Node *n) { return n->op == OP_item ? n->in[0] : n; }
 
 // States are those of the contexts; packed weights stay with their constants.
@@ -118,7 +118,7 @@ void interpret_both_graph(InterpretBoth *w, const Graph *g, const Tensor *const 
 }
 
 // ------------------------------------------------------------------------------------------------------------------ distances
-// The sum over many terms may differ in all of them: PyTorch's order is not burin's.
+// A sum of many terms may differ in each of them: PyTorch's order is not burin's.
 enum { ORDERS = 16 };
 
 static bool both_alike(double a, double b) { return a == b || (isnan(a) && isnan(b)); }

@@ -1,5 +1,6 @@
-// A graph node by node in both arithmetics of the interpreter: f64 as the truth, f32 for what rounding makes of it. Values are
-// freed behind their last use, and constants are computed where they are read, so that a model takes little more than its file.
+// A graph node by node in both arithmetics of the interpreter: f64 as the truth, f32 to measure
+// rounding. Values are freed after their last use, and constants are computed when they are read,
+// so that a model takes little more memory than its file.
 #ifndef BURIN_INTERPRET_BOTH_H
 #define BURIN_INTERPRET_BOTH_H
 #include "ir/eval.h"
@@ -15,7 +16,7 @@ void interpret_both_open(InterpretBoth *);
 void interpret_both_close(InterpretBoth *);
 void interpret_both_graph(InterpretBoth *, const Graph *, const Tensor *const *inputs, InterpretBothVisit *, void *user);
 
-// A constant, or what a chain of ops makes of constants alone.
+// A constant, or a chain of ops on constants alone.
 bool is_weight_chain(const Node *);
 Tensor *tensor_copy(Arena *, const Tensor *);
 

@@ -48,7 +48,7 @@ void recording_add_file(Recording *r, const char *name, const char *path) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ zip files
-// Of the directory at the end of a zip file: where it begins, and how many members it lists.
+// For the directory at the end of a zip file: its offset, and its number of members.
 typedef struct Zip {
     const char *path;
     const unsigned char *data;
@@ -84,7 +84,7 @@ static Zip zip_open(const char *path) {
 // An entry of the directory.
 typedef struct Member {
     char *name;
-    uint64_t at, bytes;  // of its data, as it lies there
+    uint64_t at, bytes;  // of its data in the file
     bool deflated;
     uint32_t sum;  // CRC-32 of its contents
 } Member;
@@ -109,7 +109,7 @@ static Member zip_next(Zip *z, Arena *arena) {
     return e;
 }
 
-// The member's contents into a file; false where they are not what was compressed.
+// Extracts the member into a file; false if its checksum differs.
 static bool inflate_into(int file, const Zip *z, const Member *e) {
     unsigned char part[1 << 16];
     z_stream s = {.next_in = (unsigned char *)(uintptr_t)(z->data + e->at)};
@@ -128,7 +128,7 @@ static bool inflate_into(int file, const Zip *z, const Member *e) {
     return status == Z_STREAM_END && sum == e->sum && !lseek(file, 0, SEEK_SET);
 }
 
-// A file that stands where the member's contents begin.
+// A file positioned at the member's contents.
 static int open_member(const Zip *z, const Member *e) {
     uint64_t size;
     int file = e->deflated ? memfd_create("member", MFD_CLOEXEC) : open_input(z->path, &size);

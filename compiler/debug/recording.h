@@ -11,7 +11,7 @@ typedef struct Recording {
     int n;
 } Recording;
 
-// Each ends the run with a message when what is there cannot be read.
+// Each ends the run with a message if the file cannot be read.
 Recording *recording_read(Arena *, const char *path);
 void recording_add_file(Recording *, const char *name, const char *path);
 void recording_add(Recording *, const Tensor *);  // not copied; a value of the same name is replaced

@@ -1,8 +1,9 @@
-// burin check --bisect --reduce: the smallest graph on which a pass still does what it should not (delta debugging).
+// burin check --bisect --reduce: the smallest graph on which a pass still misbehaves (delta
+// debugging).
 //
-// Nodes become inputs, whose values are made up, outputs are cut and moved forward, nodes make room for their operands, sizes
-// shrink in the text. Whatever the pass still does the same to, in a process of its own, is kept; what remains is written as a
-// dump.
+// Nodes become inputs with random values, outputs are cut and moved forward, nodes are replaced by
+// their operands, sizes shrink in the text. A change is kept if the pass still does the same, in a
+// process of its own; the result is written as a dump.
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ typedef struct Reduction {
 // ----------------------------------------------------------------------------------------------------------------- the attempt
 enum { STATUS_CHANGES = 10, STATUS_KEEPS, STATUS_INVALID, SECONDS = 60 };
 
-// In the child. What a pass says goes nowhere: it ends the run with status 1 where it refuses the graph.
+// In the child. The pass's messages are discarded: it exits with status 1 if it refuses the graph.
 static void try_pass(const Build *b, const Module *m, Pass pass) {
     Arena *arena = arena_new();
     Module mine = module_clone(arena, m);
@@ -62,7 +63,7 @@ PassEffect pass_effect(const Build *b, const Module *m, Pass pass) {
                                                  : PASS_REFUSES;
 }
 
-// The candidate takes the place of the graphs when the pass does to it what it did.
+// The candidate replaces the graphs if the pass does the same to it.
 static bool accept(Reduction *r, Arena *arena, Module *candidate) {
     r->tries++;
     bool same = pass_effect(r->build, candidate, r->pass) == r->wanted;
@@ -147,7 +148,7 @@ static bool change_backwards(Reduction *r, int graph, Change *change) {
     return changed;
 }
 
-// The first node that can be the output alone: everything behind it goes.
+// The first node that can be the only output: all later nodes go.
 static bool move_output(Reduction *r, int graph) {
     int nodes = count_nodes(r->now.graphs[graph]);
     for (int at = 0; at < nodes; at++)
@@ -158,7 +159,7 @@ static bool move_output(Reduction *r, int graph) {
 // ----------------------------------------------------------------------------------------------------------------------- sizes
 static bool is_of_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '%'; }
 
-// The text with each `from` that stands alone replaced.
+// The text with each whole word `from` replaced.
 static char *with_size(Arena *arena, const char *text, const char *from, const char *to) {
     Text t = {0};
     size_t n = strlen(from);
@@ -178,7 +179,8 @@ static bool has_large_constants(const Graph *g) {
     return false;
 }
 
-// Parsed in the child alone would be safer, but a text that does not parse says so: it is read with its errors unheard.
+// Parsing in the child alone would be safer, but unparsable text is detected here, with its errors
+// suppressed.
 static Graph *parse_quietly(Arena *arena, const char *text) {
     Source *source = ARENA_NEW(arena, Source);
     *source = (Source){.name = "small.ir", .text = text, .size = strlen(text)};

@@ -11,7 +11,7 @@ typedef struct StepRows {
     const bool *logit_rows;
 } StepRows;
 
-// Ends the run when the graph has an input that is none of these.
+// Ends the run if the graph has any other input.
 void step_inputs(const Graph *, const StepRows *, Tensor storage[STEP_INPUTS], const Tensor *inputs[STEP_INPUTS]);
 const Tensor *step_input(const Node *input, const StepRows *, Tensor *storage);
 #endif

@@ -109,7 +109,7 @@ static void mark_files(const Build *b, const char *folder) {
 void folder_licence(const Build *b, const char *folder) {
     const char *licence = arena_printf(b->arena, "%s/LICENSE", b->tools.home);
     mark_files(b, folder);
-    if (access(licence, R_OK)) return;  // a home that somebody put together
+    if (access(licence, R_OK)) return;  // an assembled home folder
     size_t size;
     char *text = read_text_file(licence, &size);
     write_file(arena_printf(b->arena, "%s/LICENSE", folder), text, size);

@@ -1,4 +1,4 @@
-// What a folder of C has beside the emitted text: a Makefile, and its licence.
+// Further files in a folder of C: a Makefile, and its licence.
 #ifndef BURIN_OUTPUT_FOLDER_H
 #define BURIN_OUTPUT_FOLDER_H
 #include "build/build.h"

@@ -1,5 +1,5 @@
-// Replaces NAME by the model's name, `library.h` (or library_network.h) by NAME.h, the line that says where the constants go,
-// and the inclusion of what the interfaces of decoders and networks share.
+// Replaces NAME by the model's name, `library.h` (or library_network.h) by NAME.h, the line for the
+// constants, and the inclusion of the text that the interfaces of decoders and networks share.
 #include "output/library.h"
 
 #include <ctype.h>
@@ -21,7 +21,8 @@ static char *read_template(const char *home, const char *file, int length, size_
 
 static bool starts(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
 
-// A template, or a part of one. What it includes of the two interfaces' common text is pasted.
+// A template, or a part of one. Its inclusion of the interfaces' common text is replaced by that
+// text.
 typedef struct Template {
     const char *home, *name;
 } Template;
@@ -37,7 +38,7 @@ static void append_renamed(const Template *t, const char *from, const char *end,
             size_t size;
             int length = (int)(strchr(file, '"') - file);
             char *text = read_template(t->home, file, length, &size);
-            append_renamed(t, strstr(text, "\n\n") + 2, text + size, out);  // behind its heading
+            append_renamed(t, strstr(text, "\n\n") + 2, text + size, out);  // after its heading
             free(text);
             from = file + length + strlen("\"\n");
         } else if (starts(from, "library.h") || starts(from, "library_network.h")) {

@@ -8,7 +8,7 @@
 #include "engine/program.h"
 #include "util/text.h"
 
-// What the header says of the model, as NAME_VOCAB_SIZE and so on.
+// The model's constants in the header: NAME_VOCAB_SIZE and so on.
 typedef struct LibraryFacts {
     const char *identity;  // 16 hex digits
     bool network;

@@ -1,6 +1,6 @@
-// What a model needs where. A program maps its weights, so that everything is RAM; without an operating system they stay in
-// flash with the code, and RAM holds what NAME_state_bytes says: KV caches and other state, arena, the session, for one slot
-// and one thread.
+// The memory of a model by kind. A program maps its weights, so everything is RAM; without an
+// operating system they stay in flash with the code, and RAM holds NAME_state_bytes: KV caches and
+// other state, arena, the session, for one slot and one thread.
 #include "output/memory.h"
 
 #include <fcntl.h>

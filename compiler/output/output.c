@@ -143,7 +143,8 @@ static void copy_file(const char *from, const char *to) {
     free(bytes);
 }
 
-// Is it burin's own, or nothing? Others may have a NAME.py beside their NAME.so.
+// Returns true if the file is burin's own, or missing: a user may have a NAME.py in the folder of
+// NAME.so.
 static bool may_write_python(const char *path) {
     char head[200] = "";
     struct stat s;

@@ -1,4 +1,4 @@
-// Writing what was built: a program, a library or a folder of C.
+// Writes the result of a build: a program, a library or a folder of C.
 #ifndef BURIN_OUTPUT_OUTPUT_H
 #define BURIN_OUTPUT_OUTPUT_H
 #include "build/build.h"

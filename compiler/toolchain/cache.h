@@ -1,6 +1,7 @@
-// What burin keeps between runs, in $XDG_CACHE_HOME/burin or ~/.cache/burin: compiled objects and programs of `burin run`, each
-// in a folder named by a hash of everything that it was made from. Any of it may be removed at any time; what was not used for
-// longest is, when all of it takes more than $BURIN_CACHE_SIZE.
+// burin's cache between runs, in $XDG_CACHE_HOME/burin or ~/.cache/burin: compiled objects and
+// programs of `burin run`, each in a folder named by a hash of all its sources. Any of it may be
+// removed at any time; the least recently used goes when all of it takes more than
+// $BURIN_CACHE_SIZE.
 #ifndef BURIN_CACHE_H
 #define BURIN_CACHE_H
 #include <stdbool.h>
@@ -20,12 +21,14 @@ uint64_t hash_files(const char *folder, const char *const *suffixes, uint64_t se
 // alone.
 const char *cache_folder(Arena *, const char *kind, uint64_t key);
 bool cache_find(Arena *, const char *file);  // in an entry: is it there, and undamaged? Then it is the one used last
-// Puts a file into the cache with its checksum, whole or not at all: written beside, then renamed. A cache that cannot be
-// written to is said once, and not used any more.
+// Puts a file into the cache with its checksum, whole or not at all: written under another name,
+// then renamed. An unwritable cache causes one warning, and is not used any more.
 void cache_put(Arena *, const char *from, const char *to);
-// For a file that is written there: its folder, with room for so many bytes; and its checksum when it is whole.
+// For a file written in the cache itself: its folder, with room for this many bytes; and its
+// checksum once it is complete.
 bool cache_make(Arena *, const char *file, uint64_t bytes);
 void cache_seal(Arena *, const char *file);
-// Removes what was not used for longest until the rest fits; never the entry `keep`, a path of cache_folder.
+// Removes the least recently used entries until the rest fits; never the entry `keep`, a path of
+// cache_folder.
 void cache_trim(Arena *, const char *keep);
 #endif

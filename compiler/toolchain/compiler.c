@@ -99,7 +99,8 @@ static const char *complaint(Arena *arena, const char *log) {
     return line;
 }
 
-// NULL: it can, and `known`, when it is not NULL, becomes a file in the cache; else what it says.
+// Returns NULL if the compiler works (and records that in the cache file `known`), else its error
+// output.
 static const char *try_to_compile(const Toolchain *t, const char *path, const char *flags, const char *known) {
     const char *folder = work_folder(t->arena), *source = arena_printf(t->arena, "%s/probe.c", folder),
                *log = arena_printf(t->arena, "%s/probe.log", folder);

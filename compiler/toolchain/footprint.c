@@ -1,7 +1,8 @@
-// Every section is a node: a function with what its frame takes (.stack_sizes), or data that may hold addresses of functions.
-// Every relocation is an edge: what a function names it may call, directly, by a table or through a pointer. So the longest
-// path is a bound, whatever is called through pointers; what the C library's own functions take (memcpy and its like) comes on
-// top: LIBRARY_CALL bytes where something is called that is not among the objects.
+// Every section is a node: a function with the size of its frame (.stack_sizes), or data that may
+// hold addresses of functions. Every relocation is an edge: a function may call each function it
+// names, directly, by a table or through a pointer. So the longest path is a bound for any
+// pointers; functions of the C library (memcpy ...) add LIBRARY_CALL bytes to each call that leaves
+// the objects.
 #include "toolchain/footprint.h"
 
 #include <elf.h>
@@ -148,7 +149,8 @@ static bool is_forward(const char *name, const char *symbol) {
     return !strncmp(symbol, name, n) && (!strcmp(symbol + n, "_forward") || !strcmp(symbol + n, "_run"));
 }
 
-// Of the interface, whose functions are those that are not hidden: NAME_forward and NAME_run, or the others
+// The public functions of the interface, those that are not hidden: NAME_forward and NAME_run, or
+// all others
 static StackNeed deepest_call(Calls *c, const char *name, bool forward) {
     StackNeed need = {0};
     c->endless = NULL;

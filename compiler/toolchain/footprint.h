@@ -1,4 +1,5 @@
-// What the objects of a library for a machine of 32 bits take: of flash their code, of the stack their deepest chain of calls.
+// Memory of a library's objects on a 32-bit machine: flash of their code, stack of their deepest
+// chain of calls.
 #ifndef BURIN_TOOLCHAIN_FOOTPRINT_H
 #define BURIN_TOOLCHAIN_FOOTPRINT_H
 #include <stdint.h>

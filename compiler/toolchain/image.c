@@ -34,8 +34,8 @@ typedef struct Writer {
     const char *path;
     unsigned char *buffer;
     size_t held;
-    uint64_t at, total;  // total: what is expected, for progress
-    const char *step;    // likewise
+    uint64_t at, total;  // total: expected bytes, for progress
+    const char *step;    // the same
     burin_checksum sum;  // since writer_sum
 } Writer;
 
@@ -101,7 +101,7 @@ static void writer_close(Writer *w) {
 
 static void put_chunk(void *writer, const void *bytes, size_t n) { writer_put(writer, bytes, n); }
 
-// Of what was written since the last call.
+// The part written since the last call.
 static uint64_t writer_sum(Writer *w) {
     uint64_t sum = burin_checksum_end(&w->sum);
     w->sum = (burin_checksum){{0}, 0, {0}};
@@ -169,7 +169,7 @@ static Executable executable_read(const char *path) {
 // The largest page that a system may have
 static uint64_t page_of(const Executable *e) { return e->header.e_machine == EM_X86_64 ? SMALL_PAGE : PAGE; }
 
-// Turns the PT_NOTE header, which nothing at run time reads, into a PT_LOAD that follows the others.
+// Turns the PT_NOTE header, which nothing at run time reads, into a PT_LOAD after all others.
 static void add_segment(Executable *e, const char *path, uint64_t offset, uint64_t bytes) {
     int n = e->header.e_phnum, note = -1, last = -1;
     Elf64_Phdr segment = {.p_type = PT_LOAD,

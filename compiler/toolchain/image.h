@@ -18,17 +18,18 @@ typedef struct Image {
     const Tokenizer *tokenizer;  // or NULL
     CompiledTemplate chat;       // no blob: none
     uint64_t tokenizer_offset, template_offset, sums_offset, bytes;
-    const char *step;  // what a bar of progress calls writing it
+    const char *step;  // label of the progress bar
 } Image;
 
 Image image_of(const Program *, const Tokenizer *, CompiledTemplate chat);
 
 // The bytes as a file of their own.
 void image_write(const Image *, const char *path);
-// Adds to a linked static executable: a PT_LOAD segment at IMAGE_ADDRESS and the section .burin.weights, so that strip keeps
-// it. `draft`, when it is not NULL, lies behind the image, without a gap.
+// Adds to a linked static executable: a PT_LOAD segment at IMAGE_ADDRESS and the section
+// .burin.weights, so that strip keeps it. `draft`, if not NULL, follows the image without a gap.
 void image_append(const Image *, const Image *draft, const char *executable);
-// Adds to a linked program for Windows what it maps by itself (runtime/windows/weights.c), on a page behind its last section.
+// Adds to a linked program for Windows the image that it maps by itself
+// (runtime/windows/weights.c), on a page after its last section.
 void image_append_behind(const Image *, const Image *draft, const char *executable);
 // An object file with the bytes as the hidden symbol `symbol`, in .lrodata (x86-64, of any size) or .rodata (aarch64); false
 // for other architectures.

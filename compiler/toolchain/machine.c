@@ -52,7 +52,7 @@ const Machine *machine_find(const char *triple) {
     machine_refuse(triple);
 }
 
-// ------------------------------------------------------------------------------------------------------- what is needed here
+// ------------------------------------------------------------------------------------------------------- requirements
 static Requirement needs_file(const char *what, const char *file, const char *package) {
     return (Requirement){what, file, package, true, !access(file, R_OK)};
 }

@@ -7,10 +7,10 @@
 
 typedef struct Machine {
     const char *triple, *architecture;
-    const char *cpu;  // of code that must run on every one of them
+    const char *cpu;  // of code that must run on all of its CPUs
     int address_bits, elf_machine;
     const char *emulated;  // the CPU that qemu is to be, with all its features; NULL: a machine without an operating system;
-                           // of Windows, which wine stands for, "wine"
+                           // for Windows "wine"
     const char *gcc, *library;  // the packages of its gcc and of its C library
     const char *help;
 } Machine;
@@ -18,7 +18,8 @@ typedef struct Machine {
 extern const Machine machines[];
 extern const int n_machines;
 
-// What people ask for and burin does not build for: a name, patterns (fnmatch) of what they write, why, and what comes near.
+// Unsupported targets that people ask for: a name, patterns (fnmatch), the reason, and the nearest
+// supported one.
 typedef struct OtherMachine {
     const char *name, *patterns, *why, *instead;
 } OtherMachine;
@@ -28,7 +29,7 @@ extern const int n_other_machines;
 
 // By its triple (NULL: this machine). Ends the run when it is unknown (status 2).
 const Machine *machine_find(const char *triple);
-// Of a name that is none of a machine: says what to use instead.
+// For an unknown machine name: suggests another.
 _Noreturn void machine_refuse(const char *name);
 bool machine_is_native(const Machine *);  // programs for it run here
 bool machine_has_musl(const Machine *);
@@ -39,7 +40,7 @@ bool machine_is_bare(const Machine *);        // no operating system: libraries 
 // A file or a program that work for a machine takes, and the package that brings it.
 typedef struct Requirement {
     const char *what, *place, *package;
-    bool builds;  // without it nothing is built; else it links or runs what was built
+    bool builds;  // required to build; otherwise to link or run the result
     bool there;
 } Requirement;
 

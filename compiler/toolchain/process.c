@@ -27,7 +27,7 @@ enum { MAX_CHILDREN = 64, POLL_MS = 5 };
 
 extern char **environ;
 
-// The processes under way: what a signal has to stop.
+// The running processes, which a signal has to stop.
 static volatile pid_t children[MAX_CHILDREN];
 
 // ---------------------------------------------------------------------------------------------------------- command lines
@@ -88,7 +88,7 @@ static void remember_child(pid_t from, pid_t to) {
         }
 }
 
-// Ours, with the folder of its log for what it leaves behind when it fails, and errors in the language that we know.
+// Our own process, with the log's folder for files left by a failure, and messages in English.
 static char **environment_of(const Job *j) {
     size_t n = 0, kept = 0;
     while (environ[n]) n++;
@@ -270,8 +270,8 @@ static void end_children(void) {
         if (children[i] > 0) waitpid(children[i], NULL, 0);
 }
 
-// A thread of its own waits for the signals, so that ending the run is ordinary code. It alone ends it: the others say nothing
-// of what they find stopped or removed.
+// A thread of its own waits for the signals, so that ending the run is ordinary code. It alone ends
+// it: other threads stay silent about stopped processes and removed files.
 static void *wait_for_signal(void *unused) {
     int signal_number;
     (void)unused;

@@ -22,16 +22,18 @@ void command_addf(CommandLine *, const char *format, ...) __attribute__((format(
 typedef struct Job {
     CommandLine line;
     const char *what;     // for progress and errors: "compiling for x86-64-v3"
-    const char *log;      // file for its standard error, in a folder that is removed: what it leaves in TMPDIR goes there, too
+    // file for its standard error, in a folder that is removed, as is everything it leaves in
+    // TMPDIR
+    const char *log;
     const char *output;   // a file that it makes, named in its line; or NULL
     const char *emitted;  // a C file of ours that it compiles, or NULL: an error in it is a bug of burin
     pid_t pid;
     double started;
 } Job;
 
-// Runs the jobs, at most `at_once` at a time; the first that fails ends the run with what it said.
+// Runs the jobs, at most `at_once` at a time; the first failure ends the run with its output.
 void jobs_run(Job *, int n, int at_once, bool verbose);
-// Runs one command; true when it succeeds. What it says is in the file `log`.
+// Runs one command; true on success. Its output is in the file `log`.
 bool process_succeeds(const CommandLine *, const char *log, bool verbose);
 int processors(void);
 

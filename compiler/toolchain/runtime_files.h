@@ -15,7 +15,7 @@ typedef struct RuntimeFiles {
 RuntimeFiles runtime_files(Arena *, const char *runtime, const char *suffix);
 // Returns true for a source, or what sources include: .c, .h, .S, .def.
 bool runtime_is_c(const char *name);
-// Is its size worth more than its time?
+// Returns true if its size matters more than its time.
 bool runtime_is_seldom_run(const char *name);
 void runtime_add_room(Arena *, const char *runtime, const char *room, const char *suffix, RuntimeFiles *);
 #endif

@@ -1,5 +1,5 @@
-// Folders that a build works in, locked for as long as its process lives and marked as burin's: what a killed build has left is
-// known by a mark without a lock, and removed by a later build.
+// Working folders of builds, locked as long as their process lives and marked as burin's: a later
+// build removes folders with a mark but without a lock, left by a killed build.
 #include "toolchain/scratch.h"
 
 #include <dirent.h>

@@ -12,6 +12,6 @@ bool seal_open(Arena *, const char *folder);
 bool seal_write(Arena *, const char *file);  // false: errno
 bool seal_fits(Arena *, const char *file);   // file and seal are there, this user's, and go together
 
-// SipHash-2-4: 64 bits that nobody can compute without the key.
+// SipHash-2-4: 64 bits that cannot be computed without the key.
 uint64_t keyed_hash(const uint64_t key[2], const void *data, uint64_t bytes);
 #endif

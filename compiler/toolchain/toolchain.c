@@ -188,7 +188,8 @@ static void add_job(Compilation *c, const char *source, const char *object, cons
     command_add(&j->line, object);
 }
 
-// An object is made of its source, what that includes, the flags and the compiler; one of the same is taken from the cache.
+// An object depends on its source, its includes, the flags and the compiler; an equal one is taken
+// from the cache.
 static void add_object(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
     Arena *arena = c->tools->arena;
     const char *folder = cache_folder(arena, "objects", hash_text(flags, hash_source(arena, source, c->folders, c->key)));
@@ -276,7 +277,7 @@ static void add_room(Compilation *c, const char *runtime, const char *room, cons
     add_unit(c, unit, &files, small);
 }
 
-// One whose C library is glibc, linked statically: musl's has nothing that is worth to stand in for.
+// A program linked statically with glibc: musl has no parts worth replacing.
 static bool is_static_glibc(const Toolchain *t) { return is_spare(t) && !t->mpi && !machine_has_musl(t->machine); }
 
 // In two units, by how fast they must be, since most of a file's time goes to its headers. (No model is named with a hyphen.)
@@ -326,7 +327,7 @@ static Job link_job(const Toolchain *t, const char *folder, const char *output) 
         .line = {.arena = t->arena}, .what = "linking", .output = output, .log = arena_printf(t->arena, "%s/link.log", folder)};
 }
 
-// Words for the linker before and behind the objects, and a script of its or NULL.
+// Arguments of the linker before and after the objects, and its script or NULL.
 typedef struct Linking {
     const char *before, *behind, *script;
 } Linking;
@@ -374,7 +375,8 @@ const char *toolchain_object_of(const Toolchain *t, const char *file, const char
     return object;
 }
 
-// The weights of a program come behind it, mapped by runtime/windows: nothing that the linker writes follows the sections.
+// A program's weights follow it, mapped by runtime/windows: the linker writes nothing after the
+// sections.
 static void link_for_windows(const Toolchain *t, const Objects *objects, bool program, const char *folder, const char *output) {
     const char *linker = find_program(t->arena, "x86_64-w64-mingw32-ld");
     const char *words =
@@ -422,7 +424,7 @@ static void archive(const Toolchain *t, const Objects *objects, const char *fold
 
 void toolchain_link_library(const Toolchain *t, const Objects *objects, OutputKind kind, const char *folder,
                             const char *output) {
-    // one object of all the others: what they share among themselves stays inside
+    // one object of all others: their common symbols stay inside
     const Linking object = {"-nostdlib -r", "-o", NULL}, shared = {"-shared -Wl,--no-undefined", "-lm -lpthread -o", NULL};
     if (kind == OUTPUT_OBJECT) link_by(t, object, objects, folder, output);
     if (kind == OUTPUT_ARCHIVE) archive(t, objects, folder, output);

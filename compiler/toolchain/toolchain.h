@@ -21,14 +21,14 @@ typedef struct Toolchain {
     bool chosen;         // the CPUs were, by --mcpu
     bool fast;           // --math=fast
     const char *mpi;     // --with=mpi: the compiler that knows where MPI is; NULL: without
-    const char *server;  // the libraries of --with=server, likewise; NULL: without
+    const char *server;  // the libraries of --with=server; NULL: without
     const char *editor;  // the libraries of a line editor, which the program is linked with; NULL: without
 } Toolchain;
 
 // Reads --target and --mcpu (NULL: this machine, its default list), with the CPUs for --math=fast, too, where that is `fast`.
 // Ends the run when they are unknown (status 2).
 Toolchain toolchain_new(Arena *, const char *triple, const char *cpus, bool fast);
-// Leaves out CPUs that nobody asked for and that differ from others in some products alone: for a program that has none.
+// Drops default CPU levels whose only extra feature this program does not use.
 void toolchain_without(Toolchain *, TargetUse);
 // --with=mpi. Ends the run when there is none for the machine.
 void toolchain_with_mpi(Toolchain *);
@@ -61,7 +61,8 @@ typedef struct Objects {
 Objects toolchain_compile(const Toolchain *, const Emitted *);
 // The object of a file's bytes as the hidden symbol `symbol`, for machines whose objects image.h does not write. Its path.
 const char *toolchain_object_of(const Toolchain *, const char *file, const char *symbol);
-// With the weights at IMAGE_ADDRESS and those of a draft at `draft`, or in objects among the others (machines of 32 bits).
+// With the weights at IMAGE_ADDRESS and those of a draft at `draft`, or in further objects (32-bit
+// machines).
 void toolchain_link_program(const Toolchain *, const Objects *, uint64_t draft, const char *folder, const char *output);
 void toolchain_link_library(const Toolchain *, const Objects *, OutputKind, const char *folder, const char *output);
 #endif

@@ -40,7 +40,7 @@ static Place fuller_place(const Job *j) {
     return out.free < work.free && !same_disk(out.folder, work.folder) ? out : work;
 }
 
-// What the job reads, objects, is about what it writes; ar makes a copy before.
+// A job's inputs, objects, are about as large as its output; ar makes a copy first.
 static bool cannot_have_fitted(const Job *j, const Place *p) {
     enum { SMALL = 1 << 16 };
     uint64_t needed = SMALL, there = j->output ? size_of(j->output) : 0;
