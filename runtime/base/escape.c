@@ -34,7 +34,7 @@ size_t burin_printable(const char *s, size_t n) {
     return 0;
 }
 
-// ---- what is spelling so far ----
+// ---- bytes escaped so far ----
 
 typedef struct spelling {
     char *to;

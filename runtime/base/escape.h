@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-// Bytes of the character at the start of s (n > 0 of them), when it is whole UTF-8 and prints: no control character, none that
-// ends a line or changes the direction of text. Else 0.
+// Bytes of the character at the start of s (n > 0 bytes), if it is whole, printable UTF-8: no
+// control character, no line end, no change of text direction. Else 0.
 size_t burin_printable(const char *s, size_t n);
 
 // vsnprintf, but what %s and %c give is spelled as above. %-s, without a width, is text of our own: it goes in as it is.

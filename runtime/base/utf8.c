@@ -6,7 +6,8 @@ int burin_utf8_length(unsigned char first) {
     return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }
 
-// May `next` follow what is there? The second byte excludes overlong forms, surrogates and what lies above U+10FFFF.
+// Returns true if `next` may continue the bytes so far. The second byte excludes overlong forms,
+// surrogates and code points above U+10FFFF.
 static bool continues(const burin_utf8 *u, unsigned char next) {
     unsigned char first = u->partial[0], low = 0x80, high = 0xbf;
     if (u->have == 1) {

@@ -6,7 +6,8 @@
 
 int burin_utf8_length(unsigned char first);  // bytes of a character that begins so; 0: none does
 
-// Collects bytes into whole characters. What is no UTF-8 comes out as U+FFFD, once for each maximal part of a character.
+// Collects bytes into whole characters. Invalid UTF-8 becomes U+FFFD, once for each maximal part of
+// a character.
 typedef struct burin_utf8 {
     unsigned char partial[4];
     int have;  // bytes of an unfinished character

@@ -31,7 +31,7 @@ struct burin_editor {
     const char *keys;  // typed in the user's place
     int early;         // bytes typed before the terminal was set for a line
     char character[16];
-    size_t at, n;  // of `character`: what is not yet read
+    size_t at, n;  // unread bytes of `character`
     burin_utf8 partial;
     sigset_t before;
     struct sigaction actions[N_WATCHED];
@@ -104,7 +104,7 @@ static void obey_signals(burin_editor *e) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- keys
-// Ctrl-C ends the line, behind its last character.
+// Ctrl-C ends the line, after its last character.
 static bool take_interrupt(burin_editor *e) {
     static const char end_of_line[] = "\005\n";
     if (!*e->interrupted) return false;
@@ -212,7 +212,8 @@ static void bind_pasting(EditLine *line) {
     el_set(line, EL_BIND, "^V", "ed-quoted-insert", NULL);
 }
 
-// As terminals send them, whatever their description says; and Ctrl-R, Ctrl-W as in other editors of lines.
+// Key sequences that terminals send regardless of their description; and Ctrl-R, Ctrl-W as in other
+// line editors.
 static void bind_keys(EditLine *line) {
     static const char *const keys[][2] = {
         {"\\e[1~", "ed-move-to-beg"},  {"\\e[7~", "ed-move-to-beg"}, {"\\e[H", "ed-move-to-beg"},
@@ -260,7 +261,7 @@ static void add_to_history(burin_editor *e, const char *text) {
 // ---------------------------------------------------------------------------------------------------------------------- lines
 burin_editor *burin_editor_open(const char *path, volatile sig_atomic_t *interrupted) {
     const char *terminal = getenv("TERM");
-    // texts are UTF-8 whatever the user's locale says; glibc has this one built in
+    // texts are UTF-8 in any locale; glibc has this one built in
     if (!terminal || !*terminal || !strcmp(terminal, "dumb") || !setlocale(LC_CTYPE, "C.UTF-8")) return NULL;
     burin_editor *e = burin_allocate(1, sizeof *e);
     *e = (burin_editor){.file = -1, .interrupted = interrupted};
@@ -289,7 +290,7 @@ void burin_editor_close(burin_editor *e) {
     free(e);
 }
 
-// Key by key from before the mark is seen: what is typed behind it means what it means to the editor.
+// Key by key until the mark arrives: keys after it have the editor's meaning.
 static void set_terminal(burin_editor *e) {
     el_set(e->line, EL_PREP_TERM, 1);
     if (ioctl(STDIN_FILENO, FIONREAD, &e->early)) e->early = 0;

@@ -16,7 +16,7 @@ static _Noreturn void refuse(const char *path, const char *why) {
     burin_stop(BURIN_USER_MISTAKE, "--history %s: %s", path, why);
 }
 
-// Whole characters, none of them NUL: else the file is something else, or damaged.
+// Whole characters without NUL: else the file is another kind of file, or damaged.
 static bool is_text(const char *text, size_t bytes) {
     for (size_t i = 0; i < bytes;) {
         char whole[16];

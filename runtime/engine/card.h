@@ -1,4 +1,4 @@
-// What a network does with texts, beside its tensors: a blob in the weights, compiled from config.json and from
+// The use of texts by a network: a blob in the weights, compiled from config.json and
 // config_sentence_transformers.json (compiler/frontend/card.c).
 #ifndef BURIN_CARD_H
 #define BURIN_CARD_H
@@ -18,7 +18,7 @@ typedef enum burin_scoring { BURIN_AS_IT_IS, BURIN_SIGMOID, BURIN_SOFTMAX } buri
 // Behind it, each with a zero byte: n_labels labels, a name and a text for each prompt, and the prompt of a pair.
 typedef struct burin_card {
     uint32_t magic, version, bytes, task, scoring, n_labels;
-    int32_t mask;  // the token that stands for a word to fill in, or -1
+    int32_t mask;  // the mask token, or -1
     uint32_t n_prompts;
     int32_t default_prompt;  // its number, or -1
     uint32_t prompts_pairs;  // two texts become one text, with {query} and {document} in it: rerankers that are decoders

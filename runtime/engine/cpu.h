@@ -1,8 +1,9 @@
-// What this CPU and its operating system offer: one test for each level that code is emitted for. A variant named
-// "x86-64-v4+vnni" is tested by burin_cpu_x86_64_v4_vnni: the name with every other character an underscore.
+// Features of this CPU and its operating system: one test for each level that code is emitted for.
+// A variant named "x86-64-v4+vnni" is tested by burin_cpu_x86_64_v4_vnni: the name with every other
+// character an underscore.
 //
-// The tests run in code compiled for the baseline, before any variant is entered: a CPU that is too old gets a sentence, not
-// SIGILL.
+// The tests run in code compiled for the baseline, before any variant is entered: a CPU that is too
+// old gets a message, not SIGILL.
 #ifndef BURIN_CPU_H
 #define BURIN_CPU_H
 #include <stdbool.h>
@@ -84,7 +85,7 @@ static inline bool burin_tiles_permitted(void) {
 #endif
 }
 
-// Has the CPU what it takes, and does its system save it? Then it is asked for.
+// AMX needs the CPU's features and the system's support for its state; then it is requested.
 static inline bool burin_has_tiles(const burin_cpuid *c, bool (*permitted)(void)) {
     enum { AMX_TILE = 1 << 24, AMX_INT8 = 1 << 25, TILES_SAVED = 3 << 17 };
     return (c->leaf7_edx & AMX_TILE) && (c->leaf7_edx & AMX_INT8) && (c->saved & TILES_SAVED) == TILES_SAVED && permitted();

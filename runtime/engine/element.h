@@ -16,7 +16,7 @@ typedef struct burin_element {
     uint16_t (*encode)(float);
 } burin_element;
 
-const burin_element *burin_element_named(const char *name);      // NULL: none of these
+const burin_element *burin_element_named(const char *name);      // NULL: unknown type
 const burin_element *burin_element_of_numpy(const char *descr);  // "f4"
 
 // One value. Floats as double, truths as 0 and 1.
@@ -25,8 +25,8 @@ void burin_store_real(const burin_element *, void *data, size_t i, double value)
 int64_t burin_load_integer(const burin_element *, const void *data, size_t i);
 void burin_store_integer(const burin_element *, void *data, size_t i, int64_t value);
 
-// n elements from one type to another, rounding floats. Stops at an integer that does not fit: returns its index, n when all
-// do. Floats do not become integers or truths: burin_converts says so.
+// n elements from one type to another, rounding floats. Stops at an integer that does not fit:
+// returns its index, n if all fit. Floats never become integers or bools: see burin_converts.
 bool burin_converts(const burin_element *from, const burin_element *to);
 size_t burin_convert(const burin_element *from, const void *data, const burin_element *to, void *result, size_t n);
 #endif

@@ -1,4 +1,5 @@
-// The encoder of an encoder-decoder: reads a source once, and leaves in a slot what the slot's rows attend to.
+// The encoder of an encoder-decoder: reads a source once, and leaves in a slot the keys and values
+// that the slot's rows attend to.
 #ifndef BURIN_ENCODER_H
 #define BURIN_ENCODER_H
 #include "forward.h"

@@ -17,7 +17,7 @@
     !__has_feature(thread_sanitizer)
 #define BURIN_HAS_FIBERS 1
 
-// Leaves the running stack, noting its place in *from, and goes on where `to` was left.
+// Leaves the running stack, storing it in *from, and resumes `to`.
 __attribute__((visibility("hidden"))) void burin_fiber_switch(void **from, void *to);
 // Where a new stack starts: calls the function with its argument.
 __attribute__((visibility("hidden"))) void burin_fiber_begin(void);

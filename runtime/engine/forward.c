@@ -1,4 +1,5 @@
-// Sessions: one block of memory cut into what a model needs, rows checked and handed to the threads in chunks.
+// Sessions: one block of memory for all parts of a model, rows checked and handed to the threads in
+// chunks.
 #include "forward.h"
 
 #include <string.h>
@@ -188,7 +189,7 @@ BURIN_LINKAGE void burin_session_run(burin_session *s) {
     burin_pool_run(s->pool, run_variant, s);
 }
 
-// At most max_rows rows; returns how many of them wanted logits.
+// At most max_rows rows; returns the number of logit rows.
 static int forward_chunk(burin_session *s, const burin_row *rows, int n, float *logits) {
     burin_step *step = &s->step;
     step->rows = n;
@@ -228,7 +229,7 @@ BURIN_LINKAGE int32_t burin_slot_length(const burin_session *s, int32_t slot) {
     return is_slot(s, slot) ? s->length[slot] : -1;
 }
 
-// Does the ring still hold what a row at `length` looks back at?
+// Returns true if the ring buffer still holds the sliding window of a row at `length`.
 static bool ring_holds(const burin_state_part *p, int32_t length, int32_t reached) {
     int32_t rows = p->layout == BURIN_WHOLE ? 1 : (int32_t)(p->part_bytes / p->block_bytes) * BURIN_STATE_BLOCK;
     return reached <= rows || reached - length <= rows - p->window;

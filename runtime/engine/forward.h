@@ -17,13 +17,13 @@ typedef struct burin_options {
     burin_pool *pool;        // another session's, of as many threads, when their calls take turns; NULL: its own
 } burin_options;
 
-// What a call returns. Numbers stay when others are added.
+// Status of a call. Existing numbers stay when others are added.
 typedef enum burin_status {
     BURIN_OK = 0,
     BURIN_BAD_ABI = -1,      // the runtime and the emitted model differ in version
     BURIN_BAD_OPTION = -2,   // slots, max_rows or threads out of range
     BURIN_BAD_CPU = -3,      // the program carries no such CPU
-    BURIN_CPU_TOO_OLD = -4,  // this machine lacks what the code needs
+    BURIN_CPU_TOO_OLD = -4,  // this machine lacks a feature of the code
     BURIN_BAD_ALIGNMENT = -5,
     BURIN_SMALL_MEMORY = -6,  // fewer bytes than burin_session_bytes
     BURIN_NO_THREADS = -7,    // the system refused a thread
@@ -50,7 +50,7 @@ enum { BURIN_ALIGNMENT = 64 };
 typedef struct burin_session {
     const burin_model *model;
     const burin_variant *variant;
-    burin_step step;  // what every call shares
+    burin_step step;  // data shared by all calls
     int64_t process;  // that opened it
     int32_t slots;
     bool pool_is_shared;
@@ -72,8 +72,8 @@ BURIN_LINKAGE burin_status burin_session_check(const burin_session *);  // can i
 BURIN_LINKAGE void burin_session_run(burin_session *);                  // the variant over session->step, on all threads
 BURIN_LINKAGE void burin_session_close(burin_session *);                // ends its threads; the memory is the caller's
 
-// Computes n rows. The logits of those that want them follow each other in `logits`: [logit_rows][vocab_size]. Nothing has
-// changed when the status is not BURIN_OK.
+// Computes n rows. The logits of logit rows follow each other in `logits`:
+// [logit_rows][vocab_size]. Nothing has changed if the status is not BURIN_OK.
 BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows, int n, float *logits);
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *, int32_t slot);
@@ -82,7 +82,8 @@ BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *, int32_t slot, in
 BURIN_LINKAGE int32_t burin_slot_holds(const burin_session *, int32_t slot, int32_t length);
 BURIN_LINKAGE burin_status burin_slot_copy(burin_session *, int32_t to, int32_t from);
 BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *, int32_t length,
-                                        int32_t source_length);                // that so many rows fill
+                                        // bytes of this many rows
+                                        int32_t source_length);
 BURIN_LINKAGE int32_t burin_slot_length(const burin_session *, int32_t slot);  // -1: no such slot
 
 BURIN_LINKAGE const char *burin_status_text(burin_status);

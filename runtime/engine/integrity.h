@@ -1,16 +1,17 @@
-// Is what the program maps what burin wrote? Weights and tokenizer are followed by a checksum of each (image.h of the
-// compiler).
+// Checks that the mapped weights are those that burin wrote: a checksum follows weights and
+// tokenizer (image.h of the compiler).
 #ifndef BURIN_INTEGRITY_H
 #define BURIN_INTEGRITY_H
 #include "program.h"
 
 // As the image ends, at burin_model.sums_offset.
 typedef struct burin_sums {
-    uint64_t weights, tokenizer;  // of the bytes before the tokenizer; of those from there to here
+    // checksums of the bytes before the tokenizer, and of those from there to here
+    uint64_t weights, tokenizer;
 } burin_sums;
 
-// What is checked whenever a session opens: weights of at most so many bytes, which takes less than 5 ms, and any tokenizer,
-// whose damage would mislead the code that reads it.
+// Checks at each opening of a session: weights of at most this many bytes, in less than 5 ms, and
+// any tokenizer, whose damage would mislead the code that reads it.
 enum { BURIN_SMALL_WEIGHTS = 16 << 20 };
 
 BURIN_LINKAGE bool burin_weights_intact(const burin_model *);

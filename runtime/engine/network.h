@@ -11,8 +11,8 @@ BURIN_LINKAGE int64_t burin_network_dim(const burin_network *, int64_t dim, cons
 BURIN_LINKAGE int32_t burin_network_rows(const burin_network *,
                                          const int64_t *symbols);  // max_rows that a session needs for it
 
-// The sizes of a session that nobody says: the largest that the network was built for, of a batch (a symbol that is called so)
-// one.
+// The default sizes of a session: the largest that the network was built for, and 1 for a symbol
+// named batch.
 BURIN_LINKAGE void burin_network_usual_symbols(const burin_network *, int64_t *symbols);
 
 // Is there memory for each, aligned for its elements (BURIN_BAD_ARGUMENT, BURIN_BAD_ALIGNMENT), and no integer of an input
@@ -20,7 +20,7 @@ BURIN_LINKAGE void burin_network_usual_symbols(const burin_network *, int64_t *s
 BURIN_LINKAGE burin_status burin_network_check_inputs(const burin_network *, const void *const *inputs, const int64_t *symbols);
 BURIN_LINKAGE burin_status burin_network_check_outputs(const burin_network *, void *const *outputs, const int64_t *symbols);
 
-// Is it the encoder of a program that takes texts?
+// Returns true for the encoder of a program that takes texts.
 static inline bool burin_network_embeds(const burin_model *model) {
     return model->net && model->net->tokens >= 0 && model->net->embedding >= 0 && model->tokenizer_bytes;
 }
@@ -36,9 +36,10 @@ typedef struct burin_sequence_rows {
     int n;
 } burin_sequence_rows;
 
-// The same of several texts at once, where net->texts: their rows lie one after the other in inputs and in outputs by rows, any
-// other output has a part for each text. The symbol of the rows is their sum. BURIN_BAD_SHAPE: a text of no rows, or their
-// caches, each text's in whole blocks of BURIN_STATE_BLOCK rows, are more than burin_network_most_keys.
+// The same for several sequences at once, if net->texts: their rows are stored one after the other
+// in inputs and in outputs by rows, other outputs have a part for each sequence. The symbol of the
+// rows is their sum. BURIN_BAD_SHAPE: a sequence without rows, or caches, each in whole blocks of
+// BURIN_STATE_BLOCK rows, beyond burin_network_most_keys.
 BURIN_LINKAGE burin_status burin_network_run_sequences(burin_session *, const void *const *inputs, const burin_sequence_rows *,
                                                        int64_t *symbols, void *const *outputs);
 BURIN_LINKAGE int64_t burin_network_most_keys(const burin_session *);

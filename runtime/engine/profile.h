@@ -30,7 +30,7 @@ typedef struct burin_lane {
     uint64_t last;
     size_t n, room;
     burin_lane_span *span;
-    char apart[96];  // from what the next thread writes
+    char apart[96];  // padding to the next thread's account
 } burin_lane;
 
 typedef struct burin_profile {
@@ -82,7 +82,7 @@ static inline void burin_profile_begin(const burin_step *step, int thread) {
     if (p && p->lanes) p->lanes[thread].last = thread ? burin_nanoseconds() : p->last;
 }
 
-// One reading of the clock for the account and the trace, so that their sums are the same.
+// One reading of the clock for the account and the trace, so that their sums are equal.
 static inline void burin_profile_mark(burin_profile *p, int thread, int kernel, bool ends) {
     uint64_t now = burin_nanoseconds();
     if (thread == 0) burin_profile_add(p, kernel, ends, now);

@@ -1,4 +1,5 @@
-// What an emitted model file gives to the program's main.c, the thread pool and the C API: one descriptor, `burin_model`.
+// The interface of an emitted model to the program's main.c, the thread pool and the C API: one
+// descriptor, `burin_model`.
 #ifndef BURIN_PROGRAM_H
 #define BURIN_PROGRAM_H
 #include <stdbool.h>
@@ -34,7 +35,7 @@ typedef struct burin_query {
     int row, position, head, heads, keys;
 } burin_query;
 
-// Who looks inside of a step; what is NULL is not asked for.
+// Observers of a step; NULL ones are not called.
 typedef struct burin_trace {
     void *context;
     // `burin check`: the emitted code hands over each kernel's result, whole rows, from one thread after a barrier.
@@ -80,9 +81,9 @@ typedef struct burin_variant {
     void (*encode)(const burin_step *, int thread);   // of the encoder, over one sequence; NULL: none
 } burin_variant;
 
-// What an input is when nobody gives it.
+// The default value of an input.
 typedef enum burin_absent {
-    BURIN_NEEDED,    // somebody must
+    BURIN_NEEDED,    // required input
     BURIN_ONES,      // a mask that hides nothing
     BURIN_ZEROS,     // token types
     BURIN_COUNTING,  // positions: 0, 1, 2 ... along the last axis
@@ -110,7 +111,7 @@ typedef struct burin_network {
     const burin_tensor *inputs, *outputs;
     int n_inputs, n_outputs;
     const burin_symbol *symbols;
-    int n_symbols, n_data_dependent;  // symbols of the inputs, and behind them data-dependent ones
+    int n_symbols, n_data_dependent;  // symbols of the inputs, followed by data-dependent ones
     int rows;                         // rows: the symbol that burin_step.rows is, or -1
     int64_t (*dimension)(int k, const int64_t *symbols);
     int tokens, embedding;  // the input that takes the ids of a text, the output that is its embedding; -1: none
@@ -128,8 +129,8 @@ typedef struct burin_encoder {
     size_t row_bytes, local_bytes, scratch_bytes;
 } burin_encoder;
 
-// A piece of a slot's state: `parts` (heads) of part_bytes each, in blocks of 16 positions. What is not by positions is one
-// block, whole.
+// A part of a slot's state: `parts` (heads) of part_bytes each, in blocks of 16 positions. Parts
+// without positions are one whole block.
 typedef enum burin_layout { BURIN_WHOLE, BURIN_BY_POSITION, BURIN_BY_LANE } burin_layout;
 enum { BURIN_STATE_BLOCK = 16 };  // positions
 typedef struct burin_state_part {
@@ -139,7 +140,9 @@ typedef struct burin_state_part {
     int32_t lane_bytes;
     size_t part_bytes, block_bytes;
     bool of_source;  // positions are those that an encoder has left
-    int32_t window;  // 0, or it is a ring: it holds its last rows, of which so many are looked back at, the own included; of a
+    // 0, or sliding window in rows, current row included: the state is a ring buffer of its last
+    // rows; of a
+    int32_t window;
                      // whole one the last row alone (a recurrence)
 } burin_state_part;
 
@@ -152,7 +155,8 @@ typedef struct burin_model {
     size_t row_bytes, local_bytes, slot_bytes, weight_bytes, arena_lower_bound;
     size_t step_weight_bytes;                  // of the weights: the packed matrices, which every step of one row reads
     size_t tokenizer_offset, tokenizer_bytes;  // in the weights; 0 bytes: none
-    size_t template_offset, template_bytes;    // likewise: the chat template (template.h), of a network its card (card.h)
+    // the chat template (template.h), or a network's card (card.h)
+    size_t template_offset, template_bytes;
     size_t sums_offset;                        // in the weights: burin_sums (integrity.h); 0: none
     const burin_variant *variants;             // best last
     int n_variants;
@@ -163,19 +167,23 @@ typedef struct burin_model {
     const burin_network *net;      // NULL: a decoder
     const burin_encoder *encoder;  // NULL: none
     const int32_t *start;          // tokens that a decoder with an encoder begins with, unless it is told others
-    int32_t n_start, max_length;   // max_length: tokens of a generated sequence, those included; 0: as many as asked for
+    // max_length: tokens of a generated sequence, these included; 0: as requested
+    int32_t n_start, max_length;
     const int32_t *suppress, *begin_suppress;  // tokens that are never generated, or not as the first
     int32_t n_suppress, n_begin_suppress;
     const int32_t *forced_end;        // [n_forced_end], 0 or 1: the last token of a text that is as long as it may be
-    int32_t n_forced_end, no_repeat;  // no_repeat: no so many tokens stand in a text twice; 0: they may
-    int32_t encoder_no_repeat;        // no so many of a text stand in its source
-    const int32_t *bad_words;         // [n_bad_words]: sequences that are never generated, each behind its length
-    int32_t n_bad_words, min_length, min_new_tokens;  // min: tokens of a text before it may end, and of what is generated
-    float repetition_penalty;                         // of each token that stands in the text; 0: none
+    // no_repeat: length of n-grams that occur once in a text; 0: unlimited
+    int32_t n_forced_end, no_repeat;
+    int32_t encoder_no_repeat;        // length of n-grams that must not repeat the source
+    const int32_t *bad_words;         // [n_bad_words]: forbidden sequences, each after its length
+    // min: tokens of a text before it may end, and of its generated part
+    int32_t n_bad_words, min_length, min_new_tokens;
+    // repetition penalty of each token in the text; 0: none
+    float repetition_penalty;
     const burin_state_part *states;                   // all of a slot
     int32_t n_states;
     const struct burin_model *draft;  // a smaller one with the same tokens, which guesses for this one; NULL: none
-    const struct burin_modes *modes;  // of a program: what it can do (text/modes.h); NULL: of a library
+    const struct burin_modes *modes;  // of a program: its modes (text/modes.h); NULL: a library
 } burin_model;
 
 static inline int burin_min(int a, int b) { return a < b ? a : b; }

@@ -18,19 +18,20 @@ typedef struct burin_columns {
     unsigned char *y;
     size_t size;
     int rows, stride, columns, units, width;
-    burin_bytes next;  // weights that the rank reads behind the gather; a step of one row fetches them while it waits
+    // weights that the rank reads after the gather; a one-row step prefetches them while it waits
+    burin_bytes next;
 } burin_columns;
 
 enum { BURIN_FETCHED = 1 << 18, BURIN_FETCH = 1 << 11 };  // bytes: at most, which stay in a cache, and between two looks
 
-// Asks the memory for some more of them.
+// Prefetches some more of them.
 static inline void burin_fetch(burin_bytes *b) {
     for (size_t i = 0; i < BURIN_FETCH && i < b->n; i += 64) __builtin_prefetch(b->at + i, 0, 2);
     size_t n = b->n < BURIN_FETCH ? b->n : BURIN_FETCH;
     b->at += n, b->n -= n;
 }
 
-// What the first rank tells the others before it does the same.
+// Orders of the first rank to all others before it does the same.
 typedef enum burin_rank_order { BURIN_ORDER_STEP, BURIN_ORDER_NETWORK, BURIN_ORDER_ENCODE, BURIN_ORDER_COPY } burin_rank_order;
 
 typedef struct burin_ranks {
@@ -51,7 +52,7 @@ static inline void burin_rank_broadcast(struct burin_session *session, burin_ran
     if (step->ranks && step->ranks->lead) step->ranks->lead(session, order, step, slots);
 }
 
-// What the command line says of ranks.
+// Options about ranks.
 typedef struct burin_rank_options {
     const char *shares;  // "3,1"; NULL: equal ones
     int64_t patience;    // seconds that a rank waits for another; 0: the default
@@ -70,12 +71,12 @@ struct burin_work;
 struct burin_options;
 // Called first by main: ranks other than the first serve it from here on, and end with it; or return when it shares items.
 void burin_ranks_start(const burin_model *);
-// Opens a session like this one on all ranks. Every mistake ends the program on all of them.
+// Opens a session like this one on all ranks. Every mistake ends the program on all ranks.
 void burin_ranks_open(struct burin_session *, const struct burin_options *, const burin_rank_options *);
 int burin_ranks_threads(void);       // by default: those of this machine, over its ranks
 bool burin_ranks_several(void);      // does this run have more than one?
 void burin_ranks_pin(bool verbose);  // --numa: this rank runs beside one of its machine's memories, before threads start
-// --over: all ranks go on from here as the first does, each with the whole model.
+// --over: all ranks continue like the first, each with the whole model.
 void burin_ranks_begin_items(int64_t patience);
 bool burin_ranks_share_items(void);
 int64_t burin_ranks_run_items(const struct burin_work *);  // program/work_items.h

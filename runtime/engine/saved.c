@@ -10,7 +10,7 @@ typedef struct saved_header {
     uint32_t magic, version;
     char identity[16];
     int32_t length, source_length;
-    uint64_t bytes, checksum;  // bytes: of what follows; checksum: of all but itself
+    uint64_t bytes, checksum;  // bytes: after the header; checksum: of everything else
     int32_t reached;
     unsigned char unused[12];
 } saved_header;

@@ -1,11 +1,12 @@
-// Work that threads take as they come to it, so that a slow core holds up nobody but for the slice that it is at. Shares are
-// those of THREAD_RANGE; each is cut into slices, which its thread takes one after the other, and then those of others that are
-// left. A slice is half of what the share has left: few cuts, and at the end, where threads wait for each other, small ones.
+// Work stealing by slices, so that a slow core delays only its current slice. Ranges are those of
+// THREAD_RANGE; each is cut into slices, which its thread claims in order, followed by remaining
+// slices of other threads. A slice is half of the rest of the range: few cuts, and small ones at
+// the end, where threads wait for each other.
 //
 //     FOR_EACH_SLICE(24, rows) matmul_f32_384x384(slices.range, rows, x, w, y);
 //
-// A thread leaves a call when all its slices are taken, not done: whoever reads them waits at a barrier first. Who does a slice
-// changes no bit.
+// A thread leaves a call when all its slices are claimed, not finished: readers wait at a barrier
+// first. The thread of a slice changes no bit.
 #ifndef BURIN_SLICES_H
 #define BURIN_SLICES_H
 #include "kernels/range.h"
@@ -21,7 +22,7 @@ enum { BURIN_SLICES = 4 };
 typedef struct burin_slices {
     burin_range range;
     int count;      // units in all
-    int whole;      // so many belong together: a cut lies between them
+    int whole;      // units that belong together: cuts are between them
     int from;       // how many threads' shares it is done with, its own the first
     unsigned call;  // 0: one slice, its own
 } burin_slices;
@@ -38,8 +39,9 @@ static inline int burin_claim_slice(const burin_step *s, int thread, unsigned ca
 #else
 static inline unsigned burin_next_call(const burin_step *s, int thread) { return s->barrier->claims[thread].call += 1 << 8; }
 
-// The next slice of a thread's share in this call, or -1. The word is a call and how many of its slices are taken: of an
-// earlier call none are; at a later one all are, since threads leave no slice behind.
+// The next slice of a thread's range in this call, or -1. The word holds a call and its number of
+// claimed slices: for an earlier call none are claimed; at a later one all are, since threads leave
+// no slice unclaimed.
 static inline int burin_claim_slice(const burin_step *s, int thread, unsigned call) {
     atomic_uint *word = &s->barrier->claims[thread].claimed;
     unsigned old = atomic_load_explicit(word, memory_order_relaxed), next;
@@ -58,7 +60,7 @@ static inline burin_slices burin_open_slices(const burin_step *s, int thread, in
     return (burin_slices){.count = count, .whole = whole, .call = slices ? burin_next_call(s, thread) : 0};
 }
 
-// Where slice i of a share begins; behind the last slice its end
+// The first unit of slice i of a range; after the last slice its end
 static inline int burin_slice_begin(const burin_slices *t, burin_range share, int i) {
     if (i == BURIN_SLICES) return share.last;
     int at = share.last - ((share.last - share.first) >> i);

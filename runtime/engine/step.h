@@ -15,8 +15,9 @@
 // its name.
 #define KERNEL static __attribute__((noinline))
 
-// One without products of integers: CPUs that differ in these alone share it, by the name of the first of them, BURIN_FLOATS.
-// The others see its text and call it (`gnu_inline` is never emitted).
+// A function without products of integers: CPUs that differ in these alone share it, by the name of
+// the first such CPU, BURIN_FLOATS. The remaining ones see its text and call it (`gnu_inline` is
+// never emitted).
 #ifdef BURIN_FLOATS
 #define FLOAT_KERNEL extern __inline__ __attribute__((gnu_inline, noinline))
 #else
@@ -24,8 +25,8 @@
 #define FLOAT_KERNEL __attribute__((noinline))
 #endif
 
-// A step of many calls, of layers that are not alike: compiled for size, which halves the compiler's time and this text. A
-// short one is not: it would cost a model that lies in the cache some per cent.
+// A step of many calls, of layers that differ: compiled for size, which halves the compiler's time
+// and this text. A short one is not: it would cost a model that fits in the cache some per cent.
 #ifdef __clang__
 #define LONG_STEP __attribute__((minsize))
 #else
@@ -36,7 +37,8 @@ static inline burin_range burin_thread_range(const burin_step *s, int thread, in
     return burin_share_of(s->threads, thread, count);
 }
 
-// Of row-wise work: all of it when the step has one row, for then every thread keeps its own copy of the result.
+// The range of row-wise work: all rows if the step has one row, for then every thread keeps its own
+// copy of the result.
 static inline burin_range burin_row_range(const burin_step *s, int thread, int count) {
     return s->rows == 1 ? (burin_range){0, count} : burin_thread_range(s, thread, count);
 }
@@ -64,7 +66,8 @@ static inline bool burin_next_sequence(const burin_step *s, int thread, burin_se
     return t->row < own.last;
 }
 
-// Of `count` units of a text the thread's: as large a part as it has of the text's rows.
+// The thread's part of `count` units of a sequence, in proportion to its part of the sequence's
+// rows.
 static inline burin_range burin_sequence_range(const burin_step *s, int thread, const burin_sequence *t, int count) {
     if (s->n_sequences < 2) return burin_thread_range(s, thread, count);
     const burin_range own = burin_thread_range(s, thread, s->rows);
@@ -107,7 +110,8 @@ static inline burin_range burin_own_units(const burin_step *s, int units) {
     return (burin_range){burin_rank_begin(r, r->rank, units), burin_rank_begin(r, r->rank + 1, units)};
 }
 
-// The thread's part of the rank's own of `count` panels or heads, in units of work: `each` for one of them.
+// The thread's part of the rank's range of `count` panels or heads, in units of work: `each` for
+// one of them.
 static inline burin_range burin_own_range(const burin_step *s, int thread, int count, int each) {
     burin_range own = burin_own_units(s, count);
     return burin_range_within(s, thread, (burin_range){own.first * each, own.last * each});
@@ -143,7 +147,7 @@ static inline burin_range burin_panels_of(const burin_step *s, int thread, int c
     return burin_own_range(s, thread, rows > 0 ? count : 0, each);
 }
 
-// Of attention: ranks share heads, or groups of them that one KV head serves.
+// The range of attention: ranks divide heads, or groups of heads with one KV head.
 static inline burin_range burin_tiles_of(const burin_step *s, int thread, int heads, int shared, int rows) {
     return burin_own_range(s, thread, shared, attention_units(heads / shared, rows));
 }
@@ -206,7 +210,8 @@ static inline burin_slices burin_attention_slices(const burin_step *s, int threa
     return burin_open_slices(s, thread, units, 1, BURIN_SLICE_UNITS / 8);
 }
 
-// A product of so many result panels. A group of panels stays whole where it can: who goes on with its rows has the weights.
+// A product of this many result panels. Groups of panels stay whole if possible, so that the thread
+// of the next rows already has the weights.
 static inline burin_slices burin_matmul_slices(const burin_step *s, int thread, int panels, int rows) {
     return burin_open_slices(s, thread, matmul_units(panels, rows), GROUP * row_blocks(rows), BURIN_SLICE_UNITS);
 }

@@ -291,9 +291,9 @@ BURIN_LINKAGE int burin_default_threads(void) {
     return quota_cpus(cores < BURIN_MAX_THREADS ? cores : BURIN_MAX_THREADS);
 }
 
-// A spin of a few thousand pauses is some tens of microseconds: longer than any kernel's imbalance, shorter than a time slice.
-// Where every part must have a thread and there are more of them than CPUs, the one that is waited for may not be running: make
-// room.
+// A spin of a few thousand pauses is some tens of microseconds: longer than any kernel's imbalance,
+// shorter than a time slice. If every part needs a thread and there are more parts than CPUs, the
+// missing thread may not be running: yield.
 BURIN_LINKAGE burin_crew burin_crew_for(int parts) {
     cpu_set_t set;
     int cpus = allowed_cpus(&set);

@@ -1,12 +1,14 @@
-// The threads of a program: a pool made once, and the barrier that emitted code waits at.
+// The threads of a program: a pool made once, and the barrier of emitted code.
 //
-// A run has parts, `-t N` of them. Each has a stack of its own; between two barriers any thread may run it: a thread takes its
-// own parts first, and then those that nobody has begun. So a thread that the system keeps waiting holds up nobody but the part
-// that it was in, a sleeping thread is not waited for, and 7 parts on 2 CPUs take as long as 2. Which thread runs a part does
-// not change a bit. Where stacks cannot be switched (sanitizers, other CPUs) every part has a thread of its own.
+// A run has parts, `-t N` parts. Each has a stack of its own; between two barriers any thread may
+// run it: a thread first runs its own parts, then those that no thread has begun. So a thread that
+// the system delays holds up only its current part, a sleeping thread is not waited for, and 7
+// parts on 2 CPUs take as long as 2. The thread of a part does not change a bit. If stacks cannot
+// be switched (sanitizers, other CPUs) every part has a thread of its own.
 //
-// A thread with nothing to do spins for a bounded time, then sleeps until the word it watches changes (a futex; a condition
-// variable where there is none): an idle pool burns nothing. Nothing here allocates or takes a lock in a step.
+// A thread without work spins for a bounded time, then sleeps until the word it watches changes (a
+// futex, or a condition variable without futexes): an idle pool burns nothing. Nothing here
+// allocates or takes a lock in a step.
 #ifndef BURIN_THREADS_H
 #define BURIN_THREADS_H
 #include "program.h"
@@ -58,7 +60,7 @@ typedef struct burin_claim {
     _Alignas(64) unsigned call;        // the thread's own: at which call it is, times 256
 } burin_claim;
 
-enum { BURIN_MAX_TILES = 1024 };  // of a program's results, that kernels go on with (tiles.h)
+enum { BURIN_MAX_TILES = 1024 };  // a program's results with fused consumers (tiles.h)
 
 typedef struct burin_barrier {
     burin_event generation;  // changes when every part has arrived
@@ -106,7 +108,7 @@ static inline void burin_event_advance(burin_event *e) {
     if (__builtin_expect(atomic_load(&e->sleepers) != 0, 0)) burin_event_wake(e);
 }
 
-// False: it has not changed in so many looks.
+// False: unchanged after this many reads.
 static inline bool burin_event_spin(burin_event *e, unsigned old, int spins) {
     for (int i = 0; i < spins; i++) {
         if (atomic_load_explicit(&e->value, memory_order_acquire) != old) return true;
@@ -124,7 +126,7 @@ static inline void burin_event_await(burin_event *e, unsigned old, burin_patienc
     burin_event_sleep(e, old);
 }
 
-// All parts have threads of their own: the last one wakes the others.
+// All parts have threads of their own: the last one wakes all others.
 static inline void burin_barrier_meet(burin_barrier *b) {
     unsigned generation = atomic_load_explicit(&b->generation.value, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_acq_rel) == b->threads - 1) {
@@ -135,7 +137,8 @@ static inline void burin_barrier_meet(burin_barrier *b) {
     }
 }
 
-// Returns when all parts of the run have called it; what they wrote before is then visible to all.
+// Returns after all parts of the run have called it; earlier writes of all parts are then visible
+// to all.
 static inline void burin_barrier_wait(burin_barrier *b, int part) {
     if (b->threads == 1) return;
     if (b->leave)
@@ -150,7 +153,7 @@ typedef struct burin_crew {
 } burin_crew;
 
 typedef struct burin_part_stack {
-    _Alignas(64) atomic_uint turn;  // the generation in which it goes on
+    _Alignas(64) atomic_uint turn;  // the generation in which it resumes
     int index;
     struct burin_worker *worker;  // that runs it, or did last
     void *place;                  // where its stack was left

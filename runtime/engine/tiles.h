@@ -1,6 +1,6 @@
-// What goes on with tiles of a kernel's result (rotary embeddings, rows into a cache, rows to int8) waits for no other tile:
-// whoever computes the last of a tile's units goes on with it, while its rows are near. A tile is some columns of all rows,
-// of attention a head.
+// Tile fusion: consumers of a kernel's result (rotary embeddings, rows into a cache, rows to int8)
+// wait for no other tile: the thread that finishes a tile's last unit runs them, while its rows are
+// in the cache. A tile is some columns of all rows, in attention a head.
 //
 //     FOR_EACH_SLICE(60, rows) {
 //         matmul_q8_0_576x960(slices.range, rows, x, w, y);
@@ -11,7 +11,7 @@
 //         FOR_EACH_FINISHED_HEAD(15, rows) quantize_rows_576(ALL(rows), TILE_RANGE(0, 2), a, q);
 //     }
 //
-// Tiles that one part has all of need no account; the others have a count of what is done of them: units of their maker.
+// Tiles of a single part need no account; all others count their finished units of the producer.
 #ifndef BURIN_TILES_H
 #define BURIN_TILES_H
 #include "kernels/attention.h"
@@ -60,7 +60,7 @@ static inline bool burin_next_group(burin_tiles *h) {
     return true;
 }
 
-// Are these the last of a tile's units? What other threads wrote of it is visible then.
+// Returns true for the last of a tile's units. The other threads' writes to it are visible then.
 static inline bool burin_finishes_tile(const burin_step *s, int tile, int units, int whole) {
     if (units == 0 || units == whole) return units != 0;
 #ifdef BURIN_BARE
@@ -68,7 +68,7 @@ static inline bool burin_finishes_tile(const burin_step *s, int tile, int units,
 #else
     atomic_int *done = &s->barrier->done[tile];
     if (atomic_fetch_add_explicit(done, units, memory_order_acq_rel) + units < whole) return false;
-    atomic_store_explicit(done, 0, memory_order_relaxed);  // for the next layer, behind a barrier
+    atomic_store_explicit(done, 0, memory_order_relaxed);  // for the next layer, after a barrier
     return true;
 #endif
 }
@@ -87,12 +87,13 @@ static inline bool burin_next_tile(const burin_step *s, burin_tiles *h) {
     return false;
 }
 
-// Is it one of `count` tiles from `first` on?
+// Returns true for one of `count` tiles from `first` on.
 static inline bool burin_tile_in(const burin_tiles *h, int first, int count) {
     return h->tile >= first && h->tile < first + count;
 }
 
-// What a kernel has to do of it, which begins with tile `first` and makes `each` units of one
+// The consumer's range in the finished tiles; it begins with tile `first` and has `each` units for
+// a tile
 static inline burin_range burin_tile_range(const burin_tiles *h, int first, int each) {
     return (burin_range){(h->tile - first) * each, (h->tile - first + 1) * each};
 }

@@ -5,20 +5,20 @@
 #define BURIN_ATTENTION_H
 #include "kv_cache.h"
 
-// The widest head of a model: emitted code says it.
+// The widest head of a model, set by emitted code.
 #ifndef BURIN_HEAD_DIM
 #define BURIN_HEAD_DIM 512
 #endif
 enum { MAX_HEAD_DIM = (BURIN_HEAD_DIM + QUANT_BLOCK - 1) / QUANT_BLOCK * QUANT_BLOCK };
 
-// What is added to the 16 scores of keys [key, key + 16) of a row of a sequence and a head. Lanes beyond the row's keys are
-// ignored.
+// The bias of the 16 scores of keys [key, key + 16), for a row of a sequence and a head. Lanes
+// beyond the row's keys are ignored.
 typedef struct bias_place {
     int sequence, row, head;
 } bias_place;
 typedef vf (*attention_bias)(const void *context, bias_place at, int key);
 
-// The first `n` of 16 values, n of 16 and more: all of them
+// The first `n` of 16 values; n >= 16: all 16
 INLINE vf load_up_to(const float *x, int n) { return n >= LANES ? vf_load(x) : vf_load_n(x, n); }
 
 // A bias in memory: [sequences][heads][rows][count], a stride of 0 where there is one for all.
@@ -38,7 +38,7 @@ typedef struct attention_args {
     float scale,
         softcap;   // literals; score = scale q k, then tanh(score / softcap) * softcap unless softcap is 0, then the bias
     int window;    // literal; 0: all, else a row sees its last `window` keys
-    bool causal;   // literal; a row sees keys 0 to its position; else all `count` of them
+    bool causal;   // literal; a row sees keys 0 to its position; else all `count` keys
     int sequence;  // rows of each sequence of a batch, 0: there is one; see slot_of_row
     int count;     // not causal: keys of every row ...
     const int32_t *counts;  // ... or of each row, unless NULL
@@ -50,7 +50,9 @@ typedef struct attention_args {
     kv_cache keys, values;
     attention_bias bias;  // a static inline function, or NULL
     const void *bias_context;
-    const float *mask;   // NULL, or what is added to all scores of a key, [sequences][count]: 0, or very negative for padding
+    // NULL, or the addend to all scores of a key, [sequences][count]: 0, or very negative for
+    // padding
+    const float *mask;
     const float *sinks;  // NULL, or of each head one more score, whose share of the softmax goes nowhere
     float *parts;        // NULL, or where results are left segment by segment: see attention_split_units
 } attention_args;
@@ -64,8 +66,8 @@ INLINE void attention_range(const attention_args *a, int row, int *from, int *to
 
 enum { MAX_QUERIES = TILE_ROWS };  // of a tile
 
-// Queries (a row and a head each) that share a slot and a KV head: what they read, and what they have so far.
-// Products take `width` queries at once; beyond n they repeat the last one.
+// Queries (a row and a head each) that share a slot and a KV head: their operands, and their
+// results so far. Products take `width` queries at once; beyond n they repeat the last one.
 typedef struct attention_tile {
     int n, width, row[MAX_QUERIES], head[MAX_QUERIES], from[MAX_QUERIES], to[MAX_QUERIES];
     const float *q[MAX_QUERIES];
@@ -124,7 +126,7 @@ INLINE void scores_of_width(const attention_args *a, int R, attention_tile *t, i
     for (; key < hi; key += LANES) score_panels(a, R, 1, t, key, start);
 }
 
-// Products come in three widths, an instance each; what is between them is there once.
+// Products come in three widths, an instance each; their common code exists once.
 INLINE int tile_width(int queries) { return queries > TILE_ROWS / 2 ? TILE_ROWS : queries > 1 ? TILE_ROWS / 2 : 1; }
 
 // Scales of the segment's keys as floats: [key / 16][block][16]; of its values [block][key], so that one is beside the next
@@ -188,7 +190,7 @@ INLINE void exp_scores(attention_tile *t, int i, int start) {
     t->part_sum[i] = vf_sum(sum);
 }
 
-// All maxima first: a CPU goes on with the next query while it waits for the steps of one.
+// All maxima first: a CPU starts the next query while it waits for the steps of one.
 INLINE void segment_softmax(const attention_args *a, attention_tile *t, int start) {
     NO_UNROLL
     for (int i = 0; i < t->n; i++) finish_scores(a, t, i, start);
@@ -214,12 +216,13 @@ INLINE void add_value_vectors(int R, int P, const chain *values, const float *co
     }
 }
 
-// Vectors of values taken together where `left` of them are left, at most 8
+// Vectors of values computed together if `left` remain, at most 8
 INLINE int vectors_together(int left, int most) {
     return left >= 8 && most >= 8 ? 8 : left >= 4 && most >= 4 ? 4 : left >= 2 && most >= 2 ? 2 : 1;
 }
 
-// Are P of `all` vectors ever taken together? Known when compiled: no other instances are made.
+// Returns true if P of `all` vectors are ever computed together. Known at compile time: no other
+// instances are made.
 INLINE bool ever_together(int P, int all, int most) {
     return P <= most && P <= all && (2 * P > most || 2 * P > 8 || all % (2 * P) >= P);
 }
@@ -249,7 +252,8 @@ INLINE void add_own_values(const attention_args *a, attention_tile *t, int i, co
     if (keys[0] < keys[1] && t->part_top[i] > -INFINITY) add_values(a, 1, t, i, keys);
 }
 
-// The keys that all queries see go by tile, the others (of a causal diagonal, of a window's start) query by query, in order.
+// Keys that all queries see go by tile, all others (of a causal diagonal, of a window's start)
+// query by query, in order.
 INLINE void segment_values(const attention_args *a, attention_tile *t, int start) {
     int lo = start, hi = start + SEGMENT;
     for (int i = 0; i < t->n; i++) {
@@ -297,7 +301,8 @@ INLINE void fold_segment(const attention_args *a, attention_tile *t, int i) {
 
 // ---- segments apart: a row that sees many keys, shared by KV heads and segments among threads ----
 
-// What a query has of a segment, in memory: its maximum, its sum, and from PART_HEAD on its weighted values
+// A query's result for a segment, in memory: its maximum, its sum, and from PART_HEAD on its
+// weighted values
 enum { PART_HEAD = LANES };
 INLINE int part_floats(const attention_args *a) { return PART_HEAD + padded(a->values.head_dim); }
 INLINE int segments_of(int keys) { return (keys + SEGMENT - 1) / SEGMENT; }
@@ -387,7 +392,8 @@ INLINE void attend_tile(const attention_args *a, attention_tile *t, const attent
     for (int i = 0; i < t->n && !a->parts; i++) end_query(a, t, i);
 }
 
-// A mask that hides nothing but the keys from one on makes them padding, which is not read. Any other stays what is added.
+// A mask that only hides keys from one on makes them padding, which is not read. Any other mask is
+// added.
 INLINE int keys_before_padding(const float *mask, int count) {
     int seen = 0;
     while (seen < count && mask[seen] == 0) seen++;
@@ -403,7 +409,7 @@ INLINE void begin_sequence(const attention_args *a, attention_tile *t, int seque
     t->seen = keys_before_padding(t->mask, a->count);
 }
 
-// What the queries of a row's slot and a KV head share
+// Operands that the queries of a row's slot and a KV head share
 INLINE void begin_job(const attention_args *a, attention_tile *t, int row, int head) {
     int slot = slot_of_row(a->slot, a->sequence, row), kv = head / (a->heads / a->keys.heads);
     begin_sequence(a, t, a->sequence ? slot : 0);

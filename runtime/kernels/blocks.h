@@ -1,13 +1,14 @@
-// Panels of weights in blocks (format_rows.h): 16 columns side by side, a block of k after the other. A panel block is
+// Panels of weights in blocks (format_rows.h): 16 columns side by side, a block of k after the
+// other. A panel block is
 //
 //   low plane    [block k / 4 steps][16 columns][4 k]: 4 bits: two steps in 64 bytes, low nibbles first; 2 bits: four; 8: one;
 //                base 3: five, and the last four of 256 k in 64 bytes of their own
 //   high plane   64 bytes hold 8 / bits steps, the first in the lowest bits
-//   scales       [group][16], as the format's row says: SIX as files have them, [12][16]
+//   scales       [group][16], by the format's row: SIX in the files' layout, [12][16]
 //   minima       [group][16]
-//   zero points  [16], of the block: signed, the offset taken from them as from q
-//   d, m         16 f16 each; f32 are d of FLOAT and 127TH, m of LINE and FRACTION; an EXPONENT is one byte, NONE has none; of E4M3
-//                and E4M3_OVER 16 f32 behind all of a panel's blocks
+//   zero points  [16], for the block: signed, minus the same offset as q
+//   d, m         16 f16 each; f32 are d of FLOAT and 127TH, m of LINE and FRACTION; an EXPONENT is one byte, NONE has none; E4M3 and
+//                E4M3_OVER have 16 f32 after all of a panel's blocks
 //
 // so a step of four k of 16 columns is a shift and a mask of one load, whatever the target.
 #ifndef BURIN_BLOCKS_H
@@ -35,23 +36,23 @@ static const block_format block_formats[] = {
 #undef FORMAT
 };
 
-// What nibbles stand for, plus the format's offset
+// Values of nibbles, plus the format's offset
 static const uint8_t iq4_table[16] = {1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241};
 static const uint8_t e2m1_table[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
 
 INLINE bool in_blocks(weight_format f) { return f > WEIGHT_BF16; }
 INLINE bool has_minimum(weight_format f) { return block_formats[f].minimum > MINIMUM_ZERO; }
-// Is m an f32?
+// Returns true if m is an f32.
 INLINE bool has_float_minimum(weight_format f) { return block_formats[f].minimum >= MINIMUM_LINE; }
 INLINE bool has_zero_point(weight_format f) { return block_formats[f].minimum == MINIMUM_ZERO || has_float_minimum(f); }
-// Are q the values, and products exact?
+// Returns true if q are the values, and products exact.
 INLINE bool is_exact(weight_format f) { return in_blocks(f) && block_formats[f].scales == SCALES_NONE; }
-// Does d stand behind a panel's blocks?
+// Returns true if d is stored after a panel's blocks.
 INLINE bool has_panel_d(weight_format f) { return in_blocks(f) && block_formats[f].scales >= SCALES_E4M3; }
-// Do products take rows of floats only?
+// Returns true if products take only rows of floats.
 INLINE bool stands_for_floats(weight_format f) { return in_blocks(f) && block_formats[f].table >= TABLE_NF4; }
 
-// ---- where the parts of a panel block lie ----
+// ---- offsets of the parts of a panel block ----
 
 INLINE int block_groups(weight_format f) { return block_formats[f].block / block_formats[f].group; }
 INLINE size_t block_high_at(weight_format f) {
@@ -85,9 +86,10 @@ INLINE size_t panel_blocks(weight_format f, int k) {
 }
 INLINE size_t panel_blocks_bytes(weight_format f, int k) { return panel_blocks(f, k) * block_bytes(f); }
 
-// What stands behind the blocks of a panel: of E4M3 each column's d; where products are exact 16 sums of its columns and,
-// without zero points, 16 sums of those blocks that fit, and a byte for each block: does it? All of its neighbours (k and k +
-// 1, k + 2 and k + 3 of a column) have magnitudes that add up to 128 at most.
+// The part after the blocks of a panel: for E4M3 each column's d; for exact products 16 sums of its
+// columns and, without zero points, 16 sums of those blocks that fit, and a flag byte for each
+// block: it fits if all neighbours (k and k + 1, k + 2 and k + 3 of a column) have magnitudes that
+// add up to 128 at most.
 INLINE bool has_fits(weight_format f) { return is_exact(f) && block_formats[f].minimum == MINIMUM_NONE; }
 INLINE size_t panel_fit_sums_at(weight_format f, int k) { return panel_blocks_bytes(f, k) + LANES * sizeof(int32_t); }
 INLINE size_t panel_fits_at(weight_format f, int k) { return panel_fit_sums_at(f, k) + LANES * sizeof(int32_t); }
@@ -167,7 +169,8 @@ INLINE vi six_bits(const uint8_t *s, int group) {
     return vi_sub(vi_or(low, vi_shift_left(high, 4)), vi_set1(32));
 }
 
-// Floats of 16 codes of e4m3 (NaN is none of them): sign, 4 bits of exponent less 7, 3 bits; below 8 they are that times 2^-9
+// Floats of 16 codes of e4m3 (NaN excluded): sign, 4 bits of exponent less 7, 3 bits; below 8 they
+// are that times 2^-9
 INLINE vf e4m3_values(vi q) {
     vi magnitude = vi_and(q, vi_set1(127)), sign = vi_shift_left(vi_and(q, vi_set1(128)), 24);
     vi normal = vi_add(vi_shift_left(magnitude, 20), vi_set1(120 << 23));
@@ -200,7 +203,7 @@ INLINE vf group_minimum(weight_format f, const uint8_t *w, const vf ends[2], int
 
 // ---- values ----
 
-// What q of 16 columns stands for, without scale and minimum
+// The values of q of 16 columns, without scale and minimum
 INLINE vf block_numbers(weight_format f, const uint8_t *w, vi q) {
     const block_format b = block_formats[f];
     if (b.table == TABLE_NF4) return vf_lookup(q, nf4_table);
@@ -210,7 +213,8 @@ INLINE vf block_numbers(weight_format f, const uint8_t *w, vi q) {
     return vf_from_int(has_zero_point(f) ? vi_sub(q, block_zero(f, w)) : q);
 }
 
-// What a group's numbers are multiplied with first (d where 127TH), and what is added, or of a FRACTION taken from the number
+// The first factor of a group's numbers (d for 127TH), and the addend, or for a FRACTION the
+// subtrahend
 INLINE vf number_scale(weight_format f, const uint8_t *w, vf d, int group) {
     return block_formats[f].scales == SCALES_127TH ? d : group_scale(f, w, d, group);
 }

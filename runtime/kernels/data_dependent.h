@@ -80,7 +80,7 @@ static inline double burin_overlap(const burin_box *a, const burin_box *b) {
     return all > 0 ? common / all : 0;
 }
 
-// The best score behind those of `last`: lower, or as high at a later box. -1: none above the limit.
+// The best score after those of `last`: lower, or as high at a later box. -1: none above the limit.
 static inline int64_t burin_next_best(const burin_suppression *s, const float *scores, int64_t last) {
     int64_t best = -1;
     for (int64_t i = 0; i < s->boxes; i++) {
@@ -90,8 +90,8 @@ static inline int64_t burin_next_best(const burin_suppression *s, const float *s
     return best;
 }
 
-// Of one batch and class (at[0], at[1] of at[2]): rows (batch, class, box) behind the `found` that are there; returns how many
-// then.
+// For one batch and class (at[0], at[1] of at[2]): adds rows (batch, class, box) after the `found`
+// existing ones; returns their new number.
 static inline int64_t burin_suppress(const burin_suppression *s, const float *boxes, const float *scores, const int64_t at[3],
                                      int64_t *rows, int64_t found) {
     int64_t first = found;

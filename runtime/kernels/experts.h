@@ -1,9 +1,10 @@
-// Products by experts: each row meets the matrices that an index names, matrix after matrix.
+// Products by experts: an index selects each row's matrices, one matrix after the other.
 //
-// An entry is a row and one of its slots. Entries are put in the order of their experts once for all products that read the
-// index (expert_order); then the rows of one expert are a matrix like any other, whose panels follow those of the expert
-// before. A sum is the one chain of matmul.h, whoever else meets the expert. With one row each entry is a product of its own,
-// and threads share the panels of all of them: the experts that nobody chose are never touched.
+// An entry is a row and one of its slots. Entries are put in the order of their experts once for
+// all products that read the index (expert_order); then the rows of one expert are a matrix like
+// any other, whose panels follow those of the previous expert. A sum is the one chain of matmul.h,
+// independent of other rows of the expert. With one row each entry is a product of its own, and
+// threads divide the panels of all entries: unselected experts are never touched.
 #ifndef BURIN_EXPERTS_H
 #define BURIN_EXPERTS_H
 #include "matmul.h"

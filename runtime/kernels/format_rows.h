@@ -1,29 +1,32 @@
-// Block formats of weights: a row each. Value i of a block is (d scale[i / group]) q[i] + m minimum[i / group], q the integer
-// that is stored, less `offset` or looked up in a table. compiler/ir/format.c decodes a file's block, blocks.h says how panels
-// hold it. Included once for each use, with FORMAT defined.
+// Block formats of weights: a row each. Value i of a block is (d scale[i / group]) q[i] + m
+// minimum[i / group], q the stored integer, less `offset` or looked up in a table.
+// compiler/ir/format.c decodes a file's block, blocks.h defines its form in panels. Included once
+// for each use, with FORMAT defined.
 //
 //   block    values of one block, along k
 //   bytes    of a block in a file
 //   low      bits of q in the low plane; 5: five digits of base 3 in a byte
 //   high     bits of q above those, in a plane of their own
 //   group    values that share a scale
-//   scales   ONE: d alone, an f16; FLOAT: an f32; 127TH: likewise, and (d q) / 127; EXPONENT: d is 2^(e - 128); BYTES, SIGNED:
+//   scales   ONE: d alone, an f16; FLOAT: an f32; 127TH: an f32, and (d q) / 127; EXPONENT: d is 2^(e - 128); BYTES, SIGNED:
 //   integers of 8 bits; PAIRED: 4 bits, below the minimum's;
 //            SIX: 6 bits of 16 groups in 12 bytes, less 32; NONE: q are integers themselves, whose products with rows of integers
-//            are exact; behind a panel's blocks stand sums of its columns (blocks.h)
-//            E4M3: floats of 8 bits, of which d, an f32, is a factor; E4M3_OVER: likewise, divided by d. Of these d is one for all
-//            blocks of a row of weights, and stands behind a panel's blocks, 16 f32
-//   minimum  NONE; ZERO: a zero point, an integer that is taken from each q of the block; ONE: m alone; BYTES, PAIRED: integers
-//            as those of the scales; LINE: a zero point as of ZERO, and m alone, an f32; FRACTION: likewise, but m is taken
+//            are exact; sums of its columns follow a panel's blocks (blocks.h)
+//            E4M3: floats of 8 bits, of which d, an f32, is a factor; E4M3_OVER: the same, divided by d. Both have one d for all
+//            blocks of a row of weights, stored after a panel's blocks, 16 f32
+//   minimum  NONE; ZERO: a zero point, an integer subtracted from each q of the block; ONE: m alone; BYTES, PAIRED: integers
+//            as those of the scales; LINE: a zero point as of ZERO, and m alone, an f32; FRACTION: the same, but m is subtracted
 //            from q, too: the value is d (q - zero point - m)
-//   table    PLAIN, or what a q stands for: SIGN, 0 for -1; IQ4, E2M1; floats, whose products take rows of floats: NF4, FP4,
+//   table    PLAIN, or the value of each q: SIGN, 0 for -1; IQ4, E2M1; floats, whose products take rows of floats: NF4, FP4,
 //            E4M3
 //   encode   the compiler's function that quantizes to it (compiler/ir/encode.h), or NULL
 //
-// Rows without a type of GGUF hold what quantized folders have (frontend/checkpoint/quantized): d, the zero point, q; those
-// without scales the integers of ONNX's products (passes/fuse/integers.c), i9 where they span more than -128 to 127.
+// Rows without a type of GGUF are for quantized folders (frontend/checkpoint/quantized): d, the
+// zero point, q; those without scales the integers of ONNX's products (passes/fuse/integers.c), i9
+// where they span more than -128 to 127.
 //
-// FORMAT(name, GGUF's type id or -1, block, bytes, low, high, group, scales, minimum, offset, table, encode)
+// FORMAT(name, GGUF's type id or -1, block, bytes, low, high, group, scales, minimum, offset,
+// table, encode)
 FORMAT(q4_0, 2, 32, 18, 4, 0, 32, ONE, NONE, 8, PLAIN, encode_scale)
 FORMAT(q4_1, 3, 32, 20, 4, 0, 32, ONE, ONE, 0, PLAIN, encode_line)
 FORMAT(q5_0, 6, 32, 22, 4, 1, 32, ONE, NONE, 16, PLAIN, encode_scale)

@@ -25,7 +25,7 @@ typedef enum {
 } format_minimum;
 typedef enum { TABLE_PLAIN, TABLE_SIGN, TABLE_IQ4, TABLE_E2M1, TABLE_NF4, TABLE_FP4, TABLE_E4M3 } format_table;
 
-// What codes of TABLE_NF4 stand for
+// Values of TABLE_NF4's codes
 static const float nf4_table[16] = {-1.0f,
                                     -0.6961928009986877f,
                                     -0.5250730514526367f,
@@ -43,7 +43,7 @@ static const float nf4_table[16] = {-1.0f,
                                     0.7229568362236023f,
                                     1.0f};
 
-// What codes of TABLE_FP4 stand for
+// Values of TABLE_FP4's codes
 static const float fp4_table[16] = {0.0f,  0.00520833333f,  0.66666667f,  1.0f,  0.33333333f,  0.5f,  0.16666667f,  0.25f,
                                     -0.0f, -0.00520833333f, -0.66666667f, -1.0f, -0.33333333f, -0.5f, -0.16666667f, -0.25f};
 

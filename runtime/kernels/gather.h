@@ -38,7 +38,7 @@ GATHER_COLUMN(f16, uint16_t, sf_from_f16)
 GATHER_COLUMN(bf16, uint16_t, sf_from_bf16)
 #undef GATHER_COLUMN
 
-// Of panels in blocks: 16 columns are decoded for one.
+// Panels in blocks: 16 columns are decoded for one.
 #define FORMAT(name, ...)                                                                                            \
     INLINE void gather_column_##name(int depth, const uint8_t *panels, int column, float *y) {                       \
         gather_block_column(WEIGHT_##name, panels + (size_t)(column / 16) * block_panel_bytes(WEIGHT_##name, depth), \

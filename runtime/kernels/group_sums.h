@@ -1,12 +1,13 @@
-// Integer sums of one group of a block, for a tile of rows by panels: exact, so every instruction set's way gives the same.
+// Integer sums of one group of a block, for a tile of rows by panels: exact, so every instruction
+// set gives equal sums.
 //
 //   dots    four k of a row by sixteen columns: vi_dot4, all targets
 //   words   several fours in 16 bits first: VEC_WORDS (NEON without dot products; AVX2, of weights of at most 6 bits)
 //   fits    the same for blocks of integers whose pairs of products fit 16 bits: VEC_PAIRS_FIT (AVX2)
 //   pairs   eight k of two rows by sixteen columns: VEC_PAIRS_ROWS (i8mm)
 //
-// (Those of many rows at once, VEC_TILES, are in matmul_tiles.h.)
-// All read the same panels; unsigned bytes of weights hold an offset, whose part of the sums is taken away.
+// (Many rows at once, VEC_TILES: matmul_tiles.h.) All read the same panels; unsigned bytes of
+// weights hold an offset, whose part of the sums is subtracted.
 #ifndef BURIN_GROUP_SUMS_H
 #define BURIN_GROUP_SUMS_H
 #include "blocks.h"
@@ -14,7 +15,7 @@
 
 enum { PANELS_MOST = 4, ROWS_MOST = INT_ROWS > 8 ? INT_ROWS : 8 };  // of a tile
 
-// Where a tile's rows (q8_block, or floats) and its panels' blocks stand
+// A tile's rows (q8_block, or floats) and its panels' blocks
 typedef struct block_operands {
     const uint8_t *x[ROWS_MOST];
     const uint8_t *w[PANELS_MOST];
@@ -39,13 +40,13 @@ INLINE unsigned group_steps(weight_format format) { return (unsigned)block_forma
 // Bytes of weights beyond 63: signed where vi_dot4 has it so
 INLINE bool wide_bytes(weight_format format) { return block_formats[format].offset == 128; }
 
-// What the sums of one panel start with: less what the offset, and the block's zero point, add
+// The initial sums of one panel: minus the part of the offset and of the block's zero point
 INLINE vi group_start(weight_format format, const uint8_t *w, int bias, group_row x) {
     if (has_zero_point(format)) return vi_mul(vi_add(block_zero(format, w), vi_set1(bias)), vi_set1(-x.sum));
     return vi_set1(bias == 128 && block_formats[format].group > 16 ? x.start : -bias * x.sum);
 }
 
-// c by the sums of a group: products that are exact go on with what it is, others begin.
+// c by the sums of a group: exact products continue with c, others begin.
 INLINE vi with_group(weight_format format, const vi *c, vi sums) { return is_exact(format) ? vi_add(*c, sums) : sums; }
 
 INLINE void group_dots(weight_format format, const int extent[2], const block_operands *o, unsigned group,
@@ -82,7 +83,8 @@ INLINE void group_dots(weight_format format, const int extent[2], const block_op
 #if defined(VEC_WORDS)
 INLINE bool in_words(weight_format format) { return WORDS_WIDE || !wide_bytes(format); }
 
-// How many products of what is stored and of activations, at most 127 (128 of integers), fit 16 bits
+// Number of products of stored weights and activations, at most 127 (integers: 128), that fit 16
+// bits
 INLINE unsigned products_of_words(weight_format format) {
     const block_format b = block_formats[format];
     if (is_exact(format)) return 1;

@@ -1,14 +1,14 @@
-// Caches of keys and values: where rows lie, how they are appended, in three formats.
+// Caches of keys and values: layout and appending of rows, in three formats.
 //
 //   keys    [kv head][key / 16][d][16]            F32 and F16: as they are, rounded to nearest even
-//   values  [kv head][key][e padded to 16]        Q8_0: int8, and behind those of all heads the scales
+//   values  [kv head][key][e padded to 16]        Q8_0: int8, followed by the scales of all heads
 //   scales  [kv head][key / 16][blocks of 32 values][16], f16
 //
-// A ring holds the last rows alone: position p lies where p % capacity does. Its capacity is whole segments of attention.h, so
-// that 256 keys from a multiple of 256 on stay side by side.
+// A ring buffer holds only the last rows: position p has the row p % capacity. Its capacity is
+// whole segments of attention.h, so that 256 keys from a multiple of 256 on stay adjacent.
 //
-// A Q8_0 value is q * scale, exact in f32: q and scale are those of quantize.h, the scale then rounded to f16. Attention reads
-// all rows as cached, those of its own step too.
+// A Q8_0 value is q * scale, exact in f32: q and scale are those of quantize.h, the scale then
+// rounded to f16. Attention reads all rows as cached, including those of its own step.
 #ifndef BURIN_KV_CACHE_H
 #define BURIN_KV_CACHE_H
 #include "norm.h"
@@ -28,7 +28,7 @@ typedef struct kv_cache {
     bool ring;
 } kv_cache;
 
-// Where a position's row lies
+// The offset of a position's row
 INLINE int place_in(const kv_cache *c, int position) { return c->ring ? position % c->capacity : position; }
 
 INLINE size_t cached_bytes(cache_format f) { return f == CACHE_F32 ? 4 : f == CACHE_F16 ? 2 : 1; }
@@ -61,8 +61,8 @@ INLINE vf cache_load(cache_format f, const unsigned char *head, size_t at) {
     return vf_from_int(vi_load_i8((const int8_t *)head + at));
 }
 
-// Where a row belongs: it says so itself, or in a batch of sequences of `sequence` rows each, one after the other, its number
-// does.
+// A row's sequence: its slot, or in a batch of sequences of `sequence` rows each, one after the
+// other, its number divided by it.
 INLINE int slot_of_row(const int32_t *slot, int sequence, int row) { return slot ? slot[row] : sequence ? row / sequence : 0; }
 INLINE int position_of_row(const int32_t *position, int sequence, int row) {
     return position ? position[row] : sequence ? row % sequence : row;
@@ -178,7 +178,8 @@ INLINE vf chain_vector(const chain *c, int p, int k) {
     if (c->of_keys) return vf_mul(q, vf_load(c->scale + p * c->scale_panel + k / QUANT_BLOCK * LANES));
     return vf_mul(q, vf_set1(c->scale[(c->vector + p) / (QUANT_BLOCK / LANES) * SEGMENT + k]));
 }
-// Asks for the vectors that follow those of step k: of keys the panels behind these, of values rows further on.
+// Prefetches the vectors after those of step k: for keys the next panels, for values rows further
+// on.
 enum { VALUES_AHEAD = 16 };
 INLINE void chain_ahead(int P, const chain *c, int k) {
     size_t vector = LANES * cached_bytes(c->format), step = (size_t)P * vector;

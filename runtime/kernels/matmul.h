@@ -1,12 +1,14 @@
-// Matrix products over packed weights. Each output is one chain of fma over ascending k; the caller's epilogue stores it.
+// Matrix products over packed weights. Each output is one chain of fma over ascending k; the
+// caller's epilogue stores it.
 //
 //   matmul_f32, matmul_f16, matmul_bf16   x: f32 rows; weights in panels [n/16][k][16]
 //   matmul_q8_0, _q4_k ...                x: q8_block rows; weights in panels of blocks (blocks.h): exact sums of integers
 //   matmul_i8_32, _i9_32                  x: q8_block rows of integers (quantize_row_integers): the exact sum, rounded once
-//   matmul_q8_0_floats, matmul_nf4_64 ... x: f32 rows; each weight as the float that it stands for
+//   matmul_q8_0_floats, matmul_nf4_64 ... x: f32 rows; each weight as a float
 //   ..._glu                               panels of gate and up alternate; the epilogue gets both sums
 //
-// All fields of matmul_args that are extents are literals at the call; the epilogue is a static inline function.
+// All fields of matmul_args that are extents are literals at the call; the epilogue is a static
+// inline function.
 #ifndef BURIN_MATMUL_H
 #define BURIN_MATMUL_H
 #include "matmul_cores.h"
@@ -38,10 +40,11 @@ typedef struct matmul_sink {
     matmul_epilogue plain;
     glu_epilogue glu;
     const void *context;
-    const int32_t *entry;  // NULL, or what the results' rows are
+    const int32_t *entry;  // NULL, or the results' rows
 } matmul_sink;
 
-// What the epilogue gets of the sum of a row by a panel: of integers less what the row's zero point, or the kernel, added
+// The sum of a row by a panel for the epilogue: for integers without the part of the row's zero
+// point, or of the kernel's
 INLINE vf finished_sum(matmul_kind kind, vf sum, int row, int panel) {
     if (kind.format == WEIGHT_BF16) return vf_unmix(sum);
     if (!is_exact(kind.format) || kind.floats) return sum;
@@ -110,8 +113,8 @@ INLINE void block_gemv_floats(matmul_kind kind, const matmul_args *m, matmul_sin
     }
 }
 
-// One row, a panel after the other: the weights are read in the order in which they lie in memory, which hands out one stream
-// far faster than several.
+// One row, a panel after the other: the weights are read in memory order, since memory delivers one
+// stream far faster than several.
 INLINE void gemv_streamed(matmul_kind kind, matmul_row alone, const matmul_args *m, matmul_sink sink, int panel, int end) {
     const int P = sink.glu ? 2 : 1;
     for (; panel < end; panel += P) {
@@ -122,7 +125,7 @@ INLINE void gemv_streamed(matmul_kind kind, matmul_row alone, const matmul_args 
     }
 }
 
-// Rows [row, end) by some panels from `panel`: what a thread computes at a time
+// Rows [row, end) by some panels from `panel`: a thread's unit of work
 typedef struct matmul_area {
     int row, end, panel;
 } matmul_area;
@@ -228,7 +231,8 @@ INLINE void values_panels(matmul_kind kind, int W, const matmul_args *m, matmul_
 enum { GROUP = 4 };
 INLINE int groups_of(int panels) { return (panels + GROUP - 1) / GROUP; }
 
-// Does an even group of all panels leave `rest` after tiles of W? Known when compiled: no other tiles are made.
+// Returns true if an even group of all panels leaves `rest` after tiles of W. Known at compile
+// time: no other tiles are made.
 INLINE bool leaves(const matmul_args *m, int W, int rest) {
     int groups = groups_of(m->panels), narrow = groups ? m->panels / groups : 0;
     return narrow % W == rest || (m->panels % (groups ? groups : 1) && (narrow + 1) % W == rest);
@@ -236,7 +240,7 @@ INLINE bool leaves(const matmul_args *m, int W, int rest) {
 
 #if defined(VEC_TILES)
 INLINE bool by_tiles(matmul_kind kind) { return !kind.floats && uses_tiles(kind.format); }
-// Where the rows end that go by tiles: those behind are too few for one
+// The end of the rows that go by tiles: the remaining rows are too few for one
 INLINE int tiles_end(weight_format format, const matmul_area *a) {
     const int rows = a->end - a->row, rest = rows % TILE_MOST;
     if (rows < fewest_tile_rows(format)) return a->row;
@@ -298,7 +302,7 @@ INLINE void area_group(matmul_kind kind, const matmul_args *m, matmul_sink sink,
 // panels by group, so that every thread gets an equal part in tiles that are not narrow. The same for all formats, and
 // for all levels of an architecture: they share kernels of floats.
 enum { BLOCK_ROWS = 6, FEW_ROWS = 2 * BLOCK_ROWS };
-// In a program for several ranks shares are panels of all rows, whatever the rows: those of a rank lie together.
+// In a program for several ranks ranges are panels of all rows: those of a rank are adjacent.
 #ifdef BURIN_MPI
 enum { SHARED_BY_PANELS = 1 };
 #else
@@ -313,7 +317,7 @@ INLINE int blocks_before(int unit, int start, int width, int blocks) {
     return n < blocks ? n : blocks;
 }
 
-// What a share has of `width` result panels from `panel`, those of a group
+// A range's part of `width` result panels from `panel`, those of a group
 INLINE matmul_area share_of_group(const matmul_args *m, int blocks, int panel, int width) {
     const int start = panel * blocks, row = BLOCK_ROWS * blocks_before(m->first, start, width, blocks);
     const int rows = blocks > 1 ? BLOCK_ROWS * blocks_before(m->last, start, width, blocks) : m->rows;

@@ -1,6 +1,7 @@
-// What goes along k: sums of some rows by some panels. A format's cores, tiles of several rows, are functions that all its
-// products of a file share: a program has dozens of products, and most of the time to compile one would go into these. Sums of
-// one row are there for each product, whose literals make them 5 % faster.
+// The inner loops along k: sums of some rows by some panels. A format's cores, tiles of several
+// rows, are functions that all its products of a file share: a program has dozens of products, and
+// most of their compile time would go into these. One-row sums exist for each product, whose
+// literals make them 5 % faster.
 #ifndef BURIN_MATMUL_CORES_H
 #define BURIN_MATMUL_CORES_H
 #include "fault.h"
@@ -27,8 +28,8 @@ typedef struct tile_ahead {
     size_t stride;
 } tile_ahead;
 
-// Where a tile stands: rows from `row` (beyond the last they repeat it), panels from `panel`, steps [from, to): of one k, or of
-// a block of integers.
+// The position of a tile: rows from `row` (beyond the last they repeat it), panels from `panel`,
+// steps [from, to): of one k, or of a block of integers.
 typedef struct tile_place {
     int row, panel, from, to;
     bool goes_on;  // with the sums that are there
@@ -42,14 +43,15 @@ typedef void (*matmul_row)(weight_format format, int P, const matmul_args *m, in
 
 enum { ROWS_floats = true, ROWS_integers = false, ROWS_values = true };
 
-// Sums of rows [rows[0], rows[1]) by P panels from `panel`, by tiles of 16 rows: of as many as fill tiles there must be room
+// Sums of rows [rows[0], rows[1]) by P panels from `panel`, by tiles of 16 rows: the output has
+// room for whole tiles
 typedef void (*matmul_tiles)(int P, const matmul_args *m, const int *rows, int panel, vf *sums);
 
 typedef struct matmul_kind {
     weight_format format;
     bool floats;  // rows of floats
     matmul_core core;
-    const matmul_args *operands;  // for the core: a copy, so that nobody else sees the literals
+    const matmul_args *operands;  // for the core: a copy, so that only it sees the literals
     matmul_tiles tiles;           // of many rows, or NULL
 } matmul_kind;
 
@@ -59,7 +61,8 @@ INLINE size_t x_row(const matmul_args *m, int row) {
     return (size_t)row * (size_t)m->x_stride;
 }
 
-// Rows of a panel ahead, into the second level: panels often lie a multiple of 4 KB apart, in one set of the first.
+// Rows of a panel ahead, into the second level: panels are often a multiple of 4 KB apart, in one
+// set of the first.
 enum { PREFETCH_STEPS = 32, BLOCKS_AHEAD = 2048 };
 
 // 16 weights of one k. Those of bf16 may come with their columns mixed up, as the target likes; matmul_store puts them right.
@@ -115,7 +118,7 @@ CALLED void floats_row(weight_format format, int P, const matmul_args *m, int pa
 
 // ---- more rows: tiles, whose sums go through memory to the epilogue ----
 
-// What is to be asked for in `steps` steps from `step` on
+// The lines to prefetch in `steps` steps from `step` on
 INLINE void ask_ahead(const tile_ahead *ahead, int step, int steps) {
     const unsigned char *at = ahead->w + (size_t)step * ahead->stride, *end = at + (size_t)steps * ahead->stride;
     do PREFETCH_FAR(at);
@@ -321,9 +324,10 @@ INLINE void walk_on(weight_format format, const int extent[2], block_walk *b) {
     for (int i = 0; i < extent[0]; i++) b->o.x[i] += b->step;
 }
 
-// What goes along k is there for each family of products: floats (weights and rows), integers (weights in blocks, rows of
-// int8), values (weights in blocks, one row of floats, each weight as the float that it stands for; of more rows matmul.h makes
-// them floats). A condition on the family would have clang read all three in each product.
+// The inner loops exist for each family of products: floats (weights and rows), integers (weights
+// in blocks, rows of int8), values (weights in blocks, one row of floats, each weight as a float;
+// for more rows matmul.h makes them floats). A condition on the family would have clang read all
+// three in each product.
 INLINE void integers_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
     const int extent[] = {R, P};
     block_walk b;

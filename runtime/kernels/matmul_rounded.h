@@ -37,7 +37,7 @@ typedef struct rounded_part {
 INLINE int rounded_steps(int k) { return (k + ROUNDED_STEP - 1) / ROUNDED_STEP; }
 INLINE int rounded_tiles(const rounded_area *a) { return (a->end - a->row + ROUNDED_TILE - 1) / ROUNDED_TILE; }
 
-// `k` floats of each row, from k = `from`; what is beyond k is zero, what is beyond the last row is that row.
+// `k` floats of each row, from k = `from`; zero beyond k, the last row beyond the rows.
 CORE_FUNCTION round_rows(const matmul_args *m, const rounded_area *a, int from, int k, uint16_t *to) {
     const int steps = rounded_steps(k);
     for (int i = 0; i < rounded_tiles(a) * ROUNDED_TILE; i++) {
@@ -52,7 +52,7 @@ CORE_FUNCTION round_rows(const matmul_args *m, const rounded_area *a, int from, 
     }
 }
 
-// `k` rows of a panel; what is beyond k is zero.
+// `k` rows of a panel; zero beyond k.
 INLINE void pair_weights(const uint16_t *panel, int k, uint16_t *to) {
     const int whole = k / 2, all = rounded_steps(k) * ROUNDED_TILE;
     for (int i = 0; i < whole; i++) vi_store_pairs(to + i * 2 * LANES, panel + i * 2 * LANES, 2);
@@ -65,7 +65,7 @@ INLINE void ask_for_next(int P, const rounded_part *part, int pass, int step) {
         for (size_t i = 0; i < part->ahead; i += 64) PREFETCH_FAR((const unsigned char *)part->next[p] + at + i);
 }
 
-// A pass: sums of PASS_ROWS rows, of AMX also half of them, by P panels
+// A pass: sums of PASS_ROWS rows, with AMX also half of them, by P panels
 #if defined(VEC_BF16_TILES)
 enum { PASS_ROWS = 2 * ROUNDED_TILE };
 
@@ -90,7 +90,7 @@ INLINE void rounded_pass(int P, int rows, const uint16_t *x, const rounded_part 
         rounded_tiles_pass(1, P, x, part, pass, w, sums);
 }
 #else
-enum { PASS_ROWS = ROUNDED_TILE / 2 };  // two panels of them: chains that hide the latency of vdpbf16ps
+enum { PASS_ROWS = ROUNDED_TILE / 2 };  // two panels: chains that hide the latency of vdpbf16ps
 
 INLINE void rounded_pass(int P, int rows, const uint16_t *x, const rounded_part *part, int pass, const uint16_t *w,
                          vf (*sums)[2]) {

@@ -13,15 +13,15 @@ enum {
     TILES_DEPTH = 256,  // k of a panel that are unpacked at once: a multiple of every block
     TILES_BLOCKS = TILES_DEPTH / QUANT_BLOCK,
     TILES_DEEP_GROUPS = TILES_DEPTH / 16,
-    TILES_GROUPS = 4,  // whose sums lie in memory
-    TILES_AREA = 128,  // rows that share what is unpacked
-    TILES_REST = 12    // of fewer rows that are left behind whole tiles the other cores are faster
+    TILES_GROUPS = 4,  // sums in memory
+    TILES_AREA = 128,  // rows that share unpacked weights
+    TILES_REST = 12    // minimum rows: for fewer remaining rows the other cores are faster
 };
 
-// Exact products with zero points that differ by block would need exact integers of them.
+// Exact products with zero points that differ by block would need exact integer sums of them.
 INLINE bool uses_tiles(weight_format f) { return in_blocks(f) && !stands_for_floats(f) && !(is_exact(f) && has_zero_point(f)); }
 
-// Of fewer rows the other cores are faster: these have nothing to unpack where weights are bytes
+// For fewer rows the other cores are faster: they unpack nothing if weights are bytes
 INLINE int fewest_tile_rows(weight_format f) { return block_formats[f].low == 8 && !is_exact(f) ? 3 * TILE_MOST : TILE_MOST; }
 
 // TILES_DEPTH of k of a panel: signed bytes in steps of four k, and for each group what its sums are multiplied with
@@ -79,7 +79,8 @@ INLINE void unpack_panel(weight_format f, const matmul_args *m, const tile_part 
     }
 }
 
-// 16 rows from rows[0] on; what is beyond rows[1] repeats the last. Rows that are not evenly apart are copied.
+// 16 rows from rows[0] on; beyond rows[1] the last row repeats. Rows that are not evenly apart are
+// copied.
 INLINE void find_tile_rows(weight_format f, const matmul_args *m, const tile_part *t, const int rows[2], tile_rows *x) {
     const int each = block_formats[f].block / QUANT_BLOCK, from = t->from * each, blocks = (t->to - t->from) * each;
     x->q = (const q8_block *)m->x + x_row(m, rows[0]) + from, x->stride = (size_t)m->x_stride;
@@ -177,7 +178,8 @@ INLINE void add_tile_groups(weight_format f, const tile_panel *w, const tile_row
     }
 }
 
-// 16 rows by P panels (a literal) over some groups: sums[row * PANELS_MOST + panel] go on, or begin with the first group of all
+// 16 rows by P panels (a literal) over some groups: sums[row * PANELS_MOST + panel] continue, or
+// begin with the first group
 INLINE void tile_groups(weight_format f, int P, const tile_panel *w, const tile_rows *x, const int groups[2], bool begin,
                         vf *sums) {
     _Alignas(64) tile_integers integers[2];

@@ -1,4 +1,5 @@
-// Activations of integer products: blocks of 32 along k. A row of k of them is blocks_of(k) blocks; what is beyond k is zero.
+// Activations of integer products: blocks of 32 along k. A row of k of them is blocks_of(k) blocks;
+// elements beyond k are zero.
 #ifndef BURIN_QUANTIZE_H
 #define BURIN_QUANTIZE_H
 #include "vec.h"

@@ -1,5 +1,6 @@
-// Rotary position embedding of one row of heads: the first `turned` elements of each head turn in pairs, the others stay.
-// For a pair (a, b):  a' = fma(a, cos, -(b sin))   b' = fma(b, cos, a sin).   y may be x.
+// Rotary position embedding of one row of heads: the first `turned` elements of each head rotate in
+// pairs, all others stay. For a pair (a, b):  a' = fma(a, cos, -(b sin))   b' = fma(b, cos, a sin).
+// y may be x.
 #ifndef BURIN_ROTARY_H
 #define BURIN_ROTARY_H
 #include "norm.h"

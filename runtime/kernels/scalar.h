@@ -1,5 +1,6 @@
-// One lane of the vector: what every vf_ function does to each of its sixteen, for single values and for plain C.
-// sf_ are floats, si_ 32-bit integers (wrapping), sm_ truth values. See runtime/README.md for the vocabulary.
+// One lane of the vector: each vf_ function for one of its sixteen lanes, for single values and for
+// plain C. sf_ are floats, si_ 32-bit integers (wrapping), sm_ bools. See runtime/kernels/README.md
+// for the vocabulary.
 #ifndef BURIN_SCALAR_H
 #define BURIN_SCALAR_H
 #include <math.h>

@@ -1,6 +1,7 @@
-// The vector of burin's numeric contract: 16 float lanes on every target, so that kernels are written once and every target
-// does the same arithmetic, lane by lane. vf: floats, vi: 32-bit integers, vm: truth; sf_NAME is one lane of vf_NAME. The
-// target is chosen by the compiler's flags; runtime/README.md lists the vocabulary and says how to add a CPU.
+// The vector of burin's numeric contract: 16 float lanes on every target, so that kernels are
+// written once and every target does the same arithmetic, lane by lane. vf: floats, vi: 32-bit
+// integers, vm: bools; sf_NAME is one lane of vf_NAME. The compiler's flags choose the target;
+// runtime/kernels/README.md lists the vocabulary and explains how to add a CPU.
 #ifndef BURIN_VEC_H
 #define BURIN_VEC_H
 #include <float.h>
@@ -33,7 +34,8 @@ INLINE int32_t four_bytes(const int8_t *p) {
 #define M       bool
 #include "vec_math.h"
 
-// The primitives are those of vec_NAME.h. A CPU level that has its own says -DBURIN_VECTORS=NAME (compiler/target/target.c).
+// The primitives are those of vec_NAME.h. A CPU level with its own has -DBURIN_VECTORS=NAME
+// (compiler/target/target.c).
 #if defined(BURIN_VECTORS)
 #elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define BURIN_VECTORS avx512
@@ -92,7 +94,7 @@ INLINE vm vf_greater_or_equal(vf x, vf y) { LANEWISE(vm, sf_greater_or_equal(x.v
 
 INLINE vf vf_zero(void) { return vf_set1(0); }
 
-// Lane by lane: what is computed in double precision, remainders, integer division.
+// Lane by lane: double precision, remainders, integer division.
 #define EACH_LANE(element, prefix, function)                     \
     element x[LANES], y[LANES];                                  \
     prefix##_store(x, a);                                        \
@@ -203,7 +205,7 @@ INLINE vi vi_load_bytes(const uint8_t *p) {
     return vi_load(t);
 }
 
-// The first n < 16 elements of narrower types; the others read as zero and are not written.
+// The first n < 16 elements of narrower types; all others read as zero and are not written.
 #define LOAD_N(element, load)                       \
     element t[LANES] = {0};                         \
     if (n >= LANES) return load(p);                 \
@@ -229,7 +231,7 @@ INLINE void vi_store_u16_n(uint16_t *p, vi a, int n) { STORE_N(uint16_t, vi_stor
 INLINE void vm_store_n(uint8_t *p, vm a, int n) { STORE_N(uint8_t, vm_store); }
 #undef STORE_N
 
-// The first n of sixteen elements `stride` apart; the others read as zero.
+// The first n of sixteen elements `stride` apart; all others read as zero.
 #define LOAD_STRIDED(element, load)                                \
     element t[LANES] = {0};                                        \
     for (int i = 0; i < LANES && i < n; i++) t[i] = p[i * stride]; \

@@ -147,10 +147,10 @@ INLINE void vf_reduce_max_4(const vf *a, float top[4]) {
 }
 INLINE float vf_reduce_min(vf a) { TREE_OF_8(min, _mm256_min_ps(a.lo, a.hi)); }
 
-// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32 activations (-127..127) in
-// every lane: without AVX-VNNI as 16-bit pairs of even and of odd bytes, whose products have an instruction. (maddubs would
-// need the weights' signs on the activations.) The + 128 is taken away once a block, by what the sums start with: see
-// DOT4_BIAS.
+// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of
+// 32 activations (-127..127) in every lane: without AVX-VNNI as 16-bit pairs of even and of odd
+// bytes, whose products have an instruction. (maddubs would need the weights' signs on the
+// activations.) The initial sums subtract the + 128 once a block: see DOT4_BIAS.
 enum { DOT4_BIAS = 1 };
 INLINE __m256i half_lookup(__m256i nibbles, __m256i table) { return _mm256_shuffle_epi8(table, nibbles); }
 INLINE vi vi_lookup(vi w, const uint8_t table[16]) {

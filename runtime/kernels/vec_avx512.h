@@ -86,9 +86,9 @@ INLINE void vf_reduce_max_4(const vf *a, float top[4]) {
 }
 INLINE float vf_reduce_min(vf a) { TREE_OF_8(min, _mm256_min_ps(lower(a), upper(a))); }
 
-// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32 activations (-127..127) in
-// every lane; without VNNI as 16-bit pairs of even and of odd bytes. The + 128 is taken away once a block, by what the sums
-// start with: see DOT4_BIAS.
+// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of
+// 32 activations (-127..127) in every lane; without VNNI as 16-bit pairs of even and of odd bytes.
+// The initial sums subtract the + 128 once a block: see DOT4_BIAS.
 enum { DOT4_BIAS = 1 };
 INLINE vi vi_lookup(vi nibbles, const uint8_t table[16]) {
     return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)table)), nibbles);
@@ -153,7 +153,7 @@ typedef struct tile_bytes {
     size_t stride;
 } tile_bytes;
 
-// What follows is of a set (0 or 1) and one or two panels, all literals.
+// The rest concerns a set (0 or 1) and one or two panels, all literals.
 INLINE void vi_tiles_clear(int set, int panels) {
     if (set == 0) {
         _tile_zero(0);

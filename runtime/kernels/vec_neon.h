@@ -177,7 +177,8 @@ INLINE vf vf_lookup(vi index, const float table[16]) {
                 quarter_choose(index.d, all)};
 }
 
-// The j-th four of activations in every lane; where j is known when compiled, sixteen of them are loaded at once.
+// The j-th four of activations in every lane; if j is known at compile time, sixteen of them are
+// loaded at once.
 INLINE int8x16_t four_lanes(const int8_t *x, int j) {
     if (!__builtin_constant_p(j)) return vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + 4 * j)));
     int32x4_t fours = vreinterpretq_s32_s8(vld1q_s8(x + j / 4 * 16));

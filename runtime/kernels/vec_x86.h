@@ -1,4 +1,4 @@
-// What the AVX2 and the AVX-512 vector share.
+// Common code of the AVX2 and AVX-512 vectors.
 
 // So clang's header leaves out instructions that -march does not allow, which take longer to parse than a small model.
 #if defined(__clang__) && !defined(__SCE__)

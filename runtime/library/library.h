@@ -43,19 +43,21 @@ typedef struct NAME_options {
 
 #include "library_shared.h"
 
-// Computes n rows of any slots. The logits of those that want them follow each other: [wanted][NAME_VOCAB_SIZE]. The same rows
-// give the same bits alone, in a batch, in any number of calls, on any of the CPUs and with any number of threads. After an
-// error nothing has changed.
+// Computes n rows of any slots. The logits of rows with wants_logits follow each other:
+// [wanted][NAME_VOCAB_SIZE]. The same rows give the same bits alone, in a batch, in any number of
+// calls, on any of the CPUs and with any number of threads. After an error nothing has changed.
 int NAME_forward(NAME_state *, const NAME_row *rows, int n, float *logits);
 
-// An encoder-decoder reads a source before the first row of a slot, which then begins anew: n tokens, or the encoder's inputs
-// with the dimensions of all of them, one after the other. Slots have sources of their own. NAME_first_tokens writes at most
-// `capacity` of the tokens that the decoder begins with, and returns how many there are.
+// An encoder-decoder reads a source before the first row of a slot, which then begins anew: n
+// tokens, or the encoder's inputs with their dimensions, in order. Each slot has its own source.
+// NAME_first_tokens writes at most `capacity` of the tokens that the decoder begins with, and
+// returns their number.
 int NAME_read_source(NAME_state *, int slot, const int32_t *tokens, int n);
 int NAME_read_inputs(NAME_state *, int slot, const void *const inputs[], const int64_t dims[]);
 int NAME_first_tokens(int32_t *tokens, int capacity);
 
-// The token that begins a text, or -1; those that end one: writes at most `capacity` of them, and returns how many there are.
+// The token that begins a text, or -1; the tokens that end one: writes at most `capacity` of them,
+// and returns their number.
 int32_t NAME_begin_token(void);
 int NAME_end_tokens(int32_t *tokens, int capacity);
 
@@ -64,8 +66,9 @@ int NAME_slot_truncate(NAME_state *, int slot, int length);  // keeps the first 
 int NAME_slot_copy(NAME_state *, int to, int from);
 int NAME_slot_length(const NAME_state *, int slot);  // negative: an error
 
-// A slot as bytes, to go on from in another process or on another machine: the continuation has the same bits. What another
-// model saved is refused (NAME_OTHER_MODEL), and so are damaged bytes (NAME_BAD_SAVED); the slot is then as it was.
+// A slot as bytes, to resume from in another process or on another machine: the continuation has
+// the same bits. Bytes of another model are refused (NAME_OTHER_MODEL), and so are damaged bytes
+// (NAME_BAD_SAVED); the slot then keeps its state.
 size_t NAME_slot_saved_bytes(const NAME_state *, int slot);  // 0: an error
 int NAME_slot_save(const NAME_state *, int slot, void *memory, size_t bytes);
 int NAME_slot_load(NAME_state *, int slot, const void *memory, size_t bytes);
@@ -83,7 +86,7 @@ typedef struct NAME_sampling {
     double top_p;           // the fewest that make up this share of the probability (0.95)
     double min_p;           // none below this share of the likeliest (0.05)
     double repeat_penalty;  // (0)
-    int32_t top_k;          // among so many of the likeliest (40)
+    int32_t top_k;          // number of most probable tokens to choose from (40)
     uint64_t seed;          // (0)
     double presence_penalty, frequency_penalty, typical;
     double xtc_probability, xtc_threshold;     // (0: 0.1)

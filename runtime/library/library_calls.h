@@ -1,5 +1,5 @@
-// What the C interfaces of decoders (library.c) and of networks (library_network.c) do in the same way. It is pasted into
-// theirs, behind the header of the interface.
+// Common parts of the C interfaces of decoders (library.c) and of networks (library_network.c),
+// pasted into both after the header of the interface.
 
 // The runtime is included, static, so that a host can link several models: every external symbol begins with the model's name.
 #include "engine/encoder.c"

@@ -27,7 +27,7 @@ extern "C" {
 
 enum { NAME_ALIGNMENT = 64 };
 
-// What an input is for, when a caller has nothing better: ones (a mask that hides nothing), zeros, or 0, 1, 2 ... along the
+// A default value of an input: ones (a mask that hides nothing), zeros, or 0, 1, 2 ... along the
 // last axis (positions). Every input must be given to NAME_run.
 enum { NAME_NEEDED, NAME_ONES, NAME_ZEROS, NAME_COUNTING };
 
@@ -35,7 +35,7 @@ typedef struct NAME_tensor {
     const char *name, *type;  // "f32", "i64", "bool" (a byte), ...: row-major
     int rank;
     int64_t dims[8];      // below 0: not fixed
-    const char *shape;    // in words: "[batch, seq]"; a name stands for the same number everywhere
+    const char *shape;    // in words: "[batch, seq]"; equal names are equal numbers
     int usually;          // NAME_NEEDED, ...
     int64_t least, most;  // values that an integer input may have; any when least > most
 } NAME_tensor;

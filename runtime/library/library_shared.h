@@ -1,4 +1,5 @@
-// What the C interfaces of decoders (library.h) and of networks (library_network.h) have in common. It is pasted into theirs.
+// Common declarations of the C interfaces of decoders (library.h) and of networks
+// (library_network.h), pasted into both.
 
 // It links with libm, libpthread and the compiler's own library (names that begin with __). Of other libraries it needs
 // functions of memory, strings and rounding alone,
@@ -12,7 +13,7 @@ typedef struct NAME_state {
     void *session;  // in the memory given to NAME_init
 } NAME_state;
 
-// What the functions return: 0, or one of these. Numbers stay when others are added.
+// Return values of the functions: 0, or one of these. Existing numbers stay when others are added.
 enum {
     NAME_BAD_ABI = -1,
     NAME_BAD_OPTION = -2,
@@ -46,16 +47,17 @@ size_t NAME_state_bytes(const NAME_options *);  // 0: an option is out of range.
 int NAME_init(NAME_state *, const NAME_options *, void *memory, size_t bytes);  // alignment and size are checked
 void NAME_close(NAME_state *);
 
-// The ids of a text when there is a tokenizer (of an encoder of sentences they are its input_ids); otherwise -1. Writes at most
-// `capacity` ids and returns how many there are; `memory` holds NAME_encode_memory(bytes) bytes, aligned to 16. NAME_encode
-// adds what stands around a text ([CLS] ... [SEP], a first token), and cuts one that is longer than an encoder of sentences
-// takes, as its program does; NAME_encode_part does neither: for text that goes on.
+// The ids of a text if there is a tokenizer (for a sentence encoder its input_ids); otherwise -1.
+// Writes at most `capacity` ids and returns their number; `memory` holds NAME_encode_memory(bytes)
+// bytes, aligned to 16. NAME_encode adds the tokens around a text ([CLS] ... [SEP], a first token),
+// and cuts a text beyond a sentence encoder's limit, as its program does; NAME_encode_part does
+// neither: for text that continues.
 size_t NAME_encode_memory(size_t text_bytes);
 int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory);
 int64_t NAME_encode_part(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory);
 int32_t NAME_token(const char *text, size_t bytes);  // the id of exactly this token, as in "<|im_end|>"; -1: there is none
 
-// What the library is.
+// A description of the library.
 int NAME_abi_version(void);       // NAME_ABI_VERSION of the header it was built with
 const char *NAME_identity(void);  // 16 hex digits over architecture, weights and options
 const char *NAME_cpu(const NAME_state *);

@@ -72,7 +72,7 @@ static bool wants_xtc(const burin_sampling *s) {
 }
 static bool always(const burin_sampling *s) { return s->temperature != 0; }
 
-// A step: over logits, or over the n candidates, of which so many remain.
+// A step: over logits, or over the n candidates; returns how many remain.
 typedef struct sampling_step {
     const char *name;
     bool (*wanted)(const burin_sampling *);
@@ -82,7 +82,7 @@ typedef struct sampling_step {
         const char *name;
         size_t place;
         bool whole;
-    } values[4];  // what -v says of it
+    } values[4];  // its text with -v
 } sampling_step;
 
 #define VALUE(name, field) {name, offsetof(burin_sampling, field), false}

@@ -1,9 +1,10 @@
 // Choosing the next token: the same on every CPU and for any number of threads.
 //
-// The order of steps: logit bias, penalties, DRY, top-k, typical, top-p, min-p, XTC, temperature, draw; with mirostat: bias,
-// penalties, DRY, temperature, mirostat, draw. Each works on what the one before leaves. Candidates are ordered by logit, ties
-// by the lower id; probabilities use the contract's exp; sums are double and in a fixed order; the generator is xoshiro256**
-// seeded by splitmix64. Temperature 0 takes the likeliest token. A NaN counts as minus infinity.
+// The order of steps: logit bias, penalties, DRY, top-k, typical, top-p, min-p, XTC, temperature,
+// draw; with mirostat: bias, penalties, DRY, temperature, mirostat, draw. Each works on the result
+// of the previous step. Candidates are ordered by logit, ties by the lower id; probabilities use
+// the contract's exp; sums are double and in a fixed order; the generator is xoshiro256** seeded by
+// splitmix64. Temperature 0 takes the most probable token. A NaN counts as minus infinity.
 #ifndef BURIN_SAMPLER_H
 #define BURIN_SAMPLER_H
 #include "engine/program.h"
@@ -18,11 +19,12 @@ BURIN_LINKAGE uint64_t burin_random_next(burin_random *);
 BURIN_LINKAGE double burin_random_unit(burin_random *);  // [0, 1), 53 bits
 
 typedef struct burin_candidate {
-    float logit, weight, key;  // weight: e^((logit - the largest) / temperature); key: what they are ordered by
+    // weight: e^((logit - the largest) / temperature); key: the order of candidates
+    float logit, weight, key;
     int32_t token;
 } burin_candidate;
 
-// What no repetition reaches across, for DRY, unless it is told: texts of at most BURIN_BREAKER_BYTES.
+// The default breakers of DRY, which no repetition crosses: texts of at most BURIN_BREAKER_BYTES.
 enum { BURIN_BREAKER_BYTES = 64, BURIN_DRY_BREAKERS = 4 };
 static const char *const burin_dry_breakers[BURIN_DRY_BREAKERS] = {"\n", ":", "\"", "*"};
 
@@ -43,15 +45,17 @@ BURIN_LINKAGE size_t burin_sampler_bytes(int32_t vocab_size, const void *tokeniz
 BURIN_LINKAGE void burin_sampler_init(burin_sampler *, const burin_sampling *, int32_t vocab_size, const void *tokenizer,
                                       void *memory);
 
-// A text as far as it is: what the limits of a model depend on.
+// The text so far, which the limits of a model depend on.
 typedef struct burin_history {
     const int32_t *tokens,
-        *source;  // all tokens, those of the prompt included; what an encoder has read, of a decoder the prompt
-    int32_t n, n_source, generated;  // generated: how many of them the model has said
-    bool first, last;                // is the next token the first that is said, or the last that there is room for?
+        // all tokens, including those of the prompt; an encoder's source, or a decoder's prompt
+        *source;
+    int32_t n, n_source, generated;  // generated: number of tokens from the model
+    // true if the next token is the first generated one, or the last with room
+    bool first, last;
 } burin_history;
 
-// Takes away what the model never says, or not now; lowers what it has said already.
+// Masks forbidden tokens and applies the repetition penalties.
 BURIN_LINKAGE void burin_mask_forbidden(burin_sampler *, const burin_model *, const burin_history *, float *logits);
 
 // Chooses by logits [vocab_size], which it may change; `before`: the tokens so far.

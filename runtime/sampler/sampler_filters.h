@@ -1,5 +1,5 @@
-// The later steps of the sampler: candidates, fewer from step to step, and how they are weighed. Sums are double, in the order
-// in which the candidates stand; logarithms are our own.
+// The later steps of the sampler: candidates, fewer from step to step, and their weights. Sums are
+// double, in the order of the candidates; logarithms are our own.
 #ifndef BURIN_SAMPLER_FILTERS_H
 #define BURIN_SAMPLER_FILTERS_H
 #include "sampler_order.h"
@@ -37,7 +37,7 @@ static float top_logit(const burin_candidate *c, int32_t n) {
     return top;
 }
 
-// Distances from the largest logit; what is impossible goes.
+// Distances from the largest logit; removes impossible tokens.
 static int32_t scale(burin_sampler *s, int32_t n, float temperature) {
     burin_candidate *c = s->candidates;
     float top = top_logit(c, n);
@@ -82,7 +82,8 @@ static double entropy(const burin_candidate *c, int32_t n) {
 
 // ---- filters ----
 
-// The fewest of the first in order whose weights reach, or exceed, the goal. They end at the back, the first of them last.
+// The fewest leading candidates whose weights reach or exceed the goal. They end up at the back,
+// the first one last.
 static int32_t take_fewest(burin_sampler *s, int32_t n, double goal, bool exceed) {
     burin_candidate *heap = s->candidates;
     double sum = 0;

@@ -1,4 +1,5 @@
-// What a model's own settings let it never say, or not yet: the logits processors of transformers' generate().
+// Tokens that a model's own settings forbid, or forbid for now: the logits processors of
+// transformers' generate().
 #ifndef BURIN_SAMPLER_LIMITS_H
 #define BURIN_SAMPLER_LIMITS_H
 #include <string.h>
@@ -21,7 +22,7 @@ static void penalize_said(burin_sampler *s, const burin_model *m, const burin_hi
     }
 }
 
-// Tokens of `text` that follow there what the last tokens are: a run of so many tokens stands in it no second time.
+// Tokens that would complete an n-gram of `text` for a second time.
 static void ban_runs(const burin_history *t, const int32_t *text, int32_t n, int32_t run, float *logits) {
     if (run < 1 || t->n < run - 1) return;
     const int32_t *last = t->tokens + t->n - (run - 1);
@@ -29,7 +30,7 @@ static void ban_runs(const burin_history *t, const int32_t *text, int32_t n, int
         if (!memcmp(text + i, last, (size_t)(run - 1) * sizeof *last)) logits[text[i + run - 1]] = -INFINITY;
 }
 
-// Of each sequence its length, then its tokens: the last one is not said behind the others.
+// For each sequence its length, then its tokens: the last one is forbidden after the others.
 static void ban_words(const burin_model *m, const burin_history *t, float *logits) {
     for (int32_t i = 0; i < m->n_bad_words; i += 1 + m->bad_words[i]) {
         int32_t n = m->bad_words[i];

@@ -1,5 +1,5 @@
-// The first steps of the sampler: what changes logits. Each works in time proportional to the tokens that it looks at; the
-// candidates, which nobody needs yet, count.
+// The first steps of the sampler, which change logits. Each works in time proportional to the
+// tokens that it looks at; the candidates, which nothing needs yet, count.
 #ifndef BURIN_SAMPLER_LOGITS_H
 #define BURIN_SAMPLER_LOGITS_H
 #include <string.h>
@@ -13,10 +13,11 @@ static void add_bias(burin_sampler *s, float *logits, const int32_t *tokens, int
     for (int32_t i = 0; i < s->settings.n_bias; i++) logits[s->settings.bias[i].token] += s->settings.bias[i].bias;
 }
 
-// The last of `n` tokens: `most` of them, all below 0.
+// The last `most` of `n` tokens, all if `most` is below 0.
 static int32_t last_tokens(int64_t most, int32_t n) { return most < 0 || most > n ? n : (int32_t)most; }
 
-// Tokens that stand there lose once by repeat and presence, and as often as they stand there by frequency.
+// Tokens in the text are penalized once by repeat and presence, and for each occurrence by
+// frequency.
 static void penalize(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n) {
     float repeat = (float)s->settings.repeat_penalty, presence = (float)s->settings.presence_penalty,
           frequency = (float)s->settings.frequency_penalty;
@@ -55,8 +56,9 @@ static size_t find_breaker(const burin_sampler *s, size_t begins, size_t bytes) 
     return 0;
 }
 
-// How many of the last tokens, at most `most`, stand behind the last breaker. Read backwards: `owner` says how many tokens are
-// behind the one that a byte belongs to, of the few bytes in front of which a breaker may begin.
+// The number of last tokens, at most `most`, after the last breaker. Reads backwards: `owner` is
+// the number of tokens after the one that a byte belongs to, for the few bytes that a breaker may
+// begin before.
 static int32_t tokens_behind_breaker(burin_sampler *s, const int32_t *tokens, int32_t n, int32_t most) {
     int32_t owner[BURIN_BREAKER_BYTES] = {0};
     char front[BURIN_BREAKER_BYTES];

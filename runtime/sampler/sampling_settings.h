@@ -1,10 +1,11 @@
-// How tokens are chosen: what the command line of a program, a library's caller and the sampler say to each other.
+// Settings of the sampler, shared by the command line of a program, a library's caller and the
+// sampler.
 #ifndef BURIN_SAMPLING_SETTINGS_H
 #define BURIN_SAMPLING_SETTINGS_H
 #include <stdbool.h>
 #include <stdint.h>
 
-// What is added to a token's logit.
+// Addends of tokens' logits.
 typedef struct burin_bias {
     int32_t token;
     float bias;

@@ -44,7 +44,8 @@ ssize_t burin_windows_write(int file, const void *data, size_t bytes) {
 
 // ---- reading ----
 
-// What was typed and not yet asked for. A line is at most as long as the console's buffer; what is longer comes in parts.
+// Typed but unread characters. A line is at most as long as the console's buffer; longer ones come
+// in parts.
 static struct {
     char text[3 * 4096 + 4];
     int at, end;
@@ -111,7 +112,7 @@ int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 
 // ---- the start ----
 
-int _dowildcard = 0;  // what is written as an argument is a text: * in it stands for itself
+int _dowildcard = 0;  // arguments are literal texts: no expansion of *
 
 static void allow_sequences(DWORD which) {
     HANDLE console = GetStdHandle(which);

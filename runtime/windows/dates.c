@@ -7,7 +7,7 @@ static const struct {
 } spelled[] = {{'D', "%m/%d/%y"},    {'F', "%Y-%m-%d"}, {'h', "%b"}, {'n', "\n"},
                {'r', "%I:%M:%S %p"}, {'R', "%H:%M"},    {'t', "\t"}, {'T', "%H:%M:%S"}};
 
-// What a letter stands for; `bare`: a number without zeros in front.
+// The text of a conversion letter; `bare`: a number without leading zeros.
 static size_t put_letter(char *out, size_t room, char letter, bool bare, const struct tm *time) {
     const char format[] = {'%', bare ? '#' : letter, bare ? letter : 0, 0};
     if (letter == 'e') return (size_t)snprintf(out, room, bare ? "%d" : "%2d", time->tm_mday);
@@ -18,7 +18,7 @@ static size_t put_letter(char *out, size_t room, char letter, bool bare, const s
 }
 
 size_t burin_windows_strftime(char *out, size_t room, const char *format, const struct tm *time) {
-    enum { MOST = 64 };  // of what one letter stands for
+    enum { MOST = 64 };  // bytes of one letter's text
     size_t n = 0;
     for (; *format; format++) {
         if (n + MOST > room) return 0;

@@ -1,6 +1,7 @@
-// What the runtime calls of POSIX and mingw-w64's headers do not declare: included before every file of a program for Windows,
-// by -include. Names of files are UTF-8, files are bytes without text mode. Functions do what their POSIX names say, as far as
-// the runtime uses them; those that mingw-w64 has too, with names and texts in the code page of the system, are replaced.
+// POSIX functions of the runtime that mingw-w64's headers lack: included before every file of a
+// program for Windows, by -include. Names of files are UTF-8, files are bytes without text mode.
+// Functions follow POSIX as far as the runtime uses them; mingw-w64's own versions with names and
+// texts in the system's code page are replaced.
 #ifndef BURIN_WINDOWS_POSIX_H
 #define BURIN_WINDOWS_POSIX_H
 #define _FILE_OFFSET_BITS            64
@@ -84,7 +85,7 @@ BURIN_LINKAGE long sysconf(int name);
 
 // ---- signals (console.c) ----
 
-void (*burin_windows_signal(int number, void (*handler)(int)))(int);  // of those that Windows has
+void (*burin_windows_signal(int number, void (*handler)(int)))(int);  // processors that Windows has
 #define signal(number, handler) burin_windows_signal(number, handler)
 enum { SIGBUS = 7, SIGPIPE = 13, SIGXFSZ = 25, SA_RESTART = 0 };
 struct sigaction {

@@ -1,5 +1,5 @@
-// The weights lie behind the program in its own file and are mapped from there: an executable of Windows has 2 GB at most, and
-// its file any size.
+// The weights follow the program in its own file and are mapped from there: a Windows executable
+// has 2 GB at most, and its file any size.
 #include "engine/integrity.h"
 #include "posix.h"
 #include "program/output.h"

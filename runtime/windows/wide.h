@@ -10,5 +10,6 @@ char *burin_narrow(const wchar_t *text);
 
 // What errno is for GetLastError().
 int burin_windows_error(void);
-void burin_console_open(void);  // what is written stays bytes; terminals understand the sequences that the runtime writes
+// output stays bytes; terminals understand the sequences that the runtime writes
+void burin_console_open(void);
 #endif
