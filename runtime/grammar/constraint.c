@@ -1,5 +1,6 @@
-// Tokens against a grammar. For a mask the tree of all tokens is walked: what was read of the last one is not read again, and
-// all that begin with bytes that are not possible are left out at once. A mask belongs to a state and is kept.
+// Tokens against a grammar. For a mask the tree of all tokens is walked: shared prefixes are read
+// once, and all tokens with an impossible prefix are left out at once. A mask belongs to a state
+// and is kept.
 #include "constraint.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ struct burin_constraint {
     burin_grammar grammar;
     burin_recognizer *matcher;
     burin_vocabulary vocabulary;
-    int32_t state, *states;  // states: of two walks, behind each byte of a token
+    int32_t state, *states;  // states of two walks after each byte of a token
     burin_text_transitions plain;
     uint64_t *bits;  // of the mask that is being made
     kept_mask masks[KEPT_MASKS];
@@ -147,7 +148,8 @@ static const struct {
     [BURIN_MIXED] = {BURIN_ANY, BURIN_ANY_LETTER},  [BURIN_OTHER] = {BURIN_ALPHABETS, BURIN_ALPHABETS},
 };
 
-// Of each first byte: how many characters its tokens may have, WALK: that depends on them.
+// For each first byte: the allowed length of its tokens in characters; WALK: depends on the
+// characters.
 typedef struct first_bytes {
     int16_t reach[256];
 } first_bytes;
@@ -171,7 +173,7 @@ static void find_reaches(burin_constraint *c, burin_token_group group, first_byt
 
 static int32_t characters_of(int reach) { return reach < 0 ? 0 : reach < BURIN_PLAIN_LONGEST ? reach : BURIN_PLAIN_LONGEST; }
 
-// Tokens that begin with a space, or the others: one by one, or all but some.
+// Tokens that begin with a space, or all others: one by one, or all except some.
 static void allow_half(burin_constraint *c, const burin_token_tree *tree, const first_bytes *f, bool space) {
     int32_t n = 0, all = 0;
     for (int byte = 0; byte < 256; byte++) {
@@ -199,10 +201,10 @@ typedef struct tree_walk {
     burin_constraint *c;
     const burin_token_node *nodes, *root, *end, *child, *children_end;
     const first_bytes *first;
-    int32_t state;  // behind the first byte of the children
+    int32_t state;  // after the first byte of the children
 } tree_walk;
 
-// A piece of it: nodes, and the state in front of the first one at its depth.
+// A part of the tree: nodes, and the state before the first one at its depth.
 typedef struct walk_piece {
     const burin_token_node *node, *end;
     int32_t *states;

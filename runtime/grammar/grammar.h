@@ -36,7 +36,7 @@ typedef enum burin_plain_part {
     BURIN_PART_WIDE = 8,     // beyond ASCII
 } burin_plain_part;
 
-// A class of characters as it is in one place: what follows each of them, sets of which it takes all, or none.
+// A class of characters at one position: the state after each, sets of which it takes all, or none.
 typedef struct burin_grammar_class {
     int32_t next;
     uint8_t all, none;
@@ -75,7 +75,7 @@ typedef struct burin_grammar {
     char error[512];
 } burin_grammar;
 
-// False: `error` names the place and what was expected there. `name` stands in front of it.
+// False: `error` has the location and the expected text, after `name`.
 bool burin_grammar_parse(burin_grammar *, const char *name, const char *text, size_t bytes);
 void burin_grammar_free(burin_grammar *);
 // Finds the ids of the tokens that the grammar refers to; false: `error` names one that the tokenizer does not have.
@@ -85,8 +85,10 @@ typedef struct burin_recognizer burin_recognizer;
 burin_recognizer *burin_recognizer_open(const burin_grammar *);
 void burin_recognizer_close(burin_recognizer *);
 int32_t burin_recognizer_start(burin_recognizer *);                              // a state; 0 is none
-int32_t burin_recognizer_step(burin_recognizer *, int32_t state, uint8_t byte);  // 0: no text goes on so
-// The state behind each character of some sets, when that is one and the same. -1: more must be known of the characters.
+// 0: no text continues this way
+int32_t burin_recognizer_step(burin_recognizer *, int32_t state, uint8_t byte);
+// The state after any character of some sets, if it is the same for all. -1: it depends on the
+// characters.
 int32_t burin_recognizer_step_parts(burin_recognizer *, int32_t state, uint8_t parts);
 int32_t burin_recognizer_join(burin_recognizer *, int32_t a, int32_t b);  // the state of all readings of both
 bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);  // is the text whole?

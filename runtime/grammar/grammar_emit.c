@@ -1,5 +1,6 @@
-// Items to nodes, from the end of a rule to its beginning, so that each node knows what follows. Characters are sequences of
-// bytes in UTF-8; repetitions are copies, of a call where the repeated item is more than a node.
+// Items to nodes, from the end of a rule to its beginning, so that each node knows its successor.
+// Characters are sequences of bytes in UTF-8; repetitions are copies, of a call if the repeated
+// item is more than a node.
 #include <string.h>
 
 #include "base/allocate.h"
@@ -27,7 +28,7 @@ static int utf8_bytes(uint32_t code, uint8_t *out) {
     return n;
 }
 
-// A class of characters that is being emitted: what follows it, its number, what else may be read there, or -1.
+// A class of characters being emitted: its successor, its number, the alternative, or -1.
 typedef struct emitted_class {
     int32_t next, number, entry;
 } emitted_class;
@@ -64,7 +65,8 @@ static uint32_t end_of_piece(burin_code_range range) {
     return high;
 }
 
-// Notes of parts that have all characters of a set whether these ranges, in order, have all of them, or none.
+// Records for parts with all characters of a set whether these ranges, in order, contain all or
+// none.
 static void compare_parts(burin_grammar_class *c, uint8_t parts, const burin_code_range *ranges, int32_t n,
                           burin_code_range set) {
     uint32_t at = set.low;
@@ -129,7 +131,7 @@ static int32_t emit_call(burin_grammar_reader *r, int32_t rule, int32_t next) {
     return add_node(r, (burin_grammar_node){.op = BURIN_G_CALL, .next = next, .other = rule});
 }
 
-// What is repeated: the item, or from its third copy on a rule of its own.
+// The repeated item, or from its third copy on a rule of its own.
 typedef struct repeated {
     int32_t item, rule;
 } repeated;

@@ -8,7 +8,8 @@
 #include "base/escape.h"
 #include "grammar.h"
 
-enum { USUAL_STATES = 1 << 13, USUAL_STEPS = 1 << 19 };  // there is room for so many from the start, as growing takes a while
+// initial capacity, since growing takes time
+enum { USUAL_STATES = 1 << 13, USUAL_STEPS = 1 << 19 };
 enum { MOST_STATE_BYTES = 256 << 20 };                   // of the readings and steps of all states
 
 typedef struct reading {
@@ -101,7 +102,8 @@ static void rehash_stacks(burin_recognizer *m) {
 
 static int32_t push(burin_recognizer *m, int32_t node, int32_t stack) {
     number_table *t = &m->stack_table;
-    if (m->g->nodes[node].op == BURIN_G_RETURN) return stack;  // a last call leaves nothing behind
+    // a last call leaves nothing to return to
+    if (m->g->nodes[node].op == BURIN_G_RETURN) return stack;
     uint32_t at = hash_pair(node, stack);
     for (; t->slot[at & (t->size - 1)]; at++) {
         const reading *there = &m->stacks[t->slot[at & (t->size - 1)]];
@@ -117,7 +119,7 @@ static int32_t push(burin_recognizer *m, int32_t node, int32_t stack) {
 // -------------------------------------------------------------------------------------------------------------- readings
 static void clear_work(burin_recognizer *m) {
     number_table *t = &m->seen_table;
-    for (int32_t i = 0; i < m->n_work; i++) {  // only what was set
+    for (int32_t i = 0; i < m->n_work; i++) {  // only the bits that were set
         uint32_t at = hash_pair(m->work[i].node, m->work[i].stack);
         for (uint32_t k = 0; k < t->size && t->slot[(at + k) & (t->size - 1)]; k++) t->slot[(at + k) & (t->size - 1)] = 0;
     }
@@ -153,7 +155,7 @@ static void add_work(burin_recognizer *m, int32_t node, int32_t stack) {
     if ((uint32_t)m->n_work * 2 > t->size) rehash_work(m);
 }
 
-// One of the work: what it leads to without a byte.
+// One item of the work list: its successors without a byte.
 static void follow(burin_recognizer *m, reading r) {
     const burin_grammar_node *node = &m->g->nodes[r.node];
     switch ((burin_grammar_op)node->op) {

@@ -78,7 +78,7 @@ static bool is_word(const burin_grammar_reader *r) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- items
-// Finds how high the item is above those in it, and whether all of them read nothing.
+// Finds the item's height above its children, and whether all of them read nothing.
 static void measure_item(burin_grammar_reader *r, burin_gbnf_item *item) {
     bool repeats = item->kind == BURIN_I_REPEAT;
     if (!repeats && item->kind != BURIN_I_SEQUENCE && item->kind != BURIN_I_CHOICE) return;
@@ -105,7 +105,7 @@ static void add_range(burin_grammar_reader *r, uint32_t low, uint32_t high) {
     r->ranges[r->n_ranges++] = (burin_code_range){low, high};
 }
 
-// Kids of one item lie together: they wait behind those of the items around it until it is read.
+// Children of one item are adjacent: they wait after those of outer items until it is read.
 static void add_kid(burin_grammar_reader *r, int32_t item) {
     r->waiting = burin_grammar_grow(r->waiting, &r->room_waiting, r->n_waiting, sizeof *r->waiting);
     r->waiting[r->n_waiting++] = item;
@@ -252,7 +252,7 @@ static int32_t read_number(burin_grammar_reader *r) {
     return (int32_t)n;
 }
 
-// {3}, {2,}, {1,3}: behind the brace
+// {3}, {2,}, {1,3}: after the brace
 static void read_bounds(burin_grammar_reader *r, burin_gbnf_item *item) {
     item->least = item->most = read_number(r);
     if (is_next(r, ",")) {

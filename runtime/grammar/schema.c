@@ -1,5 +1,5 @@
-// JSON schemas to grammars: what each keyword means, and which are refused. Properties come in the schema's order; white space
-// is free, up to 32 characters in a place.
+// JSON schemas to grammars: the meaning of each keyword, and refused ones. Properties come in the
+// schema's order; white space is free, up to 32 characters in one place.
 #include "schema.h"
 
 #include <math.h>
@@ -80,7 +80,7 @@ void burin_schema_miss(burin_schema_writer *w, const char *format, ...) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ keywords
-// What is read, and what says nothing about documents.
+// Supported keywords, and those without effect on documents.
 static const char *const known_keywords[] = {"type",
                                              "enum",
                                              "const",
@@ -257,7 +257,7 @@ static void write_type(burin_schema_writer *w, burin_growing *g, burin_value sch
     burin_schema_fail(w, "type must be object, array, string, number, integer, boolean or null, or a list of them");
 }
 
-// A schema's types: what it says, or what its keywords are about; none: any.
+// A schema's types: its own, or those its keywords concern; none: any.
 static burin_value types_of(burin_schema_writer *w, burin_value schema) {
     static const struct {
         const char *keyword, *type;
@@ -344,7 +344,7 @@ static burin_value without(burin_schema_writer *w, burin_value schema, const cha
     return rest;
 }
 
-// Does it say anything about documents?
+// Returns true if it restricts documents.
 bool burin_schema_says_something(burin_schema_writer *w, burin_value schema) {
     static const char *const silent[] = {"$defs",       "definitions", "$schema",  "$id",        "$comment", "title",
                                          "description", "default",     "examples", "deprecated", "readOnly", "writeOnly"};
@@ -381,7 +381,7 @@ static void write_reference(burin_schema_writer *w, burin_growing *g, burin_valu
     burin_growing_add(g, "s%d", burin_schema_rule(w, there, "/$ref"));
 }
 
-// What a schema that no grammar can hold is instead: any document of its types.
+// The replacement of a schema that no grammar can hold: any document of its types.
 static void write_basic(burin_growing *g, burin_value type) {
     static const char *const names[] = {"object", "array", "string", "number", "integer", "boolean", "null"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -418,7 +418,8 @@ static void begin_rule(burin_growing *g, int number) {
     burin_growing_add(g, "s%d ::= ", number);
 }
 
-// As write_schema; a failure undoes what was written for the schema, and its documents may be anything of its type.
+// Like write_schema; a failure undoes the output for the schema, and its documents may be anything
+// of its type.
 static void try_schema(burin_schema_writer *w, burin_growing *g, burin_value schema, int number) {
     jmp_buf outer;
     size_t rules = w->rules.n;

@@ -23,7 +23,7 @@ typedef struct burin_schema_writer {
     burin_growing rules, one[BURIN_SCHEMA_DEPTH];   // finished rules; those that are being written
     const burin_dict *written[BURIN_SCHEMA_RULES];  // rule i
     int n_written, n_helpers, depth;
-    bool lenient;      // what no grammar can hold is left out and noted, not refused
+    bool lenient;      // unsupported restrictions are noted, not refused
     int n_missed;      // of these notes
     char missed[256];  // the first one
     char path[512];  // "#/properties/a"
@@ -38,14 +38,15 @@ typedef struct burin_grammar_text {
     void (*write)(struct burin_schema_writer *, const char *json, size_t bytes, const void *context);
     const void *context;
     bool lenient;  // as in burin_schema_writer
-    char *missed;  // lenient: the note about what is left out, or ""
+    char *missed;  // lenient: the note about dropped restrictions, or ""
     size_t missed_room;
 } burin_grammar_text;
 char *burin_write_grammar(const burin_grammar_text *, char *error, size_t room);  // NULL: an error, or no rules
 
 _Noreturn void burin_schema_fail(burin_schema_writer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Refuses what no grammar can hold, or, where the writer is lenient, notes it and returns.
+// Refuses a restriction that no grammar can hold, or, if the writer is lenient, notes it and
+// returns.
 void burin_schema_miss(burin_schema_writer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Expressions that are added to `g`; mistakes fail.
@@ -72,7 +73,8 @@ void burin_schema_multiple(burin_schema_writer *, burin_growing *g, bool whole, 
 void burin_schema_other_strings(burin_schema_writer *, burin_growing *g, burin_value texts);  // all but these
 burin_value burin_schema_without_not(burin_schema_writer *, burin_value schema);              // the same in other keywords
 bool burin_schema_says_something(burin_schema_writer *, burin_value schema);                  // about documents
-// An array whose items differ; false: nothing was written, as the schema asks for none, or what it asks for is missed.
+// An array of distinct items; false: nothing was written, since the schema has no such restriction,
+// or it was missed.
 bool burin_schema_unique(burin_schema_writer *, burin_growing *g, burin_value schema, int64_t least, int64_t most);
 bool burin_schema_is_any(burin_schema_writer *, burin_value schema);                          // true, or {}
 burin_value burin_schema_merge(burin_schema_writer *, burin_value a, burin_value b);                    // what satisfies both

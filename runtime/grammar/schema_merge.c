@@ -1,4 +1,5 @@
-// What satisfies two schemas: allOf, and keywords beside $ref and anyOf. What cannot be said in one schema is refused.
+// The intersection of two schemas: allOf, and keywords next to $ref and anyOf. Intersections beyond
+// one schema are refused.
 #include <string.h>
 
 #include "schema.h"

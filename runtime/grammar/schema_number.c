@@ -100,7 +100,8 @@ static void make_whole(burin_schema_writer *w, digits *d, bool up) {
     d->open = false;
 }
 
-// Digits behind the point from position `at` of a bound on: not less (or more) than its. False: impossible.
+// Digits after the point from position `at` of a bound on: not below (or above) it. False:
+// impossible.
 static bool part_from(burin_growing *g, const digits *low, int at) {
     if (at == low->n_part) return burin_growing_add(g, low->open ? "\"0\"* [1-9] [0-9]*" : "[0-9]*"), true;
     char d = low->part[at];
@@ -148,7 +149,8 @@ static bool part_between(burin_growing *g, const digits *low, const digits *high
     return true;
 }
 
-// The fraction behind all digits before the point, which are those of `low` and `high` where these are not NULL.
+// The fraction after all digits before the point, which equal those of `low` and `high` if these
+// are not NULL.
 static bool write_part(burin_growing *g, const range_of_digits *r, const digits *low, const digits *high) {
     bool needs = low && (low->n_part || low->open), possible = true;
     if (r->whole) return true;
@@ -169,7 +171,7 @@ static bool write_part(burin_growing *g, const range_of_digits *r, const digits 
 
 static bool write_digits(burin_growing *g, const range_of_digits *r, int n, int at, const digits *low, const digits *high);
 
-// One digit, and what follows it; takes back what turns out to be impossible.
+// One digit and its successors; takes back impossible ones.
 static bool write_branch(burin_growing *g, const range_of_digits *r, int n, int at, char digit, const digits *low,
                          const digits *high) {
     size_t before = g->n;

@@ -32,7 +32,8 @@ static int write_pair(burin_schema_writer *w, const property *p) {
 }
 
 // ------------------------------------------------------------------------------------------------------------- other names
-// Names of `n` properties whose first `bytes` bytes are equal: what else may stand behind these, up to the end of the name.
+// Names of `n` properties whose first `bytes` bytes are equal: all other continuations, up to the
+// end of the name.
 typedef struct names {
     burin_value name[MOST_PROPERTIES];
     int n;
@@ -44,7 +45,8 @@ static bool begins_with(burin_value name, const char *prefix, size_t bytes) {
     return name.length >= bytes && !memcmp(name.text, prefix, bytes);
 }
 
-// The characters that follow the prefix in some name, once each; helper rules for what is behind them are written first.
+// The characters after the prefix in some name, once each; helper rules for their continuations are
+// written first.
 static void other_names_behind(burin_schema_writer *w, const names *all, const char *prefix, size_t bytes, burin_growing *g) {
     char longer[256];
     burin_growing stops = {0};
@@ -104,7 +106,8 @@ static int rule_of_names(burin_schema_writer *w, burin_value schema, int n) {
     return burin_schema_rule(w, burin_schema_merge(w, *names, strings), "/propertyNames");
 }
 
-// A name that is none of the properties', and its value: a helper rule. by_name: the rule of names, or -1.
+// A name other than the properties', and its value: a helper rule. by_name: the rule of names, or
+// -1.
 static int write_other_pair(burin_schema_writer *w, const property *p, int n, const int rules[2]) {
     int rule = rules[0], by_name = rules[1];
     if (!n && by_name >= 0) {
@@ -169,7 +172,7 @@ static int write_pattern_pair(burin_schema_writer *w, const burin_pair *pattern)
     return w->n_helpers++;
 }
 
-// How many properties there may be, with no names: "h3 (ws "," ws h3){1,4} ws". Else what the names allow must do.
+// The number of properties without names: "h3 (ws "," ws h3){1,4} ws". Otherwise the names decide.
 static bool write_counted(burin_schema_writer *w, burin_growing *g, burin_value schema, const int n_other[2]) {
     int n = n_other[0], other = n_other[1];
     int64_t least = burin_schema_count(w, schema, "minProperties", 0), most = burin_schema_count(w, schema, "maxProperties", -1);
@@ -208,7 +211,8 @@ static int read_other(burin_schema_writer *w, burin_value schema, const property
     return write_other_pair(w, p, n, (int[]){rule, by_name});
 }
 
-// Two helper rules a property, from the last on: what may follow when something stands before it, and when nothing does.
+// Two helper rules a property, from the last on: the continuation after an earlier property, and
+// without one.
 void burin_schema_object(burin_schema_writer *w, burin_growing *g, burin_value schema) {
     property *p = burin_render_allocate(&w->r, MOST_PROPERTIES * sizeof *p);
     int n = read_properties(w, schema, p), other = read_other(w, schema, p, n), next = w->n_helpers;
@@ -235,7 +239,7 @@ void burin_schema_object(burin_schema_writer *w, burin_growing *g, burin_value s
 // -------------------------------------------------------------------------------------------------------------------- arrays
 typedef struct array_form {
     int rules[MOST_PROPERTIES], n;  // of the first items
-    int items;                      // of the others; -1: there are none
+    int items;                      // of the other names; -1: there are none
     int64_t least, most;            // most -1: any number
 } array_form;
 
@@ -255,7 +259,7 @@ static void read_array(burin_schema_writer *w, burin_value schema, array_form *a
     if (a->most >= 0 && a->most < a->least) burin_schema_fail(w, "minItems is more than there may be items");
 }
 
-// Helper rules from the back: what may follow behind `i` items, which are there.
+// Helper rules from the back: the continuation after `i` existing items.
 static int write_items_behind(burin_schema_writer *w, const array_form *a, int i) {
     int next = i < a->n && i != a->most ? write_items_behind(w, a, i + 1) : -1;
     burin_growing_add(&w->rules, "h%d ::= ", w->n_helpers);

@@ -10,7 +10,7 @@ typedef struct pattern_reader {
     burin_growing *g;
     const char *at, *end;
     int depth;
-    burin_span_of_lengths length;  // characters of what was read last
+    burin_span_of_lengths length;  // characters of the last atom
     size_t quantifier[2];          // where in `g` the one part of a varying length has its quantifier
     int n_varying;                 // parts of a varying length outside of groups; more than 1: no length can be held
     bool one_by_one;               // that part repeats a single character
@@ -64,7 +64,7 @@ static code_set complement(pattern_reader *p, const code_set *s) {
     return rest;
 }
 
-// One character of a string, if the set has it: plain ones as a class, the others by their escapes.
+// One character of a string, if the set has it: plain ones as a class, all others by their escapes.
 static void write_set(pattern_reader *p, const code_set *s) {
     static const struct {
         uint32_t code;

@@ -1,5 +1,5 @@
-// Keywords that only some grammars can hold: multipleOf, not, uniqueItems. What is left of them is refused or noted
-// (burin_schema_miss).
+// Keywords that only some grammars can hold: multipleOf, not, uniqueItems. The rest is refused or
+// noted (burin_schema_miss).
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ static bool fits_integer(const burin_decimal *d, int64_t *number) {
 
 static int64_t floor_multiple(int64_t n, int64_t of) { return n / of - (n % of < 0); }
 
-// Lists the multiples between two bounds. Returns false if there are too many of them, or no bound on one side.
+// Lists the multiples between two bounds. Returns false if there are too many multiples, or no
+// bound on one side.
 static bool list_multiples(burin_schema_writer *w, burin_growing *g, const burin_bounds *b, int64_t of) {
     int64_t low, high;
     if (!b->has_low || !b->has_high || !fits_integer(&b->low, &low) || !fits_integer(&b->high, &high)) return false;
@@ -126,7 +127,8 @@ static bool are_plain_texts(burin_value list) {
     return true;
 }
 
-// "not" of values: of an enum the others; of strings alone it stays, as a list for burin_schema_other_strings.
+// "not" of values: an enum keeps its other values; for strings alone it stays, as a list for
+// burin_schema_other_strings.
 static burin_value without_values(burin_schema_writer *w, burin_value schema, burin_value values) {
     const burin_value *own = burin_schema_key(w, schema, "enum"), *type = burin_schema_key(w, schema, "type");
     burin_value rest = copy_without(w, schema, "not");

@@ -27,7 +27,7 @@ static void room_for_state(burin_text_transitions *p, int32_t state) {
 
 static int32_t agree(int32_t so_far, int32_t next) { return so_far == NONE_YET || so_far == next ? next : DIFFERENT; }
 
-// The state behind each of the bytes low to high, those of `plain` alone if it is given.
+// The state after each of the bytes low to high, those of `plain` alone if it is given.
 static int32_t step_range(burin_recognizer *m, int32_t state, int low, int high, bool (*plain)(uint8_t)) {
     const uint8_t *class_of;
     int32_t found = NONE_YET, n_classes, last = -1;

@@ -65,13 +65,13 @@ typedef struct gap {
     size_t n;
 } gap;
 
-// Gaps around the made-up names, keys and values, in their order; behind the last one.
+// Gaps around the made-up names, keys and values, in their order; after the last one.
 enum { BEFORE, NAME_KEY, KEY_TEXT, TEXT_KEY, KEY_NUMBER, NUMBER_NAME, NAME_KEY_2, KEY_TEXT_2, TEXT_KEY_2, KEY_NUMBER_2, GAPS };
 
 typedef struct seen {
-    gap gaps[GAPS + 1], *ends[2];  // ends: behind the arguments of each call
+    gap gaps[GAPS + 1], *ends[2];  // ends: after the arguments of each call
     int n, n_ends;                 // n: the last gap
-    char *room;                    // for parts of them
+    char *room;                    // for parts of the gaps
     bool json;                     // they are of JSON
 } seen;
 
@@ -96,7 +96,8 @@ static int write_call(char *to, size_t room, const probe *p, int i) {
                     i ? ", " : "", id, name, arguments);
 }
 
-// The text behind the user's of this conversation, terminated; the caller frees it. NULL: the template renders none.
+// The text after the user's in this conversation, terminated; the caller frees it. NULL: the
+// template renders none.
 static char *behind_user(const void *blob, const char *answer, bool prompts) {
     char json[4096], *found = NULL;
     int n =
@@ -235,7 +236,7 @@ static const char *keep_part(seen *s, gap g) {
     return text;
 }
 
-// What stands around a message: before its text, and behind it.
+// The text around a message: before its text, and after it.
 static bool strip_message(const void *blob, seen *s) {
     char answer[128];
     snprintf(answer, sizeof answer, ", {\"role\": \"assistant\", \"content\": \"%s\"}", probe_plain);
@@ -261,7 +262,7 @@ static bool is_between_json(gap g) {
     return end == g.text + g.n;
 }
 
-// The brace behind the arguments. False: it is not there.
+// The brace after the arguments. False: it is missing.
 static bool skip_brace(gap *g, char brace) {
     gap rest = trim_gap_left(*g);
     if (!rest.n || *rest.text != brace) return false;
@@ -338,7 +339,7 @@ static bool read_around(seen *s, burin_tool_syntax *shape) {
     return before.n > 0;
 }
 
-// Does the prompt for an answer end with what begins a call?
+// Returns true if the prompt for an answer ends with the beginning of a call.
 static bool begins_in_prompt(const void *blob, const burin_tool_syntax *shape) {
     char *prompt = behind_user(blob, "", true), begin[128];
     int n = snprintf(begin, sizeof begin, "%s%s", shape->begin, shape->call);

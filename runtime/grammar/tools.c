@@ -69,8 +69,8 @@ static void add_class(burin_growing *g, const char *mark, const char *next) {
     burin_growing_add(g, "]");
 }
 
-// Rules for a text, by this name, that does not have the mark, whose first character is in it once: pieces behind each such
-// character, which differ from the mark somewhere.
+// Rules for a text, by this name, that does not have the mark, whose first character is in it once:
+// parts after each such character, which differ from the mark somewhere.
 static void add_free_text(burin_growing *g, const char *name, const char *mark) {
     size_t first = character_bytes(mark), n;
     burin_growing_add(g, "plain-%s ::= ", name);
@@ -142,7 +142,7 @@ static bool all_texts(const burin_value *list) {
     return all;
 }
 
-// How an argument stands between tags.
+// The form of an argument between tags.
 typedef enum tagged_as { AS_TEXT = 't', AS_JSON = 'j', AS_EITHER = 'e' } tagged_as;
 
 static bool may_be_text(burin_schema_writer *w, const burin_value *schemas) {
@@ -155,7 +155,8 @@ static bool may_be_text(burin_schema_writer *w, const burin_value *schemas) {
     return false;
 }
 
-// Texts stand as they are, whatever else their schemas say of them but an enum; what may be a text or not is not held.
+// Texts are literal, whatever else their schemas have besides an enum; arguments that may be texts
+// or not are unrestricted.
 static tagged_as tagged_kind(burin_schema_writer *w, burin_value schema) {
     if (schema.kind != BURIN_DICT || !schema.dict->n) return AS_EITHER;
     if (all_texts(burin_schema_key(w, schema, "enum")) || is_string_of(burin_schema_key(w, schema, "type"), "string"))
@@ -255,7 +256,7 @@ static int by_key(const void *a, const void *b) {
 
 enum { MOST_IN_ANY_ORDER = 512 };  // grows with the square of their number
 
-// Numbers of the properties, as their values stand in a call.
+// Numbers of the properties, in the order of their values in a call.
 static void order_arguments(burin_schema_writer *w, const tool_arguments *a, uint32_t order[MOST_IN_ANY_ORDER]) {
     const burin_pair *pairs[MOST_IN_ANY_ORDER];
     if (a->properties->n > MOST_IN_ANY_ORDER)
@@ -278,7 +279,7 @@ static void note_argument(burin_growing *texts, burin_value tool, burin_value ke
     burin_growing_bytes(texts, end, 2);
 }
 
-// The rule of an argument, "call-2-0", behind those of its schema.
+// The rule of an argument, "call-2-0", after those of its schema.
 static void add_tool_argument(burin_schema_writer *w, const tools_wanted *wanted, const char *rule,
                               const burin_pair *argument) {
     burin_tool_kind kind = wanted->form == BURIN_TOOLS_SHAPED ? wanted->shape->kind : BURIN_SHAPE_PYTHON;
@@ -316,7 +317,8 @@ static void add_tagged_arguments(burin_schema_writer *w, const burin_tool_syntax
         burin_growing_add(g, "call-%u-%u%s ", a->tool, k, takes_always(w, a, k) ? "" : "?");
 }
 
-// A comma stands between any two: first comes any argument up to the first that is required, then each of the others or not.
+// Commas separate arguments: first comes any argument up to the first required one, then each of
+// the rest or not.
 static void add_python_arguments(burin_schema_writer *w, const tool_arguments *a) {
     burin_growing *g = &w->rules;
     uint32_t n = a->properties ? a->properties->n : 0, first = 0, order[MOST_IN_ANY_ORDER];
@@ -392,7 +394,7 @@ static void add_tool(burin_schema_writer *w, const tools_wanted *wanted, burin_v
     burin_growing_add(&w->rules, "\n");
 }
 
-// What a text may not have: the first tag of calls, up to a character that begins another.
+// Forbidden in a text: the first tag of calls, up to a character that begins another.
 static void first_tag(const char *a, const char *b, char *tag, size_t room) {
     size_t n = (size_t)snprintf(tag, room, "%s%s", a, b), end = 1;
     while (end < n && end < room - 1 && tag[end] != *tag && !strchr(" \n\t\r\001", tag[end])) end++;
@@ -409,7 +411,7 @@ static void add_shaped_calls(burin_growing *g, const burin_tool_syntax *shape) {
     add_shape(g, shape->end), burin_growing_add(g, "\n");
 }
 
-// Calls stand anywhere in a text when their first tag says so, else they are all of it.
+// Calls may be anywhere in a text if their syntax has a first tag, else they are all of it.
 static void add_shaped_root(burin_growing *g, const burin_tool_syntax *shape, bool must) {
     char tag[64], value_end[64];
     first_tag(shape->begin, shape->call, tag, sizeof tag);

@@ -10,7 +10,7 @@
 
 typedef enum burin_tool_form {
     BURIN_TOOLS_FREE,      // another: nothing is held
-    BURIN_TOOLS_SHAPED,    // as the template itself renders calls, or tells the model of them: tool_syntax.h
+    BURIN_TOOLS_SHAPED,    // as the template itself renders or describes calls: tool_syntax.h
     BURIN_TOOLS_BARE,      // {"name": ..., "parameters": ...} is the whole answer: Llama 3
     BURIN_TOOLS_LISTED,    // [TOOL_CALLS][{"name": ..., "arguments": ...}]: Mistral
     BURIN_TOOLS_PYTHON,    // [name(key=value, ...), ...] is the whole answer: Llama 3.2 and 4 as asked in Python
@@ -22,16 +22,18 @@ typedef enum burin_tool_choice { BURIN_CALLS_ALLOWED, BURIN_CALLS_REQUIRED } bur
 typedef struct burin_tool_format {
     burin_tool_form form;
     burin_tool_syntax shape;
-    const char *marks[16];  // special tokens that stand in one of these are text for a grammar of tools; ends with NULL
-    burin_growing texts;    // of the last grammar: how its arguments stand between tags
-    char missed[256];       // what the last grammar does not hold answers to (BURIN_CALLS_ALLOWED), or ""
+    // special tokens with one of these texts are text for a grammar of tools; ends with NULL
+    const char *marks[16];
+    burin_growing texts;    // of the last grammar: the form of arguments between tags
+    // restrictions that the last grammar does not enforce (BURIN_CALLS_ALLOWED), or ""
+    char missed[256];
 } burin_tool_format;
 
 // Of a compiled template, or of the text of one, where nothing is rendered.
 void burin_tool_format_open(burin_tool_format *, const void *template_blob, size_t bytes);
 void burin_tool_format_close(burin_tool_format *);
 
-// How this argument of this tool stands between tags: 't' as a text, 'j' as JSON, 'e' as either.
+// The form of this argument of this tool between tags: 't' text, 'j' JSON, 'e' either.
 char burin_tool_argument_kind(const burin_tool_format *, const char *tool, size_t tool_bytes, const char *key,
                               size_t key_bytes);
 

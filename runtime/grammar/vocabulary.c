@@ -1,4 +1,4 @@
-// Trees are laid out for a walk that reads them from front to back: nodes of 12 bytes, each behind its parent.
+// Trees are laid out for a walk from front to back: nodes of 12 bytes, each after its parent.
 #include "vocabulary.h"
 
 #include <stdlib.h>
@@ -91,7 +91,8 @@ static int64_t plain_character(const uint8_t *at, int64_t n) {
 
 static burin_token_group group_of(const burin_vocabulary *v, int32_t id, uint8_t *characters) {
     const uint8_t *at = (const uint8_t *)v->texts + v->begin[id], *end = (const uint8_t *)v->texts + v->begin[id + 1];
-    bool wide = false, word = true, lower = true, ascii = false;  // the last three: behind the first character
+    // the last three: after the first character
+    bool wide = false, word = true, lower = true, ascii = false;
     for (*characters = 0; at < end; ++*characters) {
         int64_t n = plain_character(at, end - at);
         if (!n || *characters == BURIN_PLAIN_LONGEST) return BURIN_OTHER;

@@ -1,6 +1,7 @@
-// The texts of a vocabulary's tokens, in groups, and trees of their bytes in the order of a walk: all that is below a node can
-// be left out at once. Most tokens are plain texts: where a grammar has free text it makes no difference between their
-// characters, or at least between the lower letters that all but the first of them are, so that their number decides.
+// The texts of a vocabulary's tokens, in groups, and trees of their bytes in the order of a walk: a
+// whole subtree can be left out at once. Most tokens are plain texts: where a grammar has free text
+// it does not distinguish their characters, or at least not lower-case letters (all but the first
+// of most tokens), so that their length decides.
 #ifndef BURIN_VOCABULARY_H
 #define BURIN_VOCABULARY_H
 #include <stdbool.h>
@@ -29,7 +30,8 @@ typedef struct burin_token_node {
 typedef struct burin_token_tree {
     burin_token_node *nodes;
     int32_t *tokens, n_nodes, n_tokens;  // by their first bytes, of each those of few characters first
-    // In `tokens`: behind those of a first byte that have at most so many characters; 0: the first of them. None in OTHER.
+    // In `tokens`: those after tokens of a first byte with at most this many characters; 0: the
+    // first. None in OTHER.
     int32_t (*ends)[BURIN_PLAIN_LONGEST + 1];
     uint64_t *all[2];  // bits of the tokens: those that do not begin with a space, those that do
 } burin_token_tree;

@@ -1,6 +1,7 @@
-// The first rank says now and then that it is there, also while it waits for a line of a conversation: from a thread of its
-// own, which takes turns with the others in calling MPI. A rank that hears nothing for twice its patience ends the run: by then
-// the first rank would have missed anyone else.
+// The first rank sends a sign of life now and then, also while it waits for a line of a
+// conversation: from a thread of its own, which takes turns with other threads in calling MPI. A
+// rank that hears nothing for twice its patience ends the run: by then the first rank would have
+// missed anyone else.
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>

@@ -1,8 +1,9 @@
-// --over=mpi: each rank has the whole model, and computes items (lines of a file, elements of a batch) that the first rank
-// gives it. The first rank reads them, computes items itself, and between its own steps hands out new ones, and takes results:
-// in the order of items, whoever is ready first. Who does not answer for --rank-timeout seconds, or is gone, loses its items to
-// others. A rank that stops with a message ends the run when its item's turn comes: what was before it is printed, as by one
-// rank.
+// --over=mpi: each rank has the whole model, and computes items (lines of a file, elements of a
+// batch) that the first rank gives it. The first rank reads them, computes items itself, and
+// between its own steps hands out new ones, and takes results: in the order of items, whichever
+// rank is ready first. A rank without an answer for --rank-timeout seconds, or a dead one, loses
+// its items to other ranks. A rank that stops with a message ends the run when its item's turn
+// comes: earlier items are printed, as by one rank.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ typedef struct result_head {
 typedef struct other_rank {
     int given;    // items that it has
     bool silent;  // for too long: it gets no more until it answers
-    bool gone;    // says MPI
+    bool gone;    // returned by MPI
     double heard;
     int64_t computed;
 } other_rank;
@@ -75,7 +76,7 @@ static bool answers(const other_rank *o) { return !o->silent && !o->gone; }
 
 void burin_ranks_give(const void *given, size_t bytes) { burin_capture_add(&work.given, given, bytes); }
 
-// What was printed, then what was given.
+// Printed output, then handed-over results.
 static burin_result result_of_work(void) {
     burin_result r = {.printed = work.printed.n, .given = work.given.n};
     r.data = burin_allocate(1, r.printed + r.given + 1);
@@ -194,7 +195,7 @@ static void receive_from(int rank) {
         if (e && e->state != ENTRY_DONE) {
             settle(e, head.status, r), o->computed++;
         } else {
-            free(message);  // somebody else was asked for it, too
+            free(message);  // another rank was asked for it, too
         }
     }
 }
@@ -243,7 +244,7 @@ static void continue_items(void) {
     burin_capture *own = burin_capture_into(NULL);
     while (next_is_there()) {
         read_next();
-        show_results();  // what a journal has needs no room
+        show_results();  // items of the journal need no room
     }
     burin_mpi_begin();
     for (int i = 1; i < count(); i++) receive_from(i), watch(i);
@@ -256,8 +257,8 @@ static void continue_items(void) {
 
 // ---- running ----
 
-// Before a step, now and then (a look at messages may cost a turn of the CPU): the first rank goes on with the others, and
-// another may be told to end.
+// Before a step, now and then (a look at messages may cost a turn of the CPU): the first rank
+// serves all other ranks, and another rank may be told to end.
 static void before_step(struct burin_session *session, burin_rank_order order, const burin_step *s, const int32_t slots[2]) {
     static const double pause[] = {0.01, 0.001};
     double now = burin_seconds();
@@ -360,7 +361,7 @@ static void finish_before(int64_t failed) {
     work.active = false;
 }
 
-// What is in the pipe to mpirun when it is told to abort may never come out of it.
+// Output in the pipe to mpirun may be lost when it is told to abort.
 static void await_readers(void) {
     enum { MOST_LOOKS = 5000 };
     const struct timespec nap = {.tv_nsec = 1000000};

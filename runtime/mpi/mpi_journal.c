@@ -16,7 +16,7 @@ typedef struct journal_head {
     uint64_t command;
 } journal_head;
 
-// In front of a result's bytes; `check` is over what follows it, and them.
+// Before a result's bytes; `check` covers the following fields and the bytes.
 typedef struct record {
     uint64_t check;
     int64_t index;

@@ -1,6 +1,7 @@
-// --numa: on a machine with several memories (sockets) each rank runs on the CPUs beside one of them, ranks in order: its
-// threads stay there, so that what they touch first (caches, buffers, its share of the weights when the system reads it) lies
-// there too. The memories are those of /sys/devices/system/node, or of the folder in BURIN_NODES (tests).
+// --numa: on a machine with several memories (sockets) each rank runs on the CPUs of one of them,
+// ranks in order: its threads stay there, so that memory they touch first (caches, buffers, its
+// share of the weights when the system reads it) is local. The memories are those of
+// /sys/devices/system/node, or of the folder in BURIN_NODES (tests).
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,5 +1,6 @@
-// The first rank runs the program; before each step it sends the others what they need to compute the same one: rows, a
-// network's inputs, a slot to copy. The others wait for such orders, and burn no CPU where none comes.
+// The first rank runs the program; before each step it sends all other ranks the inputs of the same
+// step: rows, a network's inputs, a slot to copy. The other ranks wait for such orders, without
+// using the CPU.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -195,7 +196,7 @@ void burin_ranks_open(struct burin_session *session, const struct burin_options 
     session->step.ranks = &burin_all_ranks.ranks;
 }
 
-// ---- the others ----
+// ---- the serving ranks ----
 
 typedef struct follower {
     const burin_model *model;

@@ -1,6 +1,7 @@
-// Exchanging between ranks of one machine: through memory that they share, without messages. Each rank has a board there: a
-// count of what it has posted, and two places. It posts its columns in one of them, waits until all have posted theirs, and
-// takes them. A rank that posts again has taken what was there before: so the place before the last is free.
+// Exchanging between ranks of one machine: through shared memory, without messages. Each rank has a
+// board there: a counter of its posts, and two buffers. It posts its columns in one of them, waits
+// until all have posted theirs, and copies them. A rank that posts again has copied the earlier
+// posts: so the buffer before the last is free.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -58,7 +59,7 @@ static bool has_posted(board *b, unsigned posts, int looks) {
     return false;
 }
 
-// Where ranks have CPUs of their own the others will soon be there; else they may need this one.
+// If ranks have CPUs of their own the other ranks arrive soon; else they may need this one.
 static void await_rank(int rank, unsigned posts, int threads, burin_bytes *next) {
     board *b = shared.of[rank];
     while (next->n && !has_posted(b, posts, 1)) burin_fetch(next);

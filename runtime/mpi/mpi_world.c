@@ -93,7 +93,7 @@ int burin_await_first_rank(const int *tags, int n, int *bytes) {
     }
 }
 
-// What is never received an MPI may warn of when it ends.
+// An MPI may warn at its end of messages that were never received.
 void burin_drop_messages(void) {
     MPI_Status status;
     for (int there = 1, bytes; there;) {

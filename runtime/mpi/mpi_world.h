@@ -13,19 +13,20 @@ typedef struct burin_world {
     int64_t shares[MOST_RANKS + 1];
     char host[MOST_RANKS][HOST_BYTES];  // known to the first rank
     int64_t patience;                   // seconds
-    int here, place;                    // ranks on this machine; which of them this is
+    int here, place;                    // ranks on this machine; index of this one
     int beside;                         // ranks that run on the same CPUs, this one among them
     bool several;
     bool shares_memory;        // all ranks are on one machine, which has memory for their boards
     bool items;                // --over: ranks share items, and no steps
-    const burin_model *shows;  // -v: whose pages each rank tells when it ends; NULL: nobody asks
+    // -v: rank whose pages each rank reports when it ends; NULL: no report
+    const burin_model *shows;
 } burin_world;
 
 extern burin_world burin_all_ranks;
 
 double burin_seconds(void);
 
-// mpi_alive.c: on the first rank every call of MPI stands between these two.
+// mpi_alive.c: on the first rank every call of MPI is between these two.
 void burin_mpi_begin(void);
 void burin_mpi_end(void);
 void burin_alive_start(void);
@@ -62,5 +63,5 @@ void burin_tell_pages(const burin_model *);  // mpi_pages.c
 
 // mpi_items.c
 void burin_items_open(struct burin_session *, const burin_rank_options *);
-void burin_items_leave(int status);  // of a rank that exits: what others need of it
+void burin_items_leave(int status);  // of an exiting rank: data that other ranks need
 #endif

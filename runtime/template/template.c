@@ -149,7 +149,7 @@ static void bind_parameters(burin_render_state *r, const uint32_t *w, const buri
     }
 }
 
-// What is given beyond the parameters: varargs, kwargs and caller, where the body reads them.
+// Arguments beyond the parameters: varargs, kwargs and caller, if the body reads them.
 static void bind_others(burin_render_state *r, const uint32_t *w, const burin_arguments *a) {
     burin_value macro = burin_string_number(r, w[0]), more = burin_list_new(r, BURIN_TUPLE, 0), named = burin_dict_new(r);
     burin_value caller = burin_undefined("caller", 6);
@@ -295,7 +295,7 @@ static void bind_token(burin_render_state *r, const char *name, const char *text
     if (text || own) bind_name(r, r->scope, name, text ? burin_string_of(text, strlen(text)) : burin_string_number(r, own - 1));
 }
 
-// A list of messages, or an object; what an object lacks is none, as transformers passes it.
+// A list of messages, or an object; missing fields are none, as transformers passes them.
 static void bind_input(burin_render_state *r) {
     static const char *const names[] = {"messages", "tools", "documents", "add_generation_prompt"};
     burin_value input = burin_json_read(r, r->out->json_name, r->out->json, r->out->json_bytes);

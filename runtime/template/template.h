@@ -1,12 +1,14 @@
-// Chat templates: burin parses one into a tree of words (compiler/frontend/template), which is rendered in place. The
-// language is Jinja as Hugging Face's transformers sets it up: trim_blocks, lstrip_blocks, immutable, loop controls, tojson
-// without escapes, raise_exception, strftime_now.
+// Chat templates: burin parses one into a tree of words (compiler/frontend/template), which is
+// rendered in place. The language is Jinja as Hugging Face's transformers configures it:
+// trim_blocks, lstrip_blocks, immutable, loop controls, tojson without escapes, raise_exception,
+// strftime_now.
 //
 //     burin_rendering r = {.template_blob = blob, .json = messages, .json_bytes = n, .memory = memory, .memory_bytes = bytes};
-//     if (!burin_render(&r)) puts(r.error);     // else r.text, r.marks, r.bytes: they lie in the memory
+//     if (!burin_render(&r)) puts(r.error);     // else r.text, r.marks, r.bytes: they point into the memory
 //
-// A rendering allocates nothing, keeps nothing, and ends: memory, steps and depth are bounded whatever template and messages
-// are. A byte of the text is marked when it comes from the messages: special tokens in it are text (burin_encoding.marks).
+// A rendering allocates nothing, keeps nothing, and ends: memory, steps and depth are bounded for
+// any template and messages. A byte of the text is marked if it comes from the messages: special
+// tokens in it are text (burin_encoding.marks).
 #ifndef BURIN_TEMPLATE_H
 #define BURIN_TEMPLATE_H
 #include <stdbool.h>
@@ -43,7 +45,7 @@ typedef struct burin_message_reader {
     size_t memory_bytes;
 } burin_message_reader;
 
-// False: `error`, of `room` bytes, says what is wrong, also when some messages were added.
+// False: `error`, of `room` bytes, has the reason, also if some messages were added.
 bool burin_read_messages(const burin_message_reader *, const char *name, const char *json, size_t bytes, char *error,
                          size_t room);
 
@@ -61,7 +63,8 @@ typedef struct burin_template {
     uint32_t strings, n_strings;  // offset of pairs of words: offset from the blob's start, bytes
 } burin_template;
 
-// Operands: s a string, e an expression, t a target, b a body; n and then n of what follows in brackets.
+// Operands: s a string, e an expression, t a target, b a body; n and then n times the bracket's
+// contents.
 typedef enum burin_template_op {
     BURIN_T_NONE,
     BURIN_T_TRUE,
@@ -95,7 +98,7 @@ typedef enum burin_template_op {
     BURIN_T_COMPARE,      // e, n [comparison e]
     BURIN_T_CHOOSE,       // condition, then, else
     BURIN_T_MACRO,        // s, b, burin_macro_use, n [s, default]
-    BURIN_T_CAPTURE,      // b: what it prints, as a string
+    BURIN_T_CAPTURE,      // b: its output, as a string
     BURIN_T_UNPACK,       // e: as an argument, all its items
     BURIN_T_BLOCK,        // n [statement]
     BURIN_T_TEXT,         // s
@@ -115,7 +118,7 @@ typedef enum burin_template_op {
 // In place of an argument's name: the value is a dictionary of arguments with names.
 enum { BURIN_T_UNPACKED = -1 };
 
-// Names that a macro's body reads, and so what it takes beyond its parameters.
+// Names that a macro's body reads, and so its arguments beyond its parameters.
 enum burin_macro_use { BURIN_T_VARARGS = 1, BURIN_T_KWARGS = 2, BURIN_T_CALLER = 4 };
 
 typedef enum burin_comparison {

@@ -98,7 +98,7 @@ static void add_case(burin_render_state *r, uint32_t code, bool upper, bool mark
     burin_text_code(r, upper ? burin_upper(code) : burin_lower(code), marked);
 }
 
-// Behind what the filter `title` begins a word.
+// After these characters a word begins for the filter `title`.
 static bool begins_word(uint32_t code) { return burin_is_blank(code) || (code && code < 0x80 && strchr("-({[<", (int)code)); }
 
 burin_value burin_change_case(burin_render_state *r, burin_value s, const char *how) {
@@ -140,7 +140,7 @@ static bool is_stripped(burin_value characters, const char *at, size_t n) {
     return burin_is_blank(burin_character(&from, at + n));
 }
 
-// Steps that it takes to decide whether so many bytes are stripped.
+// Steps to decide whether this many bytes are stripped.
 static size_t strip_steps(burin_value characters, size_t bytes) {
     return characters.kind == BURIN_STRING ? bytes * (1 + characters.length / 32) : bytes / 4;
 }

@@ -167,7 +167,7 @@ static brace_format read_brace_format(burin_render_state *r, burin_value text) {
     return f;
 }
 
-enum { BRACE_DIGITS = 512 };  // the largest double and 99 digits behind its point
+enum { BRACE_DIGITS = 512 };  // the largest double and 99 digits after its point
 
 // A number without its sign.
 static void brace_digits(burin_render_state *r, const brace_format *f, burin_value v, char out[BRACE_DIGITS]) {
@@ -201,7 +201,7 @@ static void add_fill(burin_render_state *r, burin_value fill, int64_t times) {
     for (; times > 0; times--) burin_text_add(r, fill.text, fill.length);
 }
 
-// `prefix` stands in front of the fill with '='.
+// `prefix` comes before the fill with '='.
 static burin_value padded_braces(burin_render_state *r, const brace_format *f, const char *prefix, burin_value body,
                                  char align) {
     int64_t room = f->width - burin_count_characters(body) - (int64_t)strlen(prefix);
@@ -250,7 +250,7 @@ static burin_value brace_text(burin_render_state *r, burin_value v, burin_value 
     return padded_braces(r, &f, "", v, !f.align || f.align == '0' ? '<' : f.align);
 }
 
-// name.attribute[item]: `at` is behind the name.
+// name.attribute[item]: `at` is after the name.
 static burin_value brace_parts(burin_render_state *r, burin_value of, burin_value path) {
     for (size_t at = 0, end; at < path.length; at = end) {
         bool item = path.text[at] == '[';

@@ -143,7 +143,8 @@ static burin_value json_read_list(json_reader *j) {
     return list;
 }
 
-// Roles stand between parts of special tokens in some templates ("<|" + role + "|>"), and cannot be one.
+// Roles are between parts of special tokens in some templates ("<|" + role + "|>"), and cannot be
+// one.
 static void unmark_role(burin_render_state *r, burin_value key, burin_value role) {
     if (!burin_is_text(key, "role") || role.kind != BURIN_STRING) return;
     for (uint32_t i = 0; i < role.length; i++)

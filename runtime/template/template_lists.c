@@ -8,7 +8,7 @@
 // ------------------------------------------------------------------------------------------------------------------- sorting
 typedef struct sorting {
     burin_render_state *r;
-    burin_value attribute;  // what is compared of an item; not a string: the item itself
+    burin_value attribute;  // compared value of an item; not a string: the item itself
     bool with_case;
 } sorting;
 
@@ -157,7 +157,7 @@ static burin_arguments rest_of(const burin_value *a, uint32_t from) {
                              .named = a[1].dict->pairs};
 }
 
-// Of what is empty, also of none, nothing is chosen.
+// From an empty value, also from none, nothing is selected.
 static burin_value items_if_any(burin_render_state *r, burin_value of) {
     return burin_truth(of) ? burin_items(r, of) : burin_list_new(r, BURIN_LIST, 0);
 }
@@ -178,7 +178,7 @@ FILTER(filter_map) {
     return out;
 }
 
-// Items whose test says `wanted`; with an attribute, the first argument, its value is tested.
+// Items whose test gives `wanted`; with an attribute, the first argument, its value is tested.
 static burin_value chosen(burin_render_state *r, burin_value of, const burin_value *a, bool wanted, bool attribute) {
     burin_value out = burin_list_new(r, BURIN_LIST, 0), items = items_if_any(r, of);
     const burin_list *given = a[0].list;
@@ -265,7 +265,8 @@ FILTER(filter_batch) {
     return out;
 }
 
-// So many lists; the first ones have one item more where they do not come out even, and the others are filled.
+// The number of lists; the first ones have one item more if they are uneven, and the others are
+// filled.
 FILTER(filter_slice) {
     enum { MOST_SLICES = 1000 };
     burin_value items = burin_items(r, of), out = burin_list_new(r, BURIN_LIST, 0);

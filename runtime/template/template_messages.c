@@ -20,7 +20,7 @@ static bool template_has(burin_render_state *r, const char *word, bool as_part) 
     return false;
 }
 
-// The joined texts of a list of parts; undefined if one of them is no text.
+// The joined texts of a list of parts; undefined if a part is no text.
 burin_value burin_join_parts(burin_render_state *r, burin_value content) {
     burin_value joined = BURIN_LITERAL(""), none = burin_undefined("a part without text", 19);
     for (uint32_t i = 0; i < content.list->n; i++) {

@@ -256,7 +256,7 @@ METHOD(string_ljust) { return pad(r, of, a[0], a[1], of.length); }
 METHOD(string_rjust) { return pad(r, of, a[0], a[1], 0); }
 METHOD(string_zfill) { return pad(r, of, a[0], BURIN_LITERAL("0"), of.length && strchr("+-", *of.text) ? 1 : 0); }
 
-// -------------------------------------------------------------------------------------------------------------- what they are
+// -------------------------------------------------------------------------------------------------------------- table
 static bool all_are(burin_render_state *r, burin_value of, bool (*is)(uint32_t)) {
     const char *at = of.text, *end = at + of.length;
     burin_render_step(r, of.length);

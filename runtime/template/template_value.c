@@ -204,7 +204,7 @@ burin_value burin_printed_as(burin_value v) {
     return text.kind == BURIN_STRING ? text : v;
 }
 
-// -1, 0 or 1: below all integers of 64 bits, one of them, above.
+// -1, 0 or 1: below all 64-bit integers, one of them, above.
 static int size_class(burin_value v) { return v.kind != BURIN_BIG ? 0 : *v.text == '-' ? -1 : 1; }
 
 static int order_integers(burin_value a, burin_value b) {
@@ -413,7 +413,8 @@ void burin_mark_string(burin_render_state *r, burin_value s, bool marked) {
     if (s.length) memset((char *)(uintptr_t)s.text + (r->strings_end - r->strings), marked, s.length);
 }
 
-// What ends where free memory begins grows in place: joining in a loop costs what is added.
+// A value that ends where free memory begins grows in place: joining in a loop costs only the added
+// bytes.
 burin_value burin_join_two(burin_render_state *r, burin_value a, burin_value b) {
     size_t begin = burin_text_begin(r);
     if (!b.length || !a.length) return b.length ? b : a;

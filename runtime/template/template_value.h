@@ -1,5 +1,6 @@
-// The values of a template while it is rendered, and the memory they lie in: one block, from the front values, at the back the
-// bytes of strings with a mark for each. Nothing is released before the rendering ends.
+// The values of a template while it is rendered, and their memory: one block, with values from the
+// front and the bytes of strings at the back, with a mark for each. Nothing is released before the
+// rendering ends.
 #ifndef BURIN_TEMPLATE_VALUE_H
 #define BURIN_TEMPLATE_VALUE_H
 #include <setjmp.h>
@@ -29,8 +30,10 @@ typedef enum burin_value_kind {
 typedef struct burin_value {
     uint8_t kind;     // burin_value_kind
     bool safe;        // a string whose HTML is escaped already (Markup)
-    uint8_t of;       // of what is undefined: the kind of the value that has none of this name; BURIN_UNDEFINED: a variable
-    uint32_t length;  // bytes of a string; of what is undefined, those of its name
+    // of an undefined value: the kind of the value that lacks this name; BURIN_UNDEFINED: a
+    // variable
+    uint8_t of;
+    uint32_t length;  // bytes of a string; of an undefined value those of its name
     union {
         int64_t integer;  // also of a boolean
         double real;
@@ -90,11 +93,11 @@ typedef struct burin_method {
 } burin_method;
 
 typedef struct burin_object {
-    burin_value items;  // of a cycler: what it goes through; of a joiner: its separator
+    burin_value items;  // of a cycler: its values; of a joiner: its separator
     uint32_t at;
 } burin_object;
 
-typedef struct burin_piece {  // of what is printed
+typedef struct burin_piece {  // of the output
     burin_value string;
     struct burin_piece *next;
 } burin_piece;
@@ -116,7 +119,8 @@ typedef struct burin_render_state {
     const burin_template *program;
     const uint32_t *words;
     char *objects, *objects_end;         // free room
-    char *strings, *free, *strings_end;  // the bytes of strings; the mark of a byte is strings_end - strings behind it
+    // the bytes of strings; the mark of a byte is strings_end - strings after it
+    char *strings, *free, *strings_end;
     burin_sink sink;
     burin_scope *scope;
     uint32_t place;  // of the node that is looked at
@@ -124,7 +128,7 @@ typedef struct burin_render_state {
     jmp_buf stop;
 } burin_render_state;
 
-// Ends the rendering with a message, in front of which stands the place in the template.
+// Ends the rendering with a message that begins with the location in the template.
 _Noreturn void burin_render_fail(burin_render_state *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void burin_render_divide(burin_render_state *);  // the memory of a new rendering
 void burin_render_step(burin_render_state *, size_t steps);
@@ -142,7 +146,7 @@ burin_value burin_integer(int64_t);
 burin_value burin_real(double);
 burin_value burin_big(burin_render_state *, const char *digits, size_t n);  // "-123": an integer of any size
 burin_value burin_string_of(const char *text, size_t bytes);             // not copied
-burin_value burin_slice(burin_value string, size_t from, size_t bytes);  // keeps what the string is
+burin_value burin_slice(burin_value string, size_t from, size_t bytes);  // keeps the string's kind
 burin_value burin_list_new(burin_render_state *, burin_value_kind, uint32_t capacity);
 void burin_list_add(burin_render_state *, burin_value list, burin_value);
 burin_value burin_dict_new(burin_render_state *);
@@ -158,7 +162,8 @@ bool burin_equal(burin_render_state *, burin_value, burin_value);
 int burin_order(burin_render_state *, burin_value, burin_value);  // < 0, 0, > 0; fails where there is no order
 bool burin_contains(burin_render_state *, burin_value all, burin_value item);
 int64_t burin_length(burin_render_state *, burin_value);     // fails where there is none
-burin_value burin_items(burin_render_state *, burin_value);  // what a loop goes through, as a list; fails likewise
+// the values of a loop, as a list; fails in the same way
+burin_value burin_items(burin_render_state *, burin_value);
 bool burin_is_iterable(burin_value);
 
 // ---- building one string: nothing else makes strings meanwhile ----
@@ -177,7 +182,7 @@ burin_value *burin_find_variable(burin_render_state *, uint32_t name);       // 
 void burin_text_value(burin_render_state *, burin_value);  // str(): adds to the string that is being built
 void burin_text_repr(burin_render_state *, burin_value);
 void burin_text_escaped(burin_render_state *, burin_value string);  // & < > ' "
-burin_value burin_string(burin_render_state *, burin_value);        // str(), a string stays what it is
+burin_value burin_string(burin_render_state *, burin_value);        // str(); a string is unchanged
 burin_value burin_escape_html(burin_render_state *, burin_value);   // a safe string
 const char *burin_number_text(burin_value, char out[64]);
 

@@ -6,7 +6,7 @@
 #include "engine/program.h"
 #include "tokenizer.h"
 
-// Does a network read texts? Its program does what its card says (engine/card.h), or embeds them.
+// Returns true if a network reads texts: its program has a card (engine/card.h), or embeds them.
 static inline bool burin_reads_texts(const burin_model *m) {
     return m->net && m->net->tokens >= 0 && (m->net->embedding >= 0 || m->template_bytes);
 }
@@ -26,8 +26,8 @@ static inline size_t burin_encode_prompt(const void *blob, const burin_encoding 
     return burin_encode(blob, &whole);
 }
 
-// How many of n ids are left of a text to embed, of which `capacity` may be in `ids`: one longer than the model's is cut, what
-// the tokenizer puts behind a text stays. Other models do not cut.
+// The number of n ids that remain of a text to embed, of which `capacity` may be in `ids`: a text
+// beyond the model's limit is cut, tokens that the tokenizer appends stay. Other models do not cut.
 static inline size_t burin_cut_ids(const burin_model *model, const void *blob, int32_t *ids, size_t capacity, size_t n) {
     const burin_tokenizer *t = blob;
     if (!burin_reads_texts(model)) return n;

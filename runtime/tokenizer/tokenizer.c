@@ -65,7 +65,7 @@ static bool starts_with(burin_span s, const void *bytes, size_t n) {
     return (size_t)(s.end - s.begin) >= n && !memcmp(s.begin, bytes, n);
 }
 
-// Passes on a piece of the copy of what stood at `from`; copies of later steps come behind it.
+// Passes on a part of the copy of the text at `from`; copies of later steps follow.
 static void pass_copy(Cutter *c, const uint8_t *from, burin_span piece, uint8_t *behind) {
     Encoder *e = c->encoder;
     uint8_t *copy = e->copy;
@@ -154,8 +154,8 @@ static uint32_t added_here(const burin_tokenizer *t, burin_section list, burin_s
 
 static void encode_between(Encoder *e, burin_span s, bool normalized);
 
-// Is the special token from `begin` to `end` somebody else's text? What was normalized has lost its bytes' marks, and keeps
-// those of the whole piece.
+// Returns true if the special token from `begin` to `end` comes from a message. Normalized text has
+// lost its bytes' marks, and keeps those of the whole piece.
 static bool is_marked(const Encoder *e, const uint8_t *begin, const uint8_t *end) {
     const uint8_t *text = (const uint8_t *)e->out->text;
     if (!e->out->marks) return false;
@@ -163,7 +163,7 @@ static bool is_marked(const Encoder *e, const uint8_t *begin, const uint8_t *end
     return memchr(e->out->marks + (begin - text), 1, (size_t)(end - begin));
 }
 
-// Is an added token from `begin` to `end` beside a character of a word?
+// Returns true if an added token from `begin` to `end` touches a character of a word.
 static bool inside_word(const burin_tokenizer *t, burin_span s, const uint8_t *begin, const uint8_t *end) {
     const burin_matcher m = {.tokenizer = t, .piece = s};
     uint32_t code;
@@ -198,7 +198,7 @@ static void encode_added(Encoder *e, burin_span s, burin_section list, bool norm
     encode_between(e, (burin_span){from, s.end}, normalized);
 }
 
-// Emits a code in front of a text, and returns what follows it.
+// Emits a code at the start of a text, and returns the rest.
 static burin_span behind_code(Encoder *e, burin_span s) {
     if (!starts_with(s, ">>", 2)) return s;
     for (const uint8_t *end = s.begin + 4; end <= s.end; end++) {
@@ -232,7 +232,7 @@ static void emit_all(Encoder *e, burin_section ids) {
     for (uint32_t i = 0; i < ids.count; i++) emit(e, (uint32_t)list[i]);
 }
 
-// Cuts what follows the first `begin` ids so that `around` more fit, as long as all of it is there.
+// Cuts the ids after the first `begin` so that `around` more fit, if all of them are there.
 static void truncate_ids(Encoder *e, size_t begin, size_t around) {
     const burin_tokenizer *t = e->t;
     size_t most = t->most_ids > around ? t->most_ids - around : 0, n = e->n - begin;
@@ -301,7 +301,8 @@ static uint8_t byte_of(const burin_tokenizer *t, uint32_t id) {
     return (uint8_t)(byte_of_digit(text[3]) << 4 | byte_of_digit(text[4]));
 }
 
-// Writes the text without the characters to strip at the start; those that may be at the end wait for what follows.
+// Writes the text without the characters to strip at the start; those that may be at the end wait
+// for later text.
 static size_t write_stripped(const burin_tokenizer *t, burin_decoder *d, burin_span s, uint8_t *to) {
     const uint8_t *strip = burin_at(t, t->strip), *begin = to;
     size_t n = t->strip.count;

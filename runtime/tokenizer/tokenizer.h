@@ -1,17 +1,18 @@
 // The tokenizer in a program: text to ids and back, read in place from a blob that burin compiled
-// (compiler/frontend/tokenizer). It allocates nothing and keeps no state beyond what the caller passes; it needs only memcpy
-// and friends.
+// (compiler/frontend/tokenizer). It allocates nothing and keeps no state beyond what the caller
+// passes; it needs only memcpy and friends.
 //
-//     void *memory = malloc(burin_encode_memory(blob, bytes));  // SIZE_MAX: no machine has so much
+//     void *memory = malloc(burin_encode_memory(blob, bytes));  // SIZE_MAX: too much for any machine
 //     burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = n, .memory = memory};
-//     size_t n_ids = burin_encode(blob, &e);          // may be more than the capacity: then only so many are written,
-//                                                     // and a text that is to be cut may be whole
+//     size_t n_ids = burin_encode(blob, &e);          // may exceed the capacity: then only `capacity` are written,
+//                                                     // and a text to be cut may be whole
 //
 //     burin_decoder d = {0};                          // one a text: feed it the prompt's tokens too
 //     size_t n = burin_decode(blob, &d, id, buffer);  // at most burin_decode_max(blob) bytes, perhaps part of a character
 //     size_t whole = burin_utf8_whole(pending, n_pending);
 //
-// A text is bytes. What is not UTF-8 is never an error: byte-level vocabularies encode it as it is, others as unknown.
+// A text is bytes. Invalid UTF-8 is never an error: byte-level vocabularies encode it literally,
+// others as unknown.
 #ifndef BURIN_TOKENIZER_H
 #define BURIN_TOKENIZER_H
 #include <stdbool.h>
@@ -26,10 +27,11 @@
 typedef struct burin_encoding {
     const char *text;
     size_t bytes;
-    bool special;          // add what the tokenizer puts around a text (BOS, [CLS] ... [SEP])
+    bool special;          // add the tokens around a text (BOS, [CLS] ... [SEP])
     bool plain;            // special tokens written in the text are text
-    bool pad;              // with what a tokenizer.json pads with, which no model is to read as text
-    bool whole;            // not cut, whatever a tokenizer.json says
+    // with the padding of a tokenizer.json, which no model should read as text
+    bool pad;
+    bool whole;            // not cut, even if a tokenizer.json has truncation
     const uint8_t *marks;  // [bytes] or NULL; 1: a special token that has this byte is text (template.h)
     int32_t *ids;
     size_t capacity;
@@ -41,7 +43,7 @@ BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *);
 
 typedef struct burin_decoder {
     bool started;         // a token was decoded
-    bool space;           // a word has ended: a space stands before what follows
+    bool space;           // a word has ended: a space precedes the next one
     bool byte;            // the last token was a byte
     uint8_t taken, held;  // how often the character to strip was taken at the start; how often it waits at the end
 } burin_decoder;
@@ -54,7 +56,8 @@ BURIN_LINKAGE bool burin_token_is_special(const void *blob, int32_t id);
 BURIN_LINKAGE int32_t burin_token_find(const void *blob, const char *text, size_t bytes);  // -1 when absent
 BURIN_LINKAGE int32_t burin_tokenizer_size(const void *blob);                              // ids are below this
 BURIN_LINKAGE int32_t burin_tokenizer_bos(const void *blob);                               // what `special` puts first, or -1
-BURIN_LINKAGE size_t burin_utf8_whole(const char *bytes, size_t n);  // how many of them are whole characters
+// bytes of them in whole characters
+BURIN_LINKAGE size_t burin_utf8_whole(const char *bytes, size_t n);
 
 // ------------------------------------------------------------------------------------------------------- layout of the blob
 // Little-endian. A section is an offset from the blob's start, 8-aligned, and a count of elements.
@@ -83,7 +86,7 @@ enum {                             // burin_tokenizer.flags
     BURIN_PADS = 1 << 8,
     BURIN_PADS_LEFT = 1 << 9,
     BURIN_FLOAT_SCORES = 1 << 10,
-    BURIN_LEADING_CODE = 1 << 11,  // ">>fra<<" in front of a text is one token, or unknown
+    BURIN_LEADING_CODE = 1 << 11,  // ">>fra<<" at the start of a text is one token, or unknown
     BURIN_SPLITS_SPECIAL = 1 << 12,  // special tokens in a text are text
     BURIN_AFFIX_BEHIND = 1 << 5,   // BPE over characters: the affix is of a word's last one; else of all but its first
 };
@@ -94,10 +97,10 @@ enum {
     BURIN_TOKEN_LSTRIP = 4,
     BURIN_TOKEN_RSTRIP = 8,      // with the kind: takes the white space beside it
     BURIN_TOKEN_SINGLE = 16,     // only where no character of a word is beside it
-    BURIN_TOKEN_ENDS_WORD = 32,  // decoded: a space stands before what follows
+    BURIN_TOKEN_ENDS_WORD = 32,  // decoded: a space precedes the next token
 };
 
-typedef struct burin_decoded {  // what a token becomes, and what it becomes as the first of a text
+typedef struct burin_decoded {  // text of a token, and its text as the first of a text
     uint32_t offset, length, first_offset, first_length;
 } burin_decoded;
 
@@ -112,12 +115,16 @@ typedef struct burin_set {  // of code points
 
 typedef enum {
     BURIN_MATCH_SET,       // min to max times b characters of a set; a: burin_manner
-    BURIN_MATCH_SPLIT,     // goes on at a, or else at b; min: the number of a loop that begins here, or 0
-    BURIN_MATCH_AGAIN,     // goes on at a, where loop min begins; at b if that has been tried from here
-    BURIN_MATCH_JUMP,      // goes on at a
-    BURIN_MATCH_ATOMIC,    // what follows up to DONE must match, and is never given back; then goes on at a
-    BURIN_MATCH_LOOK,      // what follows up to DONE must match (b: must not) without being taken; then goes on at a
-    BURIN_MATCH_BEHIND,    // likewise, what stands in front: min characters
+    // continues at a, or else at b; min: the number of a loop that begins here, or 0
+    BURIN_MATCH_SPLIT,
+    // continues at a, where loop min begins; at b if that has been tried from here
+    BURIN_MATCH_AGAIN,
+    BURIN_MATCH_JUMP,      // continues at a
+    // the part up to DONE must match, and is never given back; then continues at a
+    BURIN_MATCH_ATOMIC,
+    // the part up to DONE must match (b: must not) without being consumed; then continues at a
+    BURIN_MATCH_LOOK,
+    BURIN_MATCH_BEHIND,    // the same before this position: min characters
     BURIN_MATCH_START,     // the piece's start
     BURIN_MATCH_END,       // the piece's end
     BURIN_MATCH_BOUNDARY,  // a character of a set on one side, none on the other (b: not so)
@@ -136,7 +143,7 @@ typedef enum {                // pre-tokenization: each step cuts every piece of
     BURIN_STEP_PREFIX_SPACE,  // a space in front unless there is one
     BURIN_STEP_METASPACE,  // spaces become `code`; a: one is put in front (0 never, 1 first piece of a text, 2 always); b: cut
     BURIN_STEP_BYTES,      // from here on each byte is one character: the one that GPT-2 writes for it
-    BURIN_STEP_WRITE_BYTES,  // likewise, and the model sees that character
+    BURIN_STEP_WRITE_BYTES,  // the same, and the model sees that character
 } burin_step_kind;
 
 typedef enum { BURIN_ISOLATED, BURIN_REMOVED, BURIN_WITH_PREVIOUS, BURIN_WITH_NEXT, BURIN_CONTIGUOUS } burin_behaviour;
@@ -157,7 +164,8 @@ typedef enum {                  // normalization of the text between added token
     BURIN_NORMALIZE_CHARSMAP,   // SentencePiece's precompiled table; set: marks, b: the set that carries none
     BURIN_NORMALIZE_REMOVE,     // the characters of a set
     BURIN_NORMALIZE_APART,      // a space on both sides of every character of a set (BERT's CJK)
-    BURIN_NORMALIZE_LONGEST,    // likewise, as SentencePiece itself reads it: the longest key at each place
+    // the same in SentencePiece's own way: the longest key at each position
+    BURIN_NORMALIZE_LONGEST,
     BURIN_NORMALIZE_BYTES,      // bytes become the characters that GPT-2 writes for them
 } burin_normalize_kind;
 
@@ -190,20 +198,22 @@ typedef struct burin_tokenizer {
     burin_section decoded_text;        // bytes
     burin_section strip;               // bytes of the character that is stripped from a decoded text
     uint32_t strip_start, strip_stop;  // so often at most
-    burin_section slots;               // uint32_t id + 1 by hash of the text; a power of two of them
+    // uint32_t id + 1 by hash of the text; a power of two entries
+    burin_section slots;
     burin_section merges, merge_slots;
     burin_section byte_ids;          // int32_t [256], and [256] more for a word's last byte
     burin_section scores;            // double: of tokens, the last for unknown characters
     burin_section sorted;            // uint32_t ids in order of their bytes
-    burin_section added;             // uint32_t ids of the tokens looked for in the text before anything else, likewise
+    burin_section added;             // uint32_t ids of the tokens cut out of the text first
     burin_section added_normalized;  // after normalization
-    burin_section aliases;           // uint32_t: what entries from `size` up stand for: pieces without an id, other texts
+    // uint32_t: meaning of entries from `size` up: pieces without an id, other texts
+    burin_section aliases;
     burin_section sets, expansions;  // burin_set, uint32_t
     burin_section normalizers, pretokenizers;
     burin_section before, after;    // int32_t: what `special` adds
     burin_section pair;             // burin_pair_item: two texts as one; none: they are not put together
-    uint32_t most_ids;              // a text is cut to so many, `before` and `after` among them
-    uint32_t pad_to, pad_multiple;  // it is padded to at least so many, and to a multiple (0: any)
+    uint32_t most_ids;              // maximum tokens of a text, `before` and `after` included
+    uint32_t pad_to, pad_multiple;  // padded to at least this many, and to a multiple (0: any)
     int32_t pad_id;
     burin_section affix;  // bytes of the prefix inside a word, or of a word's suffix
     uint32_t words;       // the set of characters of words

@@ -1,4 +1,5 @@
-// Characters, sets of them, and patterns: what runtime/tokenizer/tokenizer.c and the compiler of its blob share.
+// Characters, sets of them, and patterns: shared by runtime/tokenizer/tokenizer.c and the compiler
+// of its blob.
 #ifndef BURIN_TOKENIZER_TEXT_H
 #define BURIN_TOKENIZER_TEXT_H
 #include <string.h>
@@ -82,7 +83,7 @@ static inline bool burin_set_has(const burin_tokenizer *t, uint32_t set, uint32_
 }
 
 // ------------------------------------------------------------------------------------------------------------------ patterns
-typedef struct burin_way {  // where matching goes on when what was tried fails
+typedef struct burin_way {  // resume point after a failed attempt
     uint32_t pc, at, n;     // n: of how many a set has taken here, or ONE_WAY
 } burin_way;
 
@@ -131,7 +132,7 @@ static inline const uint8_t *burin_previous(const burin_matcher *m, const uint8_
     return p - 1;
 }
 
-// The end of b characters of the set; NULL when here are not so many.
+// The end of b characters of the set; NULL if there are fewer.
 static inline const uint8_t *burin_set_here(const burin_matcher *m, const burin_match *i, const uint8_t *at) {
     uint32_t code;
     for (int n = 0; n < i->b; n++) {
@@ -202,8 +203,9 @@ static inline const uint8_t *burin_split(burin_matcher *m, uint32_t *pc, const u
     return at;
 }
 
-// Returns false if the instruction was tried at this place before, which failed or is under way. A pattern can fail in as many
-// ways as it has paths, so a search that takes long marks what it tries: then it ends after instructions times places.
+// Returns false if the instruction was already tried at this position: it failed or is in progress.
+// A pattern can fail in as many ways as it has paths, so a long search marks its attempts: then it
+// ends after instructions times positions.
 static inline bool burin_untried(burin_matcher *m, uint32_t pc, const uint8_t *at) {
     if (m->steps < BURIN_FREE_STEPS) return ++m->steps;
     uint32_t place = (uint32_t)(at - m->piece.begin);

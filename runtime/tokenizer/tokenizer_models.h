@@ -31,13 +31,13 @@ typedef struct Encoder {
     size_t n;              // ids so far, also those beyond the capacity
     const uint8_t *first;  // where the text begins, after normalization
     NormalizeMemory normalizing;
-    uint8_t *copy;  // steps write their copies of a piece here, one behind the other
+    uint8_t *copy;  // copies of a piece by the steps, one after the other
     Symbol *symbols;
     Candidate *heap;
     uint32_t n_heap;
     Step *steps;
     bool after_unknown;  // the last id was unknown, in this piece
-    bool piece_marked;   // what is between added tokens here has marked bytes
+    bool piece_marked;   // text between added tokens here has marked bytes
 } Encoder;
 
 static void emit(Encoder *e, uint32_t id) {
@@ -45,7 +45,7 @@ static void emit(Encoder *e, uint32_t id) {
     e->n++;
 }
 
-// The token that an entry of the vocabulary stands for.
+// The token of a vocabulary entry.
 static inline uint32_t token_of(const burin_tokenizer *t, uint32_t id) {
     return id < (uint32_t)t->size ? id : ((const uint32_t *)burin_at(t, t->aliases))[id - (uint32_t)t->size];
 }
@@ -168,8 +168,9 @@ static uint32_t flush_unknown(Encoder *e, uint32_t n) {
     return waits ? add_symbol(e, n, (uint32_t)e->t->unknown) : n;
 }
 
-// A character without a token: its bytes, or the unknown token (one for a row of them when fused), or nothing. As in Hugging
-// Face's, the unknown token waits for a character that has one: bytes do not end the row, and stand in front of it.
+// A character without a token: its bytes, or the unknown token (one for a run of them when fused),
+// or nothing. As in Hugging Face's library, the unknown token waits for a character that has one:
+// bytes do not end the run, and come before it.
 static uint32_t add_unknown(Encoder *e, uint32_t n, burin_span character) {
     const int32_t *ids = burin_at(e->t, e->t->byte_ids);
     if (bytes_have_tokens(e, character)) {
@@ -183,7 +184,8 @@ static uint32_t add_unknown(Encoder *e, uint32_t n, burin_span character) {
 
 static uint32_t add_known(Encoder *e, uint32_t n, uint32_t id) { return add_symbol(e, flush_unknown(e, n), id); }
 
-// A character of a word as the vocabulary has it: with the affix in front inside a word, or behind at its end.
+// A character of a word in the vocabulary's form: with the affix before it inside a word, or after
+// it at the end.
 static burin_span with_affix(const burin_tokenizer *t, burin_span c, burin_span word, uint8_t *buffer) {
     size_t n = (size_t)(c.end - c.begin), affix = t->affix.count;
     bool behind = t->flags & BURIN_AFFIX_BEHIND;
@@ -250,7 +252,7 @@ static uint32_t first_not_below(const burin_tokenizer *t, const uint32_t *ids, P
     return p.low;
 }
 
-// False when no token goes on so. *id is the token that ends here, or ABSENT.
+// False if no token continues this way. *id is the token that ends here, or ABSENT.
 static bool narrow(const burin_tokenizer *t, const uint32_t *ids, Prefix *p, uint8_t byte, uint32_t *id) {
     uint32_t low = first_not_below(t, ids, *p, byte);
     p->high = first_not_below(t, ids, (Prefix){low, p->high, p->depth}, byte + 1);
@@ -259,7 +261,8 @@ static bool narrow(const burin_tokenizer *t, const uint32_t *ids, Prefix *p, uin
     return p->low < p->high;
 }
 
-// The longest token that the span begins with, of those that have the prefix before it. Returns its end, or NULL.
+// The longest token at the start of the span, among those with the prefix before it. Returns its
+// end, or NULL.
 static const uint8_t *longest_token(const Encoder *e, Prefix p, burin_span s, uint32_t *longest) {
     const uint32_t *ids = burin_at(e->t, e->t->sorted);
     const uint8_t *end = NULL;
@@ -322,7 +325,7 @@ static void reach_from(Encoder *e, burin_span s, uint32_t begin, uint32_t charac
 
 static bool is_unknown(const burin_tokenizer *t, uint32_t id) { return id == ABSENT || (int32_t)id == t->unknown; }
 
-// What is unknown becomes its bytes, if all of them have tokens.
+// An unknown character becomes its bytes, if all of them have tokens.
 static void emit_unigram(Encoder *e, burin_span piece, uint32_t id) {
     const int32_t *ids = burin_at(e->t, e->t->byte_ids);
     if (is_unknown(e->t, id)) id = find_visible(e, piece);

@@ -11,7 +11,7 @@ typedef struct Normalizing {
     const burin_normalizer *step;
     burin_match_memory memory;
     uint8_t *out, *start;
-    bool moved;  // what the text began with is gone, the second character or a later one is the first now
+    bool moved;  // the original beginning is gone, a later character is the first now
     struct {
         uint32_t code, combining;
     } run[MAX_RUN];  // a starter and the combining characters after it
@@ -120,7 +120,7 @@ static void compose_code(Normalizing *z, uint32_t code) {
     z->run[z->n_run].code = code, z->run[z->n_run++].combining = combining;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- the others
+// ----------------------------------------------------------------------------------------------------------------- other steps
 static void map_code(Normalizing *z, uint32_t code) {
     const uint32_t *expansions = burin_at(z->t, z->t->expansions);
     const burin_mapping *m = find_mapping(z, code);
@@ -209,7 +209,8 @@ static const uint8_t *charsmap_key(const Normalizing *z, burin_span s, bool long
 
 static bool charsmap_find(const Normalizing *z, burin_span s, uint32_t *value) { return charsmap_key(z, s, false, value); }
 
-// A character and the marks that stand on it (the step's set; none on a control character, set b), or a line's end of two.
+// A character and the marks on it (the step's set; none on a control character, set b), or a line
+// end of two characters.
 static burin_span cluster_at(const Normalizing *z, burin_span s) {
     uint32_t code, next;
     burin_span c = {s.begin, s.begin + burin_utf8_read(s.begin, s.end, &code)};
@@ -249,7 +250,7 @@ static void apply_charsmap(Normalizing *z, burin_span in) {
     }
 }
 
-// As SentencePiece: what no key begins is a character as it is.
+// SentencePiece's rule: a character that begins no key stays.
 static void apply_longest(Normalizing *z, burin_span in) {
     const uint8_t *texts = burin_at(z->t, z->step->text);
     uint32_t value, code;
@@ -297,7 +298,7 @@ static burin_span normalize_step(Normalizing *z, burin_span in, uint8_t *out) {
 }
 
 typedef struct NormalizeMemory {
-    uint8_t *buffer[2];  // one behind the other
+    uint8_t *buffer[2];  // one after the other
     burin_match_memory match;
 } NormalizeMemory;
 

@@ -1,5 +1,5 @@
-// How much memory an encoding needs, by numbers of the tokenizer's file: a size that would wrap is SIZE_MAX, which nobody
-// allocates. Included by tokenizer.c only.
+// Memory of an encoding, from numbers of the tokenizer's file: a size that would wrap is SIZE_MAX,
+// which no allocator grants. Included by tokenizer.c only.
 #ifndef BURIN_TOKENIZER_SIZES_H
 #define BURIN_TOKENIZER_SIZES_H
 #include "tokenizer_models.h"
@@ -18,7 +18,7 @@ static size_t size_of_array(size_t count, size_t element) {
     return bytes > SIZE_MAX - 15 ? SIZE_MAX : (bytes + 15) & ~(size_t)15;
 }
 
-// The bytes that a piece can have behind all steps, and in *copies those of all copies.
+// The bytes of a piece after all steps, and in *copies those of all copies.
 static size_t piece_bytes(const burin_tokenizer *t, size_t piece, size_t *copies) {
     const burin_pretokenizer *steps = burin_at(t, t->pretokenizers);
     uint8_t sign[4];
