@@ -5,7 +5,7 @@
 //        grammar bad BAD.json                            a list of {"grammar"}: what is said of each
 //        grammar schema CASES.json [TOKENIZER]           CASES: {"schema", "valid": [...], "invalid": [{"text"}]}
 //        grammar list LIST.json                          a list of such CASES
-//        grammar tools CASES.json [TOKENIZER]            CASES: {"template", "choice", "messages", "accepted", "rejected"}
+//        grammar tools CASES.json [TOKENIZER]            CASES: {"template", "choice", "messages", "missed", "accepted", "rejected"}
 //        grammar schemas BAD.json                        {"schemas": [{"schema"}]}: what is said of each
 //        grammar random FIRST COUNT TOKENIZER            random grammars, random texts that they allow
 // A line for each text that is not as it should be; status 1 when there is one.
@@ -143,6 +143,8 @@ static char *grammar_of_tools(Arena *arena, const char *name, const json_t *case
     char *grammar = burin_tools_grammar(format, &(burin_tools_text){name, text, strlen(text)},
                                         must ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED, error, sizeof error);
     if (!grammar) printf("%s\n", *error ? error : "no grammar");
+    const char *missed = json_string_value(json_object_get(cases, "missed"));
+    if (missed && strcmp(missed, format->missed)) printf("missed: %s\n", format->missed), wrong = 1;
     free(text);
     return grammar;
 }
