@@ -5,6 +5,8 @@
 //     {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}
 //                                          content: "ab", or the list where the template reads parts
 //     {"role": "developer", ...}           role: system, where the template knows no developer
+//     {"role": "tool", "tool_call_id": "c"}     name: that of the call
+//     {"role": "assistant", "reasoning": "..."} reasoning_content and thinking: the same, as transformers 5 has it
 #include <string.h>
 
 #include "template_value.h"
@@ -60,8 +62,37 @@ static void prepare_calls(burin_render_state *r, burin_value calls) {
     }
 }
 
+// Remembers the names of the calls of a message by their ids.
+static void note_names(burin_render_state *r, burin_value names, burin_value calls) {
+    for (uint32_t i = 0; calls.kind == BURIN_LIST && i < calls.list->n; i++) {
+        burin_value call = calls.list->items[i];
+        const burin_value *id = call.kind == BURIN_DICT ? burin_dict_find_text(r, call, "id") : NULL;
+        const burin_value *function = id ? burin_dict_find_text(r, call, "function") : NULL;
+        const burin_value *name =
+            function && function->kind == BURIN_DICT ? burin_dict_find_text(r, *function, "name") : NULL;
+        if (name && id->kind == BURIN_STRING) burin_dict_set(r, names, *id, *name);
+    }
+}
+
+static void name_result(burin_render_state *r, burin_value names, burin_value message) {
+    const burin_value *id = burin_dict_find_text(r, message, "tool_call_id");
+    const burin_value *name = id && id->kind == BURIN_STRING ? burin_dict_find(r, names, *id) : NULL;
+    if (name && !burin_dict_find_text(r, message, "name")) burin_dict_set(r, message, BURIN_LITERAL("name"), *name);
+}
+
+static void alias_reasoning(burin_render_state *r, burin_value message) {
+    static const char *const fields[] = {"reasoning_content", "thinking", "reasoning"};
+    const burin_value *found = NULL;
+    for (int i = 0; i < 3 && (!found || found->kind == BURIN_NONE); i++) found = burin_dict_find_text(r, message, fields[i]);
+    if (!found || found->kind == BURIN_NONE) return;
+    burin_value reasoning = *found;
+    if (!burin_dict_find_text(r, message, "thinking")) burin_dict_set(r, message, BURIN_LITERAL("thinking"), reasoning);
+    burin_dict_set(r, message, BURIN_LITERAL("reasoning_content"), reasoning);
+}
+
 void burin_prepare_messages(burin_render_state *r, burin_value messages) {
     bool reads_parts = template_has(r, "text", false), knows_developer = template_has(r, "developer", true);
+    burin_value names = burin_dict_new(r);
     for (uint32_t i = 0; i < messages.list->n; i++) {
         burin_value message = messages.list->items[i];
         if (message.kind != BURIN_DICT) continue;
@@ -69,6 +100,11 @@ void burin_prepare_messages(burin_render_state *r, burin_value messages) {
                     *calls = burin_dict_find_text(r, message, "tool_calls");
         if (role && burin_is_text(*role, "developer") && !knows_developer) *role = BURIN_LITERAL("system");
         if (content) prepare_content(r, content, reads_parts);
-        if (calls) prepare_calls(r, *calls);
+        if (calls) {
+            note_names(r, names, *calls);
+            prepare_calls(r, *calls);
+        }
+        if (role && burin_is_text(*role, "tool")) name_result(r, names, message);
+        alias_reasoning(r, message);
     }
 }

@@ -111,6 +111,10 @@ openai "parts, for strings alone" 'a b' "{% for m in messages %}{% if m.content 
 openai "parts, for a template that reads them" '[a ][b]' "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}[{{ p.text }}]{% endfor %}{% endif %}{% endfor %}" "$parts"
 openai "parts, joined by a template that reads others" 'a bx' "{{ documents.text }}{% for m in messages %}{{ m.content.strip() + 'x' }}{% endfor %}" "$parts"
 openai "parts of a tool's result" '<tool>7' "{% for m in messages %}{{ '<' + m.role + '>' + m.content }}{% endfor %}" '{"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "7"}]}'
+openai "a result has its call's name" 'f=2;g=3;=4;' "{% for m in messages %}{% if m.role == 'tool' %}{{ m.name }}={{ m.content }};{% endif %}{% endfor %}" \
+    "$call, {\"role\": \"tool\", \"tool_call_id\": \"c\", \"content\": \"2\"}, {\"role\": \"tool\", \"tool_call_id\": \"c\", \"name\": \"g\", \"content\": \"3\"}, {\"role\": \"tool\", \"tool_call_id\": \"x\", \"content\": \"4\"}"
+openai "reasoning by any name" 'a a|b b|c c| ' "{% for m in messages %}{{ m.reasoning_content }} {{ m.thinking }}{% if not loop.last %}|{% endif %}{% endfor %}" \
+    '{"role": "assistant", "reasoning": "a"}, {"role": "assistant", "thinking": "b", "reasoning_content": null}, {"role": "assistant", "reasoning_content": "c"}, {"role": "assistant", "reasoning": null}'
 openai "a developer" '<system>x' "{% for m in messages %}{{ '<' + m.role + '>' + m.content }}{% endfor %}" '{"role": "developer", "content": "x"}'
 openai "a developer that is known" '<developer>x' "{% for m in messages %}{{ '<' + m.role + '>' + m.content }}{% if m.role == 'developer' %}{% endif %}{% endfor %}" '{"role": "developer", "content": "x"}'
 
