@@ -76,13 +76,13 @@ static void print_mark(const chat *t, const char *mark) {
 
 // True if more has come with the line: the terminal got a text of several lines at once.
 static bool is_pasted(const chat *t) {
-    enum { WAIT = 20 };  // milliseconds; nobody types as fast
+    enum { WAIT = 20 };  // milliseconds; faster than anyone types
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     return t->terminal && poll(&input, 1, WAIT) > 0;
 }
 
-// Byte by byte: what comes after a line is left to whoever reads it. Ctrl-C drops the lines before. False at the end of the
-// input.
+// Byte by byte: input after a line is left to later readers. Ctrl-C drops earlier lines. False at
+// the end of the input.
 static bool read_one_line(chat *t, const char *mark) {
     size_t begin = t->bytes;
     char byte;

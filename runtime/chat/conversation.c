@@ -1,6 +1,7 @@
-// Prompts of conversations. The slot keeps what it has read: of the next prompt only what is new is read. Where the prompt
-// begins with the text of what was read (the last prompt and the answer), the tokens of the answer stay as they were generated,
-// also when the tokenizer would cut its text otherwise; else the first tokens that are equal stay.
+// Prompts of conversations. The slot keeps its rows: only new tokens of the next prompt are read.
+// If the prompt begins with the text read so far (the last prompt and the answer), the answer's
+// tokens stay as they were generated, even if the tokenizer would cut its text differently; else
+// the equal first tokens stay.
 #include "chat/conversation.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static const burin_template *template_of(const burin_model *m) {
     return (const burin_template *)(const void *)(m->weights() + m->template_offset);
 }
 
-// What the template calls eos_token ends an answer, whatever else ends a text of the model.
+// The template's eos_token ends an answer, in addition to the model's own end tokens.
 void burin_generation_find_end(burin_generation *g) {
     const burin_template *t = template_of(g->run->model);
     if (!t->eos) return;
@@ -161,8 +162,8 @@ static bool starts_with(const int32_t *ids, int32_t n, burin_tokens start) {
     return start.n <= n && !memcmp(start.id, ids, (size_t)start.n * sizeof *ids);
 }
 
-// True if the marks of what was read make the tokens of these. A text of equal bytes is another one where a message spells what
-// was a special token before.
+// True if the marks of the text read so far give the same tokens. A text of equal bytes differs if
+// a message now spells a former special token.
 static bool marks_agree(const burin_conversation *c, burin_tokens now) {
     if (!memcmp(c->rendering.marks, c->read_marks, c->read_bytes)) return true;
     burin_tokens then = encode(c, c->read_marks, c->read_bytes);
@@ -171,7 +172,8 @@ static bool marks_agree(const burin_conversation *c, burin_tokens now) {
     return agree;
 }
 
-// The prompt behind the text that was read: its tokens follow those of the slot, when the cut is one of the tokenizer's own.
+// The prompt after the text read so far: its tokens follow those of the slot, if the tokenizer
+// would cut there too.
 static bool continue_read(burin_conversation *c) {
     const burin_rendering *r = &c->rendering;
     int32_t read = c->g.n_tokens;

@@ -1,4 +1,5 @@
-// A conversation: its turns, the prompt that the model's template makes of them, and how much of it the slot has read already.
+// A conversation: its turns, the prompt that the model's template makes of them, and the part that
+// the slot has read already.
 #ifndef BURIN_CONVERSATION_H
 #define BURIN_CONVERSATION_H
 #include "grammar/tools.h"
@@ -29,21 +30,23 @@ void burin_conversation_add(burin_conversation *, const char *role, const char *
 void burin_conversation_remove(burin_conversation *, int32_t first, int32_t n);
 char *burin_conversation_json(const burin_conversation *, size_t *bytes);  // the turns as a list; the caller frees it
 
-// Adds the turns of messages in JSON. False: nothing was added, and a note says why.
+// Adds the turns of messages in JSON. False: nothing was added, and a note has the reason.
 bool burin_conversation_read(burin_conversation *, const char *name, const char *json, size_t bytes);
-// The same, but the reason is put into `error`, of `room` bytes.
+// The same, with the reason in `error`, of `room` bytes.
 bool burin_conversation_parse(burin_conversation *, const char *name, const char *json, size_t bytes, char *error, size_t room);
 
 // What --session has: the slot, and the turns.
 void burin_conversation_load(burin_conversation *);
 void burin_conversation_save(const burin_conversation *);
 
-// The prompt of these messages (JSON, as burin_render takes it). False: rendering.error says why.
+// The prompt of these messages (JSON, as burin_render takes it). False: the reason is in
+// rendering.error.
 bool burin_conversation_prompt(burin_conversation *, const char *json, size_t bytes, const char *name);
 // Replaces the first turn if it is of the system, or puts one before all; "": without.
 void burin_conversation_system(burin_conversation *, const char *text);
 bool burin_conversation_fits(const burin_conversation *);  // with room for an answer
-// Reads what is new of the prompt and answers: g.answer. False: run->stop was set before all was read.
+// Reads the new part of the prompt and answers: g.answer. False: run->stop was set before all was
+// read.
 bool burin_conversation_answer(burin_conversation *);
 
 int burin_chat(burin_run *);             // chat.c: on a terminal, or lines through a pipe

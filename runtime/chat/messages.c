@@ -50,7 +50,7 @@ static void print_reasoning(const char *text, size_t bytes) {
     burin_print_json_string(text, bytes);
 }
 
-// Behind the mark, up to the next message; what is printed of an answer in channels.
+// After the mark, up to the next message; the printed part of an answer in channels.
 static size_t channel(const char *text, size_t *bytes, const char *mark) {
     const char *there = memmem(text, *bytes, mark, strlen(mark));
     if (!there) return *bytes = 0;

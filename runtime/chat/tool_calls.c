@@ -8,7 +8,7 @@ typedef burin_call_part part;
 
 typedef struct calls {
     const burin_tool_format *format;
-    const char *begin, *at, *end;  // of the answer; what is left of it
+    const char *begin, *at, *end;  // of the answer; the rest of it
     const burin_call_reader *reader;
     int n;
     part open_name, open_arguments;  // of a call that the answer ends within; no name: none
@@ -197,7 +197,7 @@ static part literal(calls *c) {
 enum { DEEPEST_VALUE = 64 };
 static bool print_braced(calls *c, int depth);
 
-// key:value, ... and the brace behind them.
+// key:value, ... and the brace after them.
 static bool print_braced_pairs(calls *c, int depth) {
     for (int n = 0; !take_mark(c, "}"); n++) {
         if (n && !take_mark(c, ",")) return false;
@@ -256,8 +256,8 @@ static bool python_call(calls *c) {
     return take_mark(c, "(") && print_listed_call(c, name, python_arguments);
 }
 
-// --------------------------------------------------------------------------------------------------------- as the template has it
-// Up to where this text of the shape stands, and behind it; `other`: or this one.
+// ----------------------------------------------------------------------------------------------------- the template's syntax
+// Up to this text of the syntax, and after it; `other`: or this one.
 static bool take_until(calls *c, const char *shape, const char *other, part *before) {
     const char *begin = c->at;
     for (; c->at < c->end; c->at++) {
@@ -307,7 +307,7 @@ static bool tagged_arguments(calls *c, part name) {
     return true;
 }
 
-// Up to the text behind names, or, where that is white space alone, to what follows it.
+// Up to the text after names, or, if that is white space alone, to the character after it.
 static bool take_name(calls *c, part *name) {
     const burin_tool_syntax *s = &c->format->shape;
     if (s->name_end[strspn(s->name_end, " \n")]) return take_until(c, s->name_end, s->name_end, name);

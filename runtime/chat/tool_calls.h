@@ -9,7 +9,7 @@
 bool burin_print_message(const burin_tool_format *format, bool thinking, const char *text, size_t bytes);
 bool burin_ends_in_thoughts(const char *prompt, size_t bytes);
 
-// An answer's reasoning, without its marks, and the text behind it.
+// An answer's reasoning, without its marks, and the text after it.
 typedef struct burin_answer_parts {
     const char *reasoning;
     size_t reasoning_bytes;
@@ -38,7 +38,7 @@ int burin_read_tool_calls(const burin_tool_format *, const char *text, size_t by
 // Bytes of a text that is still being written which are no call and no beginning of one, whatever follows.
 size_t burin_text_before_calls(const burin_tool_format *, const char *text, size_t bytes);
 
-// Prints `, "tool_calls": [...]` where there are calls, and returns their number. What is no call, or only a part of one, is
-// added to `content`, whose data the caller frees.
+// Prints `, "tool_calls": [...]` if there are calls, and returns their number. All other text, and
+// parts of calls, are added to `content`, whose data the caller frees.
 int burin_print_tool_calls(const burin_tool_format *, const char *text, size_t bytes, burin_capture *content);
 #endif

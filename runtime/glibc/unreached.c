@@ -1,8 +1,8 @@
-// What a static program never reaches of glibc, and each would carry: pthread_create clears the resolver's
-// state, messages of errors may be translated, strtod looks for "inf" in any locale.
+// Parts of glibc that a static program links but never reaches: pthread_create clears the
+// resolver's state, messages of errors may be translated, strtod looks for "inf" in any locale.
 //
-// Weak: where some other reference brings in glibc's own function, that one is linked, and nothing here is. Names are glibc's;
-// of a version that has others only the size changes.
+// Weak: if another reference brings in glibc's own function, that one is linked instead. Names are
+// glibc's; with another version only the size changes.
 #include <stddef.h>
 
 #define STAND_IN __attribute__((weak))

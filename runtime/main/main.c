@@ -1,4 +1,4 @@
-// The program that a model becomes: reads the command line, opens the model, and does what was asked.
+// The program of a model: reads the command line, opens the model, and runs the requested mode.
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ static void verify(const burin_model *model) {
     burin_print("%s %s: weights and tokenizer are as they were built\n", model->name, model->identity);
 }
 
-// What the build knows, then what this machine makes of it.
+// Facts of the build, then those of this machine.
 static void print_info(const burin_model *model) {
     burin_status status;
     const burin_variant *best = burin_variant_find(model, NULL, &status);

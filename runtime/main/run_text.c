@@ -1,4 +1,4 @@
-// What a decoder's program does: which of its answers the command line asks for.
+// The modes of a decoder's program, chosen by the command line.
 #include "main/run_text.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static void tokenize_prompts(const burin_model *model, const burin_command *c) {
     burin_print_tokens(&how);
 }
 
-// A model with a chat template answers its prompt, unless --raw says that it is the beginning of a text.
+// A model with a chat template answers its prompt, unless --raw makes it the beginning of a text.
 static bool is_question(const burin_model *model, const burin_command *c) {
     if (!model->modes->question || c->raw || c->tokens || c->over) return false;
     return (c->prompt && *c->prompt) || c->prompt_file || burin_input_is_offered(false);

@@ -1,4 +1,4 @@
-// What a decoder's program does.
+// The modes of a decoder's program.
 #ifndef BURIN_RUN_TEXT_H
 #define BURIN_RUN_TEXT_H
 #include "engine/program.h"

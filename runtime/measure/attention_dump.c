@@ -1,6 +1,7 @@
-// --attention: the shares of every query, as the steps give them, and at the end one array [layers, heads, rows, keys] of them;
-// 0 where a layer has fewer heads, rows or keys than others. A decoder's rows are positions: what is read again is written
-// over. Attentions are numbered in the order of a step; those of an encoder come first.
+// --attention: the attention weights of every query, collected from the steps into one array
+// [layers, heads, rows, keys]; 0 where a layer has fewer heads, rows or keys than others. A
+// decoder's rows are positions: rows that are read again are overwritten. Attentions are numbered
+// in the order of a step; those of an encoder come first.
 #include "measure/attention_dump.h"
 
 #include <stdlib.h>
@@ -89,7 +90,7 @@ const burin_trace *burin_attention_open(const burin_session *session, const buri
 
 // ---- the array ----
 
-// Rows of a layer that still stand: a slot may have been cut.
+// Valid rows of a layer: a slot may have been truncated.
 static int attended_rows(int layer) {
     int n = attended.layers[layer].n;
     bool of_slot = !attended.session->model->net && layer >= attended.of_encoder;

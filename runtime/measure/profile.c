@@ -100,7 +100,7 @@ static void trace_put(trace_file *t, const char *text, size_t n) {
 
 static void trace_text(trace_file *t, const char *text) { trace_put(t, text, strlen(text)); }
 
-// Names are those of files and functions: what would end the string is left out.
+// Names are those of files and functions: characters that would end the string are left out.
 static void trace_string(trace_file *t, const char *text) {
     trace_text(t, "\"");
     for (; text && *text; text++)

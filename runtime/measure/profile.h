@@ -1,4 +1,4 @@
-// --profile: what each kernel took. `file`: "" or where a trace goes.
+// --profile: the time of each kernel. `file`: "" or the file of a trace.
 #ifndef BURIN_MEASURE_PROFILE_H
 #define BURIN_MEASURE_PROFILE_H
 #include "engine/profile.h"

@@ -83,7 +83,7 @@ double burin_cosine(const float *a, const float *b, size_t n) {
 
 static bool is_json(const burin_command *c) { return c->format && !strcmp(c->format, "json"); }
 
-// What a line gives that is not printed at once: a score, or an embedding.
+// A line's result that is not printed at once: a score, or an embedding.
 static void take_line(void *context, const burin_work_item *item, const void *given, size_t bytes) {
     embedder *e = context;
     if (e->command->rank) {
@@ -172,7 +172,7 @@ static void embed_tokens(embedder *e) {
     embed(e, &(burin_work_item){.index = -1}, &tokens);
 }
 
-// ---- all of them ----
+// ---- all texts ----
 
 static void write_all(const embedder *e, const char *folder) {
     burin_array a = {

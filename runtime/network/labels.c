@@ -1,4 +1,5 @@
-// The program of a model with a head: texts in, labels of them, spans of labels in them, or words for their masks out.
+// The program of a model with a head: texts in, and out come labels of texts, labels of spans, or
+// words for masks.
 #include "network/labels.h"
 
 #include <stdlib.h>
@@ -189,7 +190,7 @@ typedef struct span {
     size_t from, end;
 } span;
 
-// B-PER begins a span, I-PER goes on with one; labels without these are the same both ways.
+// B-PER begins a span, I-PER continues one; labels without these prefixes can do both.
 static const char *label_kind(const char *label, bool *begins) {
     bool marked = (*label == 'B' || *label == 'I') && label[1] == '-';
     *begins = marked && *label == 'B';
@@ -359,10 +360,10 @@ static bool takes_pairs(const labeller *l) {
     return l->card->task == BURIN_LABELS_TEXTS && (l->tokenizer->pair.count || l->card->prompts_pairs);
 }
 
-// A score of two texts: the one label, or the first of a reranker's, which says yes.
+// A score of two texts: the single label, or the first of a reranker's, "yes".
 static bool gives_rank(const labeller *l) { return takes_pairs(l) && (l->card->n_labels == 1 || l->card->prompts_pairs); }
 
-// A tab stands between the texts of a pair.
+// A tab separates the texts of a pair.
 static void label_line(labeller *l, const char *line, size_t bytes) {
     const char *tab = takes_pairs(l) ? memchr(line, '\t', bytes) : NULL;
     labelled x = {.text = line, .bytes = tab ? (size_t)(tab - line) : bytes};

@@ -7,7 +7,7 @@
 
 int burin_label(const burin_model *, const burin_command *);  // returns the exit status
 
-// What a server asks of it. A text, or two texts.
+// Entry points for a server. A text, or two texts.
 typedef struct burin_label_text {
     const char *first, *second;  // second NULL: one text
     size_t first_bytes, second_bytes;

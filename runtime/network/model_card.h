@@ -1,4 +1,4 @@
-// What a network's program does with texts, where its weights have a card (engine/card.h).
+// How a network's program uses texts, if its weights have a card (engine/card.h).
 #ifndef BURIN_MODEL_CARD_H
 #define BURIN_MODEL_CARD_H
 #include "engine/card.h"
@@ -10,8 +10,8 @@ const char *burin_card_label(const burin_card *, uint32_t i);
 const char *burin_card_pair_prompt(const burin_card *);  // NULL: two texts are put together as tokens
 bool burin_labels(const burin_model *);                  // texts in, labels or words out
 
-// What stands in front of a text: --prompt, --prompt-name, or the default of the model. `names` (they end with NULL): those of
-// the model's that come before its default, for a query, say. "" where there is none. Ends the program for names that the model
-// lacks.
+// The prefix of a text: --prompt, --prompt-name, or the default of the model. `names` (they end
+// with NULL): names of the model's prompts that take precedence over its default, for a query, say.
+// "" without a prefix. Ends the program for names that the model lacks.
 const char *burin_prompt_before(const burin_model *, const burin_command *, const char *const *names);
 #endif

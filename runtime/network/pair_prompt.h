@@ -9,8 +9,8 @@ typedef struct burin_pair_text {
     size_t first_bytes, second_bytes;
 } burin_pair_text;
 
-// The prompt with both texts in it, and in *marks for each of its bytes: 1 if it is of one of them. Braces within a text stay
-// as they are. The caller frees both.
+// The prompt with both texts in it, and in *marks for each of its bytes: 1 if it belongs to a text.
+// Braces within a text stay. The caller frees both.
 char *burin_pair_prompt(const char *prompt, const burin_pair_text *, uint8_t **marks, size_t *bytes);
 // Cuts the second text at a character, by at least one, so that `tokens` may become `most`.
 void burin_pair_cut(burin_pair_text *, int32_t most, int32_t tokens);

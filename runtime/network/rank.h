@@ -13,7 +13,7 @@ typedef struct burin_ranked {
 } burin_ranked;
 
 typedef struct burin_ranking {
-    burin_ranked *best;  // n of them; of equal scores the earlier text is first
+    burin_ranked *best;  // n texts; equal scores keep the order of texts
     int64_t most, n, seen;
 } burin_ranking;
 

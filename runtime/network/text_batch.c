@@ -38,7 +38,7 @@ void burin_text_batch_add(burin_text_batch *b, const burin_batched *x) {
     if (b->n == b->most) burin_text_batch_run(b);
 }
 
-// The ids of all, one text behind the other; with types where any has them.
+// The ids of all texts in order; with types if any text has them.
 static burin_token_rows rows_of(const burin_text_batch *b) {
     burin_token_rows all = {.n_texts = b->n, .n = (int32_t)b->rows};
     size_t rows = (size_t)b->rows, at = 0;

@@ -15,7 +15,7 @@ typedef struct burin_batched {
     int64_t number;  // as its caller counts
 } burin_batched;
 
-// What a text gave: of the output that the batch is for, `n` elements of f32.
+// A text's result: `n` f32 elements of the batch's output.
 typedef struct burin_batch_result {
     const float *data;
     size_t n;
@@ -27,14 +27,14 @@ typedef struct burin_text_batch {
     int output;  // of the network
     void *context;
     void (*take)(void *context, const burin_batched *, const burin_batch_result *);
-    burin_batched *list;  // n of them, at most `most`
+    burin_batched *list;  // n texts, at most `most`
     int n, most;
     int64_t rows, most_rows;
     int64_t texts, steps;     // so far
     int64_t keys, most_keys;  // rows, those of each text rounded up to whole blocks of its caches
 } burin_text_batch;
 
-// As many texts as --batch-size says, as far as they fit: one, where the program takes no more.
+// The number of texts by --batch-size, as far as they fit: 1 if the program takes no more.
 void burin_text_batch_open(burin_text_batch *, const burin_command *);
 // Takes the tokens and the types, copies the line. Runs those before it where it does not fit beside them.
 void burin_text_batch_add(burin_text_batch *, const burin_batched *);

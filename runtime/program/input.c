@@ -13,7 +13,7 @@
 
 enum { A_SECOND = 1000 };
 
-// NULL: what is open can be read to an end.
+// NULL: the open file can be read to an end.
 static const char *unreadable(int file) {
     struct stat status, null;
     if (fstat(file, &status)) return strerror(errno);
@@ -28,14 +28,14 @@ static bool is_pipe(int file) {
     return !fstat(file, &status) && S_ISFIFO(status.st_mode);
 }
 
-// Until somebody has written, or has come and gone.
+// Waits until someone has written, or has come and gone.
 static void wait_for_writer(int file, const char *path) {
     struct pollfd input = {.fd = file, .events = POLLIN};
     if (poll(&input, 1, A_SECOND) == 0) burin_note("%s is a pipe: waiting for somebody to write into it", path);
     while (poll(&input, 1, -1) < 0 && errno == EINTR) {}
 }
 
-// Without O_NONBLOCK, a pipe that nobody writes into is not even opened.
+// Without O_NONBLOCK, opening a pipe without a writer blocks.
 int burin_open_file(const char *path, const char **why) {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     *why = file < 0 ? strerror(errno) : unreadable(file);

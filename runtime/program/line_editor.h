@@ -13,7 +13,7 @@ typedef enum { BURIN_LINE, BURIN_LINE_INTERRUPTED, BURIN_LINES_END } burin_line_
 // *interrupted becomes nonzero by Ctrl-C; lines set it back.
 burin_editor *burin_editor_open(const char *history, volatile sig_atomic_t *interrupted);
 void burin_editor_close(burin_editor *);
-// The next line behind `mark`, without its newline, until the next call.
+// The next line after `mark`, without its newline, until the next call.
 burin_line_end burin_editor_line(burin_editor *, const char *mark, const char **line, size_t *bytes);
 #else
 static inline burin_editor *burin_editor_open(const char *history, volatile sig_atomic_t *interrupted) {

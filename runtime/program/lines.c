@@ -22,7 +22,7 @@ void burin_lines_close(burin_lines *l) {
     free(l->buffer);
 }
 
-// Makes room behind what is there for one byte at least, and for the 0 behind a last line.
+// Makes room after the buffered bytes for at least one byte, and for the 0 after a last line.
 static void make_room(burin_lines *l) {
     memmove(l->buffer, l->buffer + l->from, l->end - l->from);
     l->end -= l->from;

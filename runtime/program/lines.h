@@ -7,10 +7,11 @@
 typedef struct burin_lines {
     const char *name;
     int file;
-    char *line;                  // the newest, without its end ("\n" or "\r\n"), and a 0 behind it
+    // the newest line, without its end (" " or "\r "), and a 0 after it
+    char *line;
     size_t bytes;                // of the line
-    char *buffer;                // what was read
-    size_t capacity, from, end;  // of the buffer; what follows the line lies from `from` to `end`
+    char *buffer;                // bytes read
+    size_t capacity, from, end;  // of the buffer; bytes after the line are from `from` to `end`
     bool ended;                  // the input
 } burin_lines;
 

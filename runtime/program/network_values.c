@@ -1,4 +1,5 @@
-// Inputs of a network: which file is which input, what the symbols are, conversion, and values for what is not given.
+// Inputs of a network: the file of each input, the values of symbols, conversion, and default
+// values.
 #include "program/network_values.h"
 
 #include <stdio.h>
@@ -140,7 +141,7 @@ static _Noreturn void wrong_shape(const char *file, const burin_array *a, const 
 
 static bool is_batch(const burin_array *a, const burin_tensor *t) { return a->rank > t->rank; }
 
-// A batch of one goes with every run of the others.
+// A batch of one is repeated for every run of a larger batch.
 static void learn_batch(burin_network_values *v, int64_t runs, const char *where) {
     if (v->net->n_data_dependent)
         burin_stop(BURIN_USER_MISTAKE, "%s: no batches here, for the run decides how large the results are", where);
@@ -175,7 +176,7 @@ static void learn_shape(burin_network_values *v, int input) {
     if (is_batch(a, t)) learn_batch(v, a->dim[0], v->files[input]);
 }
 
-// What no file has told: with random values, small; otherwise an input is missing.
+// Symbols that no file determines: small with random values; otherwise an input is missing.
 static void settle_symbols(burin_network_values *v, bool random) {
     enum { SMALL = 16 };
     for (int i = 0; i < v->net->n_symbols; i++) {

@@ -1,5 +1,6 @@
-// The tensors of a network's runs, from the command line: --input, what is not given, and memory for the outputs. A file with
-// one axis more than its input is a batch: one run for each of its elements, and the outputs have that axis too.
+// The tensors of a network's runs, from the command line: --input, defaults, and memory for the
+// outputs. A file with one axis more than its input is a batch: one run for each of its elements,
+// and the outputs have that axis too.
 #ifndef BURIN_NET_VALUES_H
 #define BURIN_NET_VALUES_H
 #include "engine/network.h"
@@ -25,13 +26,14 @@ typedef struct burin_network_values {
 
 // Reads, converts and checks; ends the program with one sentence for each mistake.
 void burin_network_values_open(burin_network_values *, const burin_network *, const burin_command *);
-// The same for the ids of texts, one behind the other; of several, outputs that are not by rows have an axis more.
+// The same for the ids of texts, in order; with several, outputs that are not by rows have an axis
+// more.
 void burin_network_values_of_texts(burin_network_values *, const burin_network *, const burin_token_rows *);
 // The part of an array that one run of a batch takes.
 void *burin_network_part(const burin_array *, const burin_tensor *, int64_t run);
 void burin_network_values_turn(burin_network_values *,
                                int64_t run);  // input_data and output_data are those of this run; at first of run 0
-void burin_network_values_settle(burin_network_values *);  // behind a run
+void burin_network_values_settle(burin_network_values *);  // after a run
 void burin_network_values_close(burin_network_values *);
 
 void burin_network_print(const burin_network *);                // inputs and outputs, a line each

@@ -26,13 +26,14 @@ typedef struct burin_array {
     void *data;    // row-major; malloc'd by burin_npy_read
 } burin_array;
 
-// NULL, or a sentence that says why the file cannot be read (until the next call).
+// NULL, or the reason why the file cannot be read (until the next call).
 const char *burin_npy_read(burin_array *, const char *path);
 // The same in two steps: type and shape, so that a file of another shape is not read; then the values, which close `file`.
 const char *burin_npy_open_array(burin_array *, const char *path, int *file);
 const char *burin_npy_read_array(burin_array *, int file);
-const char *burin_npy_read_from(burin_array *, int file);  // from where an open file stands; it stays open
+// from the position of an open file; it stays open
+const char *burin_npy_read_from(burin_array *, int file);
 // NULL, or why the file cannot be written; nothing of it is left then. A type that numpy does not have is written as f32.
 const char *burin_npy_write(const burin_array *, const char *path);
-bool burin_npy_put(const burin_array *, int file);  // where the file stands; false with errno
+bool burin_npy_put(const burin_array *, int file);  // position of the file; false with errno
 #endif

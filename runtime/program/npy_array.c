@@ -16,7 +16,7 @@
 
 typedef struct header {
     char text[65536 + 1];   // the dict
-    const char *at;         // what is not read yet
+    const char *at;         // unread bytes
     char order, descr[16];  // '<', '>' or '|', and the rest
     bool fortran;
 } header;
@@ -38,7 +38,7 @@ static bool read_bytes(int file, void *data, size_t bytes) {
     return true;
 }
 
-// The dict's text: behind 8 bytes of magic and version, and its length in 2 or 4.
+// The dict's text: after 8 bytes of magic and version, and its length in 2 or 4.
 static const char *read_text(header *h, int file) {
     unsigned char start[12] = {0};
     if (!read_bytes(file, start, 8) || memcmp(start, "\x93NUMPY", 6)) return not_npy("it does not begin with \\x93NUMPY");

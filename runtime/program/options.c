@@ -130,7 +130,8 @@ typedef struct line {
     char **argv;
 } line;
 
-// One option at argv[i], `--name value` or `--name=value`; returns the index of what it used last.
+// Parses one option at argv[i], `--name value` or `--name=value`; returns the index of the last
+// used argument.
 static int read_option(burin_command *c, const line *l, int i) {
     char **argv = l->argv;
     given g;
@@ -149,7 +150,7 @@ static int read_option(burin_command *c, const line *l, int i) {
     return i;
 }
 
-// Texts are kept where the words of the line were: an option and its value are behind.
+// Texts are stored over parsed words of the command line.
 static void set_prompt(burin_command *c, const line *l, char *text) {
     if (c->server.address && !*c->server.address) {
         c->server.address = text;  // --serve HOST:PORT

@@ -13,7 +13,8 @@ typedef enum burin_kind {
     BURIN_NETWORK = 2,          // tensors in, tensors out
     BURIN_EMBEDDER = 4,         // a network that also takes texts, and gives the embedding of each
     BURIN_ENCODER_DECODER = 8,  // a source in, then as a decoder
-    BURIN_LABELLER = 16,        // a network that also takes texts, and gives labels of them, or words for their masks
+    // a network that also takes texts, and gives labels, or words for masks
+    BURIN_LABELLER = 16,
 } burin_kind;
 
 enum { BURIN_MOST_OPTIONS = 256, BURIN_MOST_OF_LIST = 64, BURIN_MOST_BEAMS = 64 };
@@ -37,11 +38,12 @@ typedef struct burin_server_options {
 
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
-    const char *messages, *system;                               // a conversation: a file, what it begins with
+    // a conversation: a file, its first message
+    const char *messages, *system;
     const char *history;                                         // lines of earlier conversations
     const char *tool_choice;                                     // auto, none, required
     const char *draft;                                           // where guesses of the next tokens come from
-    const char *session;                                         // what was read and written, from run to run
+    const char *session;                                         // tokens and state from run to run
     const char *grammar, *json_schema;                           // rules, or a file
     const char *positions;                                       // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
@@ -51,7 +53,7 @@ typedef struct burin_command {
     const char *rank;                       // of an embedder: the query
     int64_t most_texts;                     // of --rank, of labels; 0: the default
     int64_t batch_size;                     // texts in a step; 0: the default
-    const char *prompt_name, *prompt_text;  // of an embedder: what stands in front of each text
+    const char *prompt_name, *prompt_text;  // prefix of each text of an embedder
     const char *format;                     // of embeddings: "text", "json", "npy"
     burin_texts inputs;                     // NAME=F.npy, or F.npy
     burin_texts stops;                      // strings that end a text
@@ -61,7 +63,7 @@ typedef struct burin_command {
     int64_t count;                            // -1: the default
     int64_t beams;                            // 0: none
     double length_penalty;                    // of beams
-    const char *early_stopping;               // likewise: "true", "false", "never"
+    const char *early_stopping;               // early stopping: "true", "false", "never"
     int64_t draft_max;                        // guesses at once; 0: the default
     int64_t prefill;                          // tokens of --bench's prompt; 0: the usual
     int64_t logprobs;                         // -1: none
@@ -80,9 +82,9 @@ typedef struct burin_command {
     bool info, verify, bench, roofline, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;
 
-// Ends the program with status 2 and a hint for what is no command line, with status 1 for values that make no sense.
+// Ends the program with status 2 and a hint for a syntax error, with status 1 for invalid values.
 burin_command burin_command_line(burin_kind, int argc, char **argv);
-// Over the options that decide what a line gives.
+// A hash over the options that affect a line's result.
 uint64_t burin_command_sum(const burin_command *);
 void burin_print_help(burin_kind, const char *model_name);  // usage and options
 #endif

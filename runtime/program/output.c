@@ -1,4 +1,4 @@
-// Writing: whole characters of generated text, messages, and what to do when nobody reads them.
+// Output: whole characters of generated text, messages, and closed pipes.
 #include "program/output.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 const char *burin_program_name = "program";
 
-// Not blocking: a pipe that nobody reads would wait here. It changes nothing for regular files.
+// Non-blocking: a pipe without a reader would block here. Regular files are unaffected.
 int burin_create_file(const char *path, const char **why) {
     struct stat status;
     int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);

@@ -34,7 +34,7 @@ static const char *irreplaceable(const char *path) {
     return regular ? NULL : "it is no file";
 }
 
-// PATH.PROCESS.N.part: a new file, which nobody else has open.
+// PATH.PROCESS.N.part: a new file that no other process has open.
 static int create_part(const char *path, char **part) {
     enum { TRIES = 100 };
     char ending[40];
@@ -82,8 +82,8 @@ static struct {
     int file;
 } lock;
 
-// Removed before it is closed: whoever waits for it finds that its name is gone, and makes another. (Windows removes closed
-// files alone, and none that somebody waits for.)
+// Removed before it is closed: a waiting process finds that its name is gone, and makes another.
+// (Windows only removes closed files without waiters.)
 void burin_unlock_file(void) {
     if (!lock.path) return;
     bool removed = !unlink(lock.path);

@@ -1,4 +1,5 @@
-// Files with what somebody has said to a model: their user's alone, whole at any time, and one program at a time goes on from one.
+// Files with a user's conversations: private, whole at any time, and resumed by one program at a
+// time.
 #ifndef BURIN_PRIVATE_FILE_H
 #define BURIN_PRIVATE_FILE_H
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-// Items of work, independent of each other: the lines of a file, or the elements of a batch. With --over=mpi ranks take one
-// after the other, and what each gives is taken in their order.
+// Items of work, independent of each other: the lines of a file, or the elements of a batch. With
+// --over=mpi ranks take items in turn, and results are used in the items' order.
 #ifndef BURIN_WORK_ITEMS_H
 #define BURIN_WORK_ITEMS_H
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 typedef struct burin_work_item {
     int64_t index;
-    const char *line;  // with a 0 behind it; of a batch NULL
+    const char *line;  // with a 0 after it; NULL for a batch
     size_t bytes;      // of the line
 } burin_work_item;
 
@@ -17,10 +17,11 @@ typedef struct burin_work {
     const char *lines;  // a file, "-" is standard input: each line is an item; NULL: a batch of `count`
     int64_t count;
     uint64_t (*sum)(void *context, int64_t index);  // over an element of a batch: which values it has
-    // What it prints, and hands to burin_item_give, is what the item gives.
+    // The item's result: its output, and the bytes given to burin_item_give.
     void (*compute)(void *context, const burin_work_item *);
     void (*rest)(
-        void *context);  // of lines, when the next is not there yet, and at the end: what is held back goes out; or NULL
+        // flush of buffered output at the end, and before the next line arrives; or NULL
+        void *context);
     void (*take)(void *context, const burin_work_item *, const void *given, size_t bytes);  // NULL: compute prints alone
 } burin_work;
 

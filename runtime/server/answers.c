@@ -41,7 +41,7 @@ void burin_answer_open(burin_answer *a, int32_t slot, int32_t cached) {
     a->cached = cached, a->state = ANSWER_READING;
 }
 
-// Reasoning is free: what the rest must be counts from its end on.
+// Reasoning is unconstrained: the form applies from its end on.
 void burin_answer_follow_form(burin_answer *a) {
     burin_generation *g = &a->g;
     if (g->constraint || !a->request->grammar || !memmem(g->answer, g->answer_bytes, "</think>", 8)) return;

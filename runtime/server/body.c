@@ -1,5 +1,5 @@
-// Fields of a request's body. What has the wrong type or a value out of range ends the preparation of the request with status
-// 400 and the field's name; fields that nobody knows are tolerated.
+// Fields of a request's body. A field with the wrong type or a value out of range ends the
+// preparation of the request with status 400 and the field's name; unknown fields are tolerated.
 #include <event2/buffer.h>
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
-// Models that read whole texts: /v1/embeddings, /v1/rerank and /v1/classify. The texts of a request are computed some in a step, and
-// requests take turns, so that a long one does not hold up the others; a text's numbers are those that it has alone.
+// Models that read whole texts: /v1/embeddings, /v1/rerank and /v1/classify. A step computes some
+// texts of a request, and requests take turns, so that a long one does not delay the others; a
+// text's numbers are those that it has alone.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// What an answer must be: response_format, a grammar, and calls of tools. Each becomes a grammar's text, of which every choice
-// of the request gets a matcher of its own.
+// The form of an answer: response_format, a grammar, and calls of tools. Each becomes a grammar's
+// text; every choice of the request gets its own matcher.
 #include <stdlib.h>
 #include <string.h>
 

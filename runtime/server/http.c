@@ -112,7 +112,7 @@ static burin_request *open_request(burin_server *s, struct evhttp_request *http)
     return q;
 }
 
-// What only the preparation of the answers needs.
+// Memory used only while the answers are prepared.
 static void free_preparation(burin_request *q) {
     free(q->memory.memory), free(q->rendering.memory);
     q->memory.memory = q->rendering.memory = NULL;

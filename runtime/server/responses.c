@@ -67,7 +67,8 @@ static void convert_input(burin_request *q) {
     burin_body_set(q, q->body, "messages", messages);
 }
 
-// A function lies here where chat has it in a member of its own. Tools of other types are the client's wish for OpenAI's own.
+// A function is an object here that chat nests in a member. Tools of other types are OpenAI's own,
+// and are ignored.
 static void convert_functions(burin_request *q) {
     const burin_value *given = burin_body_list(q, "tools"), *choice = burin_body_field(q, q->body, "tool_choice");
     burin_value tools = member_list(q), named = burin_dict_new(&q->r);

@@ -1,6 +1,6 @@
-// The scheduler: one forward call has a row of every answer that is being written, and rows of prompts that are being read, in
-// the order in which they came. A prompt's rows are as many as let the step take at most twice the time of one without them.
-// Requests wait in one queue; the first in it gets the next slot that is free.
+// The scheduler: one forward call has a row of every running answer, and rows of waiting prompts in
+// the order of arrival. The number of prompt rows keeps a step within twice the time of one without
+// them. Requests wait in one queue; the first one gets the next free slot.
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +133,7 @@ static void plan_step(burin_server *s, step_plan *p) {
     plan_prompts(s, p);
 }
 
-// Means that follow what the machine does now.
+// Means that follow the machine's current speed.
 static void note_time(burin_server *s, const step_plan *p, int decoding, double seconds) {
     static const double weight = 0.2;
     int reading = p->rows - decoding;

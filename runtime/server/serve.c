@@ -17,7 +17,7 @@
 #include "text/prompt.h"
 #include "server/server.h"
 
-// ---- what the command line and the environment leave open ----
+// ---- defaults of the command line and the environment ----
 static int64_t or_usual(int64_t given, int64_t usual) { return given > 0 ? given : usual; }
 
 static const char *setting_of(const char *given, const char *variable, const char *usual) {
@@ -70,7 +70,7 @@ static int listen_at_path(const char *path) {
     return file;
 }
 
-// HOST:PORT, [v6]:PORT, HOST, :PORT or PORT, with what is given by options of their own for the rest.
+// HOST:PORT, [v6]:PORT, HOST, :PORT or PORT; the rest comes from options of their own.
 static void split_address(const burin_server_options *o, char host[256], int64_t *port) {
     const char *address = o->address, *colon = strrchr(address, ':');
     size_t n = strlen(address);

@@ -1,10 +1,12 @@
-// A program that answers HTTP requests: what its parts share. One thread runs the event loop and the steps of the model in
-// turn, so nothing here needs a lock; the model's own threads work within a step.
+// A program that answers HTTP requests: common declarations. One thread runs the event loop and the
+// steps of the model in turn, so nothing here needs a lock; the model's own threads work within a
+// step.
 //
 //     request -> body (JSON) -> prompt -> answers, each in a slot -> scheduler -> text, as it comes or at the end -> reply
 //
-// An answer's bytes depend on its request alone: rows of a step have the bits that they have alone, each answer draws its own
-// random numbers, and prompts are tokenized without regard to what a slot holds.
+// An answer's bytes depend on its request alone: rows of a step have the bits that they have alone,
+// each answer draws its own random numbers, and prompts are tokenized independently of a slot's
+// contents.
 #ifndef BURIN_SERVER_SERVER_H
 #define BURIN_SERVER_SERVER_H
 #include <event2/event.h>
@@ -39,7 +41,7 @@ typedef struct burin_answer {
     burin_run run;  // the slot, its limits, this answer's settings
     burin_generation g;
     int32_t n_prompt;  // tokens of the prompt
-    int32_t cached;    // of which the slot held so many
+    int32_t cached;    // tokens that the slot already held
     const char *finish;  // "stop", "length", ...; NULL before the end
     size_t sent;         // bytes of the text that were streamed
     bool begun;          // its first event was
@@ -80,12 +82,13 @@ struct burin_request {
     // Settings that all choices share; texts of stops belong to the request.
     burin_command command;
     char *stop_texts;
-    char *echo;  // what each text begins with; NULL: nothing
+    char *echo;  // prefix of each text; NULL: none
     size_t echo_bytes;
     int32_t *prompt, n_prompt;
     bool chat;
     burin_tool_format tools;
-    bool has_tools, shows_tools, one_call;  // answers may call; the prompt tells of tools; an answer ends behind its first call
+    // answers may call; the prompt lists tools; an answer ends after its first call
+    bool has_tools, shows_tools, one_call;
     char *grammar;                          // that answers obey; NULL: none
     bool thinking;                          // the prompt ends within reasoning
     int64_t logprobs;                       // likeliest tokens beside each; -1: none
@@ -100,9 +103,9 @@ struct burin_request {
     burin_request *next, *before;  // of all that are open
 };
 
-// Texts of a request to a model that reads them whole: some of them are computed in each step.
+// Texts of a request to a model that reads whole texts: each step computes some of them.
 typedef struct burin_texts_job {
-    struct burin_batched *texts;  // n of them
+    struct burin_batched *texts;  // n texts
     int32_t n, begun, ended;
     float *results;  // [n][width], once the first is known
     size_t width;
@@ -110,7 +113,7 @@ typedef struct burin_texts_job {
 } burin_texts_job;
 
 typedef struct burin_slot {
-    int32_t *tokens, n;  // what it holds
+    int32_t *tokens, n;  // its memory
     burin_answer *answer;  // that is at work in it; NULL: free
     uint64_t used;         // the server's count of answers when it was used last
 } burin_slot;
@@ -176,7 +179,7 @@ void burin_stream_end(burin_request *);
 void burin_request_abort(burin_request *, int status, const char *message);  // ends its answers with an error
 void burin_request_close(burin_request *);  // ends its answers, logs it, frees it
 
-// ---- body.c: fields of a body, by name; what has another type fails with status 400 ----
+// ---- body.c: fields of a body, by name; other types fail with status 400 ----
 _Noreturn void burin_request_fail(burin_request *, int status, const char *parameter, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void burin_body_read(burin_request *);
@@ -209,16 +212,16 @@ struct burin_constraint *burin_form_open(const burin_request *);
 // ---- answers.c ----
 void burin_answers_open(burin_request *);  // puts them into the queue; fails where it is full
 void burin_answer_open(burin_answer *, int32_t slot, int32_t cached);
-void burin_answer_close(burin_answer *);  // frees what it holds
+void burin_answer_close(burin_answer *);  // frees its memory
 
-void burin_answer_follow_form(burin_answer *);  // behind each token
+void burin_answer_follow_form(burin_answer *);  // after each token
 bool burin_answer_has_call(const burin_answer *);  // a whole one
 
 // ---- schedule.c ----
-bool burin_server_step(burin_server *);  // one step of all that are at work; false: nobody is
+bool burin_server_step(burin_server *);  // one step of all running answers; false: there are none
 void burin_answer_drop(burin_answer *);  // out of the queue and its slot
 
-// ---- stream.c: the parts of a streamed answer, each byte of them once ----
+// ---- stream.c: the parts of a streamed answer, each byte once ----
 typedef enum burin_stream_part { BURIN_STREAM_REASONING, BURIN_STREAM_CONTENT } burin_stream_part;
 typedef struct burin_stream_printer {
     void (*part)(burin_answer *, burin_stream_part, const char *text, size_t bytes);

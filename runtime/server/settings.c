@@ -1,5 +1,6 @@
-// The settings of an answer, from the fields of a request's body: names and ranges of OpenAI's API, and llama-server's names
-// for what that lacks. What a request leaves open is as on the server's command line.
+// The settings of an answer, from the fields of a request's body: names and ranges of OpenAI's API,
+// and llama-server's names for the rest. Absent fields take the values of the server's command
+// line.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

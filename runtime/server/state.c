@@ -1,4 +1,4 @@
-// What a server tells of itself: /metrics for Prometheus, /props, /slots.
+// The state of a server: /metrics for Prometheus, /props, /slots.
 #include <string.h>
 
 #include "program/output.h"

@@ -1,5 +1,5 @@
-// Streamed answers: of a text that grows, reasoning, content and calls of tools, each byte once and as soon as it is certain
-// which of them it belongs to. An answer that has ended gives the same parts as a whole reply.
+// Streamed answers: splits a growing text into reasoning, content and calls of tools, each byte
+// once and as soon as its part is certain. An ended answer gives the same parts as a whole reply.
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void take_call(void *context, int number, burin_call_part name, burin_cal
     (void)whole;
 }
 
-// Content goes first: it cannot follow what has been sent of a call.
+// Content goes first: it cannot follow a part of a call that has been sent.
 static bool send_content_and_calls(streaming *s, const char *text, size_t bytes, bool ended) {
     const burin_tool_format *format = &s->answer->request->tools;
     burin_capture content = {0}, calls = {0}, *out = burin_capture_into(&calls);

@@ -7,6 +7,7 @@
 
 // What --grammar asks for; NULL: nothing.
 burin_constraint *burin_run_constraint(const burin_run *);
-// What the tools of messages in JSON ask for: their calls in the template's form, which it opens. NULL: nothing.
+// The grammar of tools in messages (JSON): calls in the template's syntax, which it begins. NULL:
+// none.
 burin_constraint *burin_tools_constraint(const burin_run *, const burin_tools_text *, burin_tool_format *);
 #endif

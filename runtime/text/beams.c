@@ -9,7 +9,7 @@
 
 typedef enum stopping { STOP_BY_SCORE, STOP_WHEN_FULL, STOP_NEVER } stopping;
 
-// A beginning: what its next token was chosen from, and what it became.
+// A beam: the candidate of its next token, and its outcome.
 typedef struct beam {
     float score;  // the sum of the logarithms of its tokens' probabilities
     int32_t slot, parent, token;
@@ -76,7 +76,7 @@ static void close_search(beam_search *b) {
 static int32_t *text_of(const beam_search *b, int32_t *texts, int32_t i) { return texts + (size_t)i * (size_t)b->most; }
 
 // ---------------------------------------------------------------------------------------------------------------- candidates
-// Logarithms of probabilities, without what is never said, with what the sampler's penalties make of them.
+// Log-probabilities, without forbidden tokens, after the sampler's penalties.
 static void weigh_tokens(const beam_search *b, int32_t i, int32_t length, float *logits) {
     burin_generation *g = b->g;
     double total = burin_log_of_total(&g->sampler, logits);
@@ -131,7 +131,8 @@ static void keep_ended(beam_search *b, const beam *c, int32_t length) {
     e->text[length - 1] = c->token;
 }
 
-// Those of the first n candidates that end are kept, if they are good enough; the first n that go on are the next beams.
+// Ended ones among the first n candidates are kept if they are good enough; the first n unended
+// ones are the next beams.
 static void sort_candidates(beam_search *b, int32_t length) {
     bool full = b->stop == STOP_WHEN_FULL && b->n_ended == b->n;
     b->n_beams = 0;
@@ -143,7 +144,7 @@ static void sort_candidates(beam_search *b, int32_t length) {
     }
 }
 
-// Can no beam become better than the worst text that ended?
+// Returns true if no beam can become better than the worst ended text.
 static bool is_over(const beam_search *b, int32_t length) {
     if (!b->n_beams) return true;
     if (b->n_ended < b->n) return false;
@@ -159,7 +160,8 @@ static int32_t free_slot(const bool *taken) {
     return slot;
 }
 
-// The first child of a beam keeps its slot; the others get copies, in slots of beams without children.
+// The first child of a beam keeps its slot; later ones get copies, in slots of beams without
+// children.
 static void give_slots(beam_search *b) {
     bool taken[BURIN_MOST_BEAMS] = {false};
     for (int32_t i = 0; i < b->n_beams; i++) {

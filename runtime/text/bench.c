@@ -1,5 +1,6 @@
-// --bench: tokens a second while reading and while writing at several positions, as medians, what that is in bytes of weights,
-// and how much of it is matrix products (which do not depend on the position; attention does).
+// --bench: tokens a second while reading and while writing at several positions, as medians, with
+// the bytes of weights a second and the time of matrix products (which do not depend on the
+// position; attention does).
 #include "text/bench.h"
 
 #include <stdlib.h>

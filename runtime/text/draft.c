@@ -9,21 +9,22 @@
 enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16, SHORTEST_MATCH = 2 };
 enum { SURE_MATCH = 4 };  // a model need not be asked
 enum { FIRST_PAUSE = 32, LONGEST_PAUSE = 512, STEPS_ALONE = 3 };
-// What a model costs that guesses, less what it gains, is at most this part of the time that the tokens take alone; until its
-// reading is measured, a token of that takes such a part of a step.
+// The cost of a draft model, less its gain, is at most this part of the tokens' own time; until its
+// reading is measured, a token costs this part of a step.
 static const double most_cost = 0.03, first_reading = 0.1;
 
-// Whether guessing pays is measured: `alone` is the time of a step of one row. What a step with guesses gains is the time that
-// its tokens would have taken alone, less its own.
+// Measures whether drafting pays: `alone` is the time of a one-row step. The gain of a step with
+// drafts is its tokens' time alone, less its own.
 typedef struct burin_draft {
     struct burin_guesser *guesser;  // NULL: looks up
-    int32_t *row, n, used;          // the newest token and n guesses behind it, of which so many were right so far
-    bool asked, by_model;           // in this step somebody was, who took time for it; that was the model
+    // the newest token and n drafts after it, of which `right` were accepted so far
+    int32_t *row, n, used;
+    bool asked, by_model;           // this step had a drafter that costs time; it was the model
     int32_t followed;               // tokens of this text that the model has read
     int32_t read;                   // tokens that were chosen and read
     int32_t most, length;           // guesses of a step: at most, and now
     double alone, took, gained;     // nanoseconds; took: by the last step
-    double credit, reading;         // what the model may cost now; a token that it reads
+    double credit, reading;         // allowed cost of the model; cost of a token that it reads
     int32_t steps_alone, pause, next_pause;
     int64_t steps, guesses, right, tokens;
 } burin_draft;
@@ -90,7 +91,8 @@ static int32_t matches(const int32_t *tokens, int32_t i, int32_t end) {
     return n;
 }
 
-// What followed where the text was last as it is now: behind the longest match, the latest of these. How many tokens.
+// The continuation of the latest longest earlier match of the text's end. Returns its number of
+// tokens.
 static int32_t look_up(const burin_generation *g, int32_t *guess, int32_t most, int32_t shortest) {
     const int32_t *tokens = g->tokens;
     int32_t n = g->n_tokens, best = shortest - 1, at = 0;
@@ -104,7 +106,8 @@ static int32_t look_up(const burin_generation *g, int32_t *guess, int32_t most, 
     }
     if (!at) return 0;
     if (most > 2 * best) most = 2 * best;
-    for (int32_t i = 0; i < most; i++) guess[i] = at + i < n ? tokens[at + i] : guess[at + i - n];  // a repetition goes on
+    // a repetition continues
+    for (int32_t i = 0; i < most; i++) guess[i] = at + i < n ? tokens[at + i] : guess[at + i - n];
     return most;
 }
 
@@ -142,7 +145,7 @@ static int32_t room_for_guesses(const burin_generation *g) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- rows
-// Of what a guess does not read anyhow.
+// Tokens that drafting does not read by itself.
 static int32_t missed_by_model(const burin_draft *d, const burin_generation *g) {
     int32_t missed = g->n_tokens - d->followed;
     return missed > d->most + 1 ? missed : 0;

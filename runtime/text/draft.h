@@ -10,7 +10,7 @@ struct burin_draft *burin_draft_open(const burin_run *);
 void burin_draft_close(struct burin_draft *);
 
 void burin_draft_start(struct burin_draft *);       // of a text: nothing is guessed yet
-float *burin_draft_read(burin_generation *);        // reads the newest token; the logits behind it
-void burin_draft_finish(const burin_generation *);  // takes what was only guessed out of the slot
+float *burin_draft_read(burin_generation *);        // reads the newest token; logits after it
+void burin_draft_finish(const burin_generation *);  // removes unaccepted drafts from the slot
 void burin_draft_statistics(const struct burin_draft *);
 #endif

@@ -15,7 +15,8 @@ typedef struct burin_guesser {
     burin_sampler sampler;
     burin_row *rows;            // [max_rows]
     float *logits, *weights;    // [vocabulary]: of the newest row; what its softmax needs
-    int32_t *seen, n, skipped;  // what the slot has read, without the text's first tokens: it is of this model's context
+    // tokens in the slot, without the text's first ones: it has this model's context
+    int32_t *seen, n, skipped;
     float least_probability;
 } burin_guesser;
 
@@ -65,8 +66,8 @@ static bool read_in_draft(burin_guesser *d, const int32_t *tokens, int32_t n) {
     return true;
 }
 
-// Reads what is new of the n tokens; leaves room for `most` guesses. A text that is longer than the context loses its first
-// half.
+// Reads the new part of the n tokens; leaves room for `most` drafts. A text beyond the context
+// loses its first half.
 static bool follow_text(burin_guesser *d, const int32_t *tokens, int32_t n, int32_t most) {
     int32_t kept = 0, context = d->model->context;
     if (n < d->skipped) d->skipped = 0;

@@ -8,10 +8,12 @@
 struct burin_guesser *burin_guesser_open(const burin_run *);
 void burin_guesser_close(struct burin_guesser *);
 
-// Reads what is new of g->tokens; guessing does, too. Worth a call of its own where there is much, as a prompt.
+// Reads the new part of g->tokens; drafting does too. Worth a call of its own for a long part, such
+// as a prompt.
 void burin_guesser_follow(struct burin_guesser *, const burin_generation *);
 void burin_guesser_learn(struct burin_guesser *, bool all_right);  // of its last guesses: it becomes bolder, or more careful
 
-// Guesses that follow g->tokens, at most so many: fewer where it is unsure. May write them behind g->tokens.
+// Drafts after g->tokens, at most this many: fewer where it is unsure. May write them after
+// g->tokens.
 int32_t burin_guesser_guess(struct burin_guesser *, const burin_generation *, int32_t *guess, int32_t most);
 #endif

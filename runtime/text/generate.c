@@ -47,7 +47,7 @@ static void append_text(burin_generation *g, const char *text, size_t n) {
 
 void burin_generation_put(burin_generation *g, const char *text, size_t bytes) { append_text(g, text, bytes); }
 
-// Where the first text that stops begins in what is held, or its end.
+// The start of the first stop text in the pending text, or its end.
 static size_t find_stop(burin_generation *g) {
     const burin_command *c = g->run->command;
     size_t first = g->n_pending;
@@ -98,7 +98,7 @@ static void emit_token(burin_generation *g, int32_t token) {
     burin_show();
 }
 
-// What the prompt ends with decides how the first word begins.
+// The end of the prompt decides how the first word begins.
 void burin_generation_start(burin_generation *g) {
     g->stopped = false, g->stop_text = NULL, g->n_pending = 0;
     burin_draft_start(g->draft);
@@ -108,7 +108,7 @@ void burin_generation_start(burin_generation *g) {
     if (g->constraint) burin_constraint_start(g->constraint, !g->ids && !g->decoder.started);
 }
 
-// On a terminal the prompt stands in front of its continuation, dimmed; a pipe gets the generated text alone.
+// On a terminal the dimmed prompt precedes its continuation; a pipe gets the generated text alone.
 static void show_prompt(const burin_generation *g) {
     const char *prompt = g->quiet ? NULL : g->run->command->prompt;
     if (prompt && *prompt && isatty(STDOUT_FILENO) && g->count && !g->run->model->encoder) {
@@ -179,7 +179,7 @@ static void mask(burin_generation *g, float *logits) {
         g->failure = "no token of the vocabulary goes on as the grammar wants";
 }
 
-// With a grammar: the token that is chosen without it, where it fits; else one of those that do.
+// With a grammar: the token chosen without it, if it fits; else one of those that fit.
 static int32_t choose_token(burin_generation *g, float *logits) {
     burin_sampler_adjust(&g->sampler, logits, g->tokens, g->n_tokens);
     int32_t token = burin_sampler_choose(&g->sampler, logits);
@@ -305,13 +305,14 @@ int32_t burin_generation_kept(const burin_generation *g, const int32_t *ids, int
     return burin_slot_holds(g->run->session, g->run->slot, kept);
 }
 
-// What the slot reads before anything is generated.
+// The tokens that the slot reads before anything is generated.
 static void set_tokens(burin_generation *g, burin_tokens first) {
     memcpy(g->tokens, first.id, (size_t)first.n * sizeof *g->tokens);
     g->n_tokens = first.n;
 }
 
-// Writes on behind g->tokens, of which the slot has read the first `kept`; `source`: tokens that an encoder has read.
+// Continues g->tokens, of which the slot has read the first `kept`; `source`: tokens of the
+// encoder's source.
 static void generate_behind(burin_generation *g, int32_t kept, int32_t source) {
     int32_t read = g->n_tokens - kept;
     g->generated = 0, g->full = false;

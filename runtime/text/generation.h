@@ -1,4 +1,5 @@
-// The generation loop's state: what a slot has read, how the next token is chosen, where its text goes.
+// The state of the generation loop: tokens of a slot, choice of the next token, destination of its
+// text.
 #ifndef BURIN_GENERATION_H
 #define BURIN_GENERATION_H
 #include "grammar/constraint.h"
@@ -11,9 +12,9 @@
 typedef struct burin_generation {
     burin_run *run;
     burin_sampler sampler;
-    int32_t *tokens, n_tokens;  // [context + 1]: what the slot has read, and the token after it
+    int32_t *tokens, n_tokens;  // [context + 1]: tokens of the slot, and the token after them
     bool ids;                   // print ids instead of text
-    bool full;                  // the context, before all was said
+    bool full;                  // the context ended before the answer
     const void *tokenizer;
     burin_decoder decoder;
     burin_utf8 text;
@@ -31,26 +32,30 @@ typedef struct burin_generation {
     struct burin_draft *draft;        // NULL: without --draft
     char *answer;                     // keeps the text, as far as there is room; NULL: no
     size_t answer_bytes, answer_room;
-    uint8_t *answer_marks;     // [answer_room], 0: of a special token; NULL: nobody wants to know
+    uint8_t *answer_marks;     // [answer_room], 0: of a special token; NULL: not recorded
     bool special;              // the text that is added is one of a special token
-    bool calls;                // the answer has calls of tools: marks of theirs that are special tokens stand in it
+    // the answer may call tools: their marks are kept, though they are special tokens
+    bool calls;
     const char *const *marks;  // texts that have these
     bool has_end;              // `end` ends an answer, too
     int32_t end;
     uint64_t seed;        // of the first line, where there are several
-    burin_tokens first;   // of an encoder-decoder: what each answer begins with
+    burin_tokens first;   // of an encoder-decoder: first tokens of each answer
     burin_tokens source;  // and what its encoder has read last
 } burin_generation;
 
-int burin_generate(burin_run *);                 // what the program of a decoder does by itself; returns the exit status
+// the default mode of a decoder's program; returns the exit status
+int burin_generate(burin_run *);
 void burin_generation_open(burin_generation *);  // memory, sampler, --logits
 void burin_generation_close(burin_generation *);
-// Tokens of the slot that may stay when it is to hold these n; the last of them is read again, for its logits.
+// Tokens of the slot that may stay for these n; the last one is read again, for its logits.
 int32_t burin_generation_kept(const burin_generation *, const int32_t *ids, int32_t n);
 void burin_generation_find_end(burin_generation *);  // of a conversation: what its template calls eos_token (conversation.c)
 bool burin_generation_ends(const burin_generation *, int32_t token);  // does it end a text?
-void burin_generation_start(burin_generation *);                      // the decoder behind the tokens so far
-// What the model's limits depend on, when so many tokens behind n_tokens are chosen already; `most`: of an answer.
+// the decoder after the tokens so far
+void burin_generation_start(burin_generation *);
+// The state that the model's limits depend on, with further chosen tokens after n_tokens; `most`:
+// of an answer.
 burin_history burin_generation_history(const burin_generation *, int32_t more, int64_t most);
 int32_t burin_forced_tokens(const burin_run *);                                 // of the prompt: those that count as generated
 void burin_generation_put(burin_generation *, const char *text, size_t bytes);  // at the end of the text so far
@@ -59,8 +64,9 @@ bool burin_generation_next(burin_generation *, float *logits);
 void burin_generate_tokens(burin_generation *, float *logits);
 void burin_generate_from_sources(burin_generation *);  // an answer for each source of an encoder
 void burin_generation_finish(burin_generation *);      // the text's last bytes and its end of line
-// --json (json_answer.c). Without it they do nothing: before the first token, before a choice, behind it. Then the caller
-// prints the fields of the text between burin_answer_text and burin_answer_end.
+// --json (json_answer.c). Without it they do nothing: before the first token, before a choice,
+// after it. Then the caller prints the fields of the text between burin_answer_text and
+// burin_answer_end.
 void burin_answer_begin(burin_generation *);
 void burin_answer_note(burin_generation *, const float *logits);
 void burin_answer_token(burin_generation *, int32_t token);

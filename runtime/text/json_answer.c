@@ -74,7 +74,7 @@ void burin_answer_note(burin_generation *g, const float *logits) {
     if (l->n) find_likely(l, logits);
 }
 
-// What OpenAI's API prints of a token: what has no probability has -9999.
+// OpenAI's log-probability of a token: impossible ones have -9999.
 static void print_token(burin_generation *g, int32_t token, float logit) {
     const struct burin_logprobs *l = g->logprobs;
     burin_decoder inside = {.started = true};

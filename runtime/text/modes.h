@@ -1,20 +1,22 @@
-// What a kind of model can do as a program. Its descriptor names one of these, and the linker leaves out what only others need.
+// The modes of a kind of model as a program. Its descriptor names one of these, and the linker
+// leaves out code that only others need.
 #ifndef BURIN_MODES_H
 #define BURIN_MODES_H
 #include "text/generation.h"
 
 struct burin_modes {
-    int (*run)(const burin_model *, const burin_command *);  // what the command line asks for; returns the exit status
+    // the requested mode; returns the exit status
+    int (*run)(const burin_model *, const burin_command *);
     // NULL: the model has no chat template
     int (*chat)(burin_run *), (*messages)(burin_run *);
     int (*question)(burin_run *);
-    // Of a network, and of the encoder in front of a decoder:
+    // A network, and the encoder before a decoder:
     void (*print_network)(const burin_network *);
     void (*from_sources)(burin_generation *);
     void (*bench_encoder)(burin_run *);
 };
 
-// A decoder; with a chat template; behind an encoder
+// A decoder; with a chat template; after an encoder
 extern const struct burin_modes burin_modes_text, burin_modes_chat, burin_modes_sources;
 // A graph of tensors; with embeddings of texts; with labels of texts
 extern const struct burin_modes burin_modes_network, burin_modes_embed, burin_modes_label;

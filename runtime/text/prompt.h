@@ -1,5 +1,5 @@
-// What the user gives the program to read: text from an argument, a file or standard input, or token ids; and pieces of text
-// back.
+// The input of a program: text from an argument, a file or standard input, or token ids; and pieces
+// of text back.
 #ifndef BURIN_PROMPT_H
 #define BURIN_PROMPT_H
 #include "program/ids.h"
@@ -11,21 +11,22 @@
 // the two. The caller frees it.
 char *burin_prompt_text(const burin_command *, size_t *bytes);
 
-// The prompt with what the tokenizer puts around a text; at least one token. Without a prompt: the token that begins a text.
-// A text of far more than `most` tokens ends the program; of a few more the caller says how many. `empty`: there was no text.
+// The prompt with the tokens that the tokenizer adds; at least one token. Without a prompt: the
+// token that begins a text. A text of far more than `most` tokens ends the program; for a few more
+// the caller reports the number. `empty`: there was no text.
 burin_tokens burin_read_prompt(const burin_model *, const burin_command *, int32_t most, bool *empty);
 
 // The same of one text.
 burin_tokens burin_prompt_tokens(const burin_model *, const char *text, size_t bytes, int32_t most);
 
-// What the decoder of an encoder-decoder begins with: --decoder-tokens, or what the model says.
+// The first tokens of an encoder-decoder's decoder: --decoder-tokens, or the model's own.
 burin_tokens burin_read_start(const burin_model *, const burin_command *);
 
 // Encodes a text, however many ids it becomes; `how` needs no ids, capacity and memory. Ends the program when there are more
 // than INT32_MAX.
 burin_tokens burin_encode_text(const void *tokenizer, const burin_encoding *how);
 
-// The tokens of a text; `special`: with what the tokenizer puts around it.
+// The tokens of a text; `special`: with the tokens that the tokenizer adds.
 burin_tokens burin_tokenize(const burin_model *, const char *text, size_t bytes, bool special);
 // The same without it; marks: burin_encoding.marks.
 burin_tokens burin_tokenize_marked(const burin_model *, const char *text, const uint8_t *marks, size_t bytes);

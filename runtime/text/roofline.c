@@ -1,5 +1,6 @@
-// --bench --roofline: the kernels of a step, each beside what this machine gives: how fast all threads read as many bytes as
-// the weights have, and how many f32 multiply-adds they compute. What a kernel needs at least is the longer of the two.
+// --bench --roofline: the kernels of a step against the limits of this machine: the rate at which
+// all threads read the weights' bytes, and the rate of f32 multiply-adds. A kernel's minimum time
+// is the longer of the two.
 #include "text/roofline.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@
 enum { FMA_CHAINS = 12, FMA_STEPS = 1000, LIMIT_RUNS = 8, MOST_LIMIT_THREADS = 1024 };
 static const double limit_seconds = 0.02, limit_bytes = 1 << 28;
 
-// ---- what the machine gives ----
+// ---- limits of the machine ----
 
 // Each computes FMA_STEPS times FMA_CHAINS vectors, and returns the operations of that.
 #if defined(__x86_64__)
@@ -79,7 +80,7 @@ typedef struct limit_job {
     double rate[MOST_LIMIT_THREADS];
 } limit_job;
 
-// Of this thread: what neighbours take is not counted.
+// CPU time of this thread, without other processes.
 static double thread_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -125,7 +126,7 @@ static double limit_of(const burin_session *s, limit_job *job) {
     return best;
 }
 
-// ---- what the kernels do of it ----
+// ---- the kernels against them ----
 
 typedef struct roofline {
     burin_run *run;

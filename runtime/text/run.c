@@ -61,7 +61,7 @@ static int32_t context_of(const burin_model *model, const burin_command *c) {
     return c->context ? (int32_t)c->context : model->context;
 }
 
-// The weights are pages of the program's file: the system is told to fetch them, nobody waits for all of them.
+// The weights are pages of the program's file: the system is asked to fetch them, without waiting.
 static void fetch_weights(const burin_model *model) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)model->weights();
     uintptr_t first = start & ~(page - 1);

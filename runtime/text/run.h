@@ -1,4 +1,4 @@
-// One run of a program: a model opened for one slot, the tokens it has read, and what is recorded of its logits.
+// One run of a program: a model opened for one slot, its tokens, and recorded logits.
 #ifndef BURIN_RUN_H
 #define BURIN_RUN_H
 #include <signal.h>
@@ -25,7 +25,7 @@ typedef struct burin_run {
 // Opens the model with the options of the command line. Every mistake ends the program with a sentence and status 1.
 void burin_run_open(burin_run *, const burin_model *, const burin_command *);
 void burin_run_close(burin_run *);
-// What the command line leaves open: how many tokens to generate, and how.
+// Defaults of the command line: the number of tokens to generate, and the sampler.
 int64_t burin_run_count(const burin_run *);
 double burin_run_temperature(const burin_run *);
 

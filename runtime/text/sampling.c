@@ -20,7 +20,7 @@ static _Noreturn void bad_bias(const char *text) {
                "--logit-bias 15043+1.5,29-inf");
 }
 
-// One of "15043+1,29-inf"; returns what is behind it.
+// One of "15043+1,29-inf"; returns the rest.
 static const char *parse_bias(const char *text, const burin_model *m, burin_bias *bias) {
     char *sign, *end;
     long id = strtol(text, &sign, 10);

@@ -110,7 +110,7 @@ static const char *map_session(const char *path, size_t *bytes) {
     return data;
 }
 
-// Another program that goes on from the same session would lose what this one adds, or the other way round.
+// Two programs that resume the same session would lose each other's additions.
 static void lock_session(const burin_command *c) {
     const char *why;
     if (!c->session_read_only && !burin_lock_file(c->session, &why))

@@ -1,4 +1,4 @@
-// The bytes of a text that a token stands for.
+// The bytes of a text that belong to a token.
 #include "text/token_spans.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 typedef struct walk {
     const void *tokenizer;
     const char *text;
-    size_t bytes, at;  // of the text: behind the last piece
+    size_t bytes, at;  // of the text: after the last piece
     burin_decoder decoder;
     char *decoded;
 } walk;
@@ -25,7 +25,7 @@ static bool lies_at(const walk *w, size_t at, const char *text, size_t n) {
     return at + n <= w->bytes && !memcmp(w->text + at, text, n);
 }
 
-// Where the bytes lie: here, or behind blanks that no token stands for.
+// The position of the bytes: here, or after blanks without a token.
 static bool find_piece(walk *w, burin_token_span *p, const char *text, size_t n) {
     size_t blanks = blanks_at(w);
     if (!n) return false;
@@ -38,7 +38,8 @@ static bool find_piece(walk *w, burin_token_span *p, const char *text, size_t n)
     return n > 1 && *text == ' ' && find_piece(w, p, text + 1, n - 1);  // a space that the tokenizer has put there
 }
 
-// Where a tokenizer has changed the text (lower case, no accents) a character stands for one, behind blanks.
+// If a tokenizer has changed the text (lower case, no accents), characters are matched one by one,
+// after blanks.
 static void take_characters(walk *w, burin_token_span *p, const char *text, size_t n) {
     size_t blank = n && *text == ' ', end = w->at + blanks_at(w);
     p->from = end;

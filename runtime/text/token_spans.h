@@ -1,4 +1,4 @@
-// The bytes of a text that each of its tokens stands for.
+// The bytes of a text that belong to each of its tokens.
 #ifndef BURIN_TOKEN_SPANS_H
 #define BURIN_TOKEN_SPANS_H
 #include "text/prompt.h"
@@ -6,7 +6,7 @@
 typedef struct burin_token_span {
     const char *text;  // of the token, as the vocabulary has it
     size_t bytes;
-    size_t from, end;  // bytes of the text that it stands for; none for what a tokenizer has added
+    size_t from, end;  // its bytes of the text; none for added tokens
 } burin_token_span;
 
 // Of each id of a text; the caller frees them.
