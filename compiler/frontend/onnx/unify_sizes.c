@@ -137,17 +137,57 @@ static bool one_sum(OnnxCall *c, const Node *n, const Pair *p) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------------- names
+static void rename_size(OnnxCall *c, const Node *n, const Dim *other, const Dim *kept) {
+    dim_tighten(kept, other->value);
+    dim_raise(kept, other->lower);
+    onnx_fix_size(c, n, other, kept);
+    onnx_note(c, "\"%s\" is taken to be \"%s\", which alone fits here", other->name, kept->name);
+}
+
 static bool one_name(OnnxCall *c, const Node *n, const Pair *p) {
     for (int i = 0; i < p->n; i++) {
         for (int j = 0; j < p->n; j++) {
             const Dim *kept = p->symbol[i], *other = p->symbol[j];
             if (kept->id >= other->id || !fits(c->graph, p, other, kept)) continue;
-            dim_tighten(kept, other->value);
-            dim_raise(kept, other->lower);
-            onnx_fix_size(c, n, other, kept);
-            onnx_note(c, "\"%s\" is taken to be \"%s\", which alone fits here", other->name, kept->name);
+            rename_size(c, n, other, kept);
             return true;
         }
+    }
+    return false;
+}
+
+// The axis of the graph's first input that has the symbol as its size; -1: there is none.
+static int input_axis(const Graph *g, const Dim *symbol) {
+    for (int i = 0; i < g->n_inputs; i++) {
+        const Type *t = &g->inputs[i]->type;
+        for (int j = 0; j < t->rank; j++) {
+            if (t->dim[j] == symbol) return j;
+        }
+    }
+    return -1;
+}
+
+static bool are_alike(OnnxCall *c, const Dim *kept, const Dim *other) {
+    int axis = input_axis(c->graph, kept);
+    return kept != other && kept->id < other->id && axis >= 0 && axis == input_axis(c->graph, other);
+}
+
+// Two symbols are two others: a product of both (b2 * n2 and b1 * n1) tells no more. Symbols of the same axis of two inputs are
+// one size.
+static bool two_names(OnnxCall *c, const Node *n, const Pair *p) {
+    Graph *g = c->graph;
+    for (int pair = 0; pair < p->n * p->n * p->n * p->n; pair++) {
+        const Dim *a = p->symbol[pair % p->n], *b = p->symbol[pair / p->n % p->n];
+        const Dim *x = p->symbol[pair / p->n / p->n % p->n], *y = p->symbol[pair / p->n / p->n / p->n];
+        if (a->id >= x->id || a == y || b == x || b == y || !are_alike(c, a, b) || !are_alike(c, x, y)) continue;
+        const Dim *sides[2];
+        for (int i = 0; i < 2; i++) {
+            sides[i] = dim_substitute(g, dim_substitute(g, p->side[i], b, a), y, x);
+        }
+        if (sides[0] != sides[1]) continue;
+        rename_size(c, n, b, a);
+        rename_size(c, n, y, x);
+        return true;
     }
     return false;
 }
@@ -190,7 +230,7 @@ bool onnx_unify_sizes(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
     Pair p = {.side = {x, y}};
     collect(x, &p);
     collect(y, &p);
-    return bound_extreme(c, n, &p, x) || bound_extreme(c, n, &p, y) || one_name(c, n, &p) || one_sum(c, n, &p) ||
+    return bound_extreme(c, n, &p, x) || bound_extreme(c, n, &p, y) || one_name(c, n, &p) || two_names(c, n, &p) || one_sum(c, n, &p) ||
            one_number(c, n, &p);
 }
 

@@ -136,12 +136,39 @@ static void check_split(OnnxCall *c, const Dim *size, int n, const int64_t *give
         onnx_fatal(c, "sizes of %s together, of an axis of %s", dim_text(sum), dim_text(size));
 }
 
+// Parts whose sizes the values of a run decide: part i gathers the positions p with start_i <= p < start_i + size_i.
+static void split_by_values(OnnxCall *c, Node *x, int axis) {
+    const Dim *size = x->type.dim[axis];
+    int parts = (int)c->proto->n_output;
+    Node *sizes = onnx_cast(c, onnx_node(c, 1), DT_i64), *start = onnx_scalar(c, DT_i64, 0);
+    if (sizes->type.rank != 1 || !dim_is(sizes->type.dim[0], parts))
+        onnx_fatal(c, "sizes %s for %d results", type_text(&sizes->type), parts);
+    Node *at = onnx_cast(c, onnx_index_along(c, &(Type){.rank = 1, .dim = {size}}, 0), DT_i64);
+    for (int i = 0; i < parts; i++) {
+        Node *each = onnx_reshape(c, onnx_slice_from(c, sizes, 0, i, 1), &(Type){.dtype = DT_i64});
+        Node *end = ONNX_BINARY(c, OP_add, start, each), *in[] = {at, start, end};
+        Node *inside = onnx_formula(c, in, 3, "where(less($0, $1), 0, where(less($0, $2), 1, 0))");
+        const Dim *extent = onnx_data_dependent_size(c, "part", size);
+        inside = onnx_cast(c, inside, DT_bool);
+        Node *found = onnx_emit_make(c, OP_nonzero, 1, &inside);
+        attr_set_dims(found, "extent", &extent, 1);
+        Type list = {.dtype = DT_i64, .rank = 1, .dim = {extent}};
+        onnx_result(c, i, onnx_take(c, x, onnx_reshape(c, onnx_finish(c, found), &list), axis));
+        start = end;
+    }
+}
+
 void onnx_split(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
     Graph *g = c->graph;
     int axis = onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank), parts = (int)c->proto->n_output, n = 0;
     const int64_t *given = onnx_ints(c, "split", &n);
+    const Dim *const *known;
+    if (onnx_operand(c, 1) && !c->import->text && !onnx_find_elements(c, 1, &known, &n)) {
+        split_by_values(c, x, axis);
+        return;
+    }
     const Dim *const *sizes = onnx_operand(c, 1) ? onnx_need_elements(c, 1, &n, "split") : NULL;
     const Dim *at = dim_const(g, 0), *count = dim_const(g, parts), *size = x->type.dim[axis];
     if (parts > ONNX_MAX_RESULTS || ((given || sizes) && n != parts)) onnx_fatal(c, "%d sizes for %d results", n, parts);
