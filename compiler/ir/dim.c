@@ -346,6 +346,7 @@ static const Dim *dim_divide(Graph *g, const Dim *a, const Dim *b) {
     if (split) poly_reduce(&rest, &q);
     const Dim *part = dim_quotient(g, dim_of_poly(g, &rest), dim_of_poly(g, &q));
     arena_free(scratch);
+    if (part->kind == DIM_FLOORDIV && dim_lower(part) == dim_upper(part)) part = dim_const(g, dim_lower(part));
     return dim_add(g, whole, part, 1);
 }
 

@@ -61,6 +61,25 @@ add("range-of-floats", [node("ReduceMax", ["n"], ["m"], keepdims=0), node("Cast"
                         node("Ceil", ["u"], ["t"]), node("Range", ["z", "t", "o"], ["y"])], [("n", TensorProto.INT64, ["b"])],
     {"h": np.float32(0.5), "z": np.float32(0), "o": np.float32(1)}, [{"n": np.array([3, 9, 4])}, {"n": np.array([2])}])
 
+# Two symbols that only a product ties to two others; parts whose sizes are counted; squeeze as PyTorch writes it.
+add("two-symbols", [node("Shape", ["x"], ["s"]), node("Mul", ["s", "f"], ["s5"]), node("Unsqueeze", ["m", "one"], ["u"]),
+                    node("Tile", ["u", "r"], ["t"]), node("Reshape", ["t", "s5"], ["v"]), node("ReduceSum", ["v"], ["w"], keepdims=0),
+                    node("Add", ["x", "w"], ["y"])], [("x", TensorProto.FLOAT, ["b1", "n1"]), ("m", TensorProto.FLOAT, ["b2", "n2"])],
+    {"f": np.array([5, 1]), "one": np.array([1]), "r": np.array([1, 5, 1])}, [{"x": floats(2, 3), "m": floats(2, 3)}])
+add("split-by-counts", [node("OneHot", ["e", "d", "v"], ["h"]), node("ReduceSum", ["h", "zero"], ["n"], keepdims=0),
+                        node("Split", ["x", "n"], ["a", "b", "c"], axis=0), node("Mul", ["b", "w"], ["p"]), node("Neg", ["c"], ["q"]),
+                        node("Concat", ["a", "p", "q"], ["y"], axis=0)],
+    [("x", TensorProto.FLOAT, ["n", 4]), ("e", TensorProto.INT64, ["n"])],
+    {"d": np.array(3), "v": np.array([0, 1]), "zero": np.array([0]), "w": floats(4)},
+    [{"x": floats(5, 4), "e": np.array([2, 0, 2, 1, 0])}, {"x": floats(3, 4), "e": np.array([1, 1, 1])}])
+branches = [helper.make_graph([node(op, names, ["r"])], op, [], [helper.make_tensor_value_info("r", TensorProto.FLOAT, None)])
+            for op, names in (("Squeeze", ["p", "two"]), ("Identity", ["p"]))]
+add("squeeze-if-one", [node("MaxPool", ["x"], ["p"], kernel_shape=[8], strides=[8]), node("Shape", ["p"], ["s"]),
+                       node("Gather", ["s", "two"], ["g"]), node("Equal", ["g", "one"], ["c"]),
+                       node("If", ["c"], ["q"], then_branch=branches[0], else_branch=branches[1]), node("MatMul", ["q", "w"], ["y"])],
+    [("x", TensorProto.FLOAT, ["b", 4, "t"])], {"two": np.array([2]), "one": np.array([1]), "w": floats(4, 3)},
+    [{"x": floats(2, 4, 9)}, {"x": floats(1, 4, 15)}])
+
 with tempfile.TemporaryDirectory() as folder:
     for name, (model, runs) in cases.items():
         os.mkdir(f"{folder}/{name}")

@@ -117,6 +117,8 @@ void onnx_warning(const OnnxCall *, const char *format, ...) __attribute__((form
 void onnx_fix_size(OnnxCall *, const Node *except, const Dim *symbol, const Dim *size);
 // unify_sizes.c: makes two sizes equal if one symbol can do that in one way alone: as another name, a sum, a number, a bound.
 bool onnx_unify_sizes(OnnxCall *, const Node *, const Dim *, const Dim *);
+// Bounds the only symbol of a size so that the size is 1; false where no value or several ranges do.
+bool onnx_make_one(OnnxCall *, const Node *except, const Dim *);
 // A sum of symbols is at most `room`: each whose bound no option names gets a share.
 void onnx_share_room(OnnxCall *, const Node *except, const Dim *const *symbols, int n, int64_t room, const char *where);
 bool onnx_is_main_graph(const OnnxCall *);                                  // not a body, not a function

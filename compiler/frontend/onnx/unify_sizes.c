@@ -226,12 +226,35 @@ static bool one_number(OnnxCall *c, const Node *n, const Pair *p) {
     return false;
 }
 
+bool onnx_make_one(OnnxCall *c, const Node *except, const Dim *d) {
+    Pair p = {0};
+    collect(d, &p);
+    if (p.n != 1 || dim_lower(d) > 1 || dim_upper(d) < 1) return false;
+    const Dim *symbol = p.symbol[0];
+    int64_t greatest = dim_upper(d) > 1 ? greatest_within(d, symbol, 1) : symbol->value;
+    if (greatest < 1 || (is_asked_for(c, symbol) && symbol->lower < symbol->value && greatest < symbol->lower)) return false;
+    dim_raise(d, 1);
+    dim_tighten(symbol, greatest);
+    if (dim_lower(d) != 1 || dim_upper(d) != 1) return false;
+    onnx_note(c, "\"%s\" is taken to be from %lld to %lld, as only these fit here", symbol->name, (long long)symbol->lower,
+              (long long)symbol->value);
+    onnx_fix_size(c, except, symbol, symbol);
+    return true;
+}
+
+// One side is the other times a quotient: (x + 15) // 48 is 1 for x from 33 to 80.
+static bool quotient_of_one(OnnxCall *c, const Node *n, const Dim *whole, const Dim *rest, const Dim *part) {
+    if (part->kind == DIM_MUL)
+        return quotient_of_one(c, n, whole, rest, part->a) || quotient_of_one(c, n, whole, rest, part->b);
+    return part->kind == DIM_FLOORDIV && dim_binary(c->graph, DIM_MUL, rest, part) == whole && onnx_make_one(c, n, part);
+}
+
 bool onnx_unify_sizes(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
     Pair p = {.side = {x, y}};
     collect(x, &p);
     collect(y, &p);
     return bound_extreme(c, n, &p, x) || bound_extreme(c, n, &p, y) || one_name(c, n, &p) || two_names(c, n, &p) || one_sum(c, n, &p) ||
-           one_number(c, n, &p);
+           one_number(c, n, &p) || quotient_of_one(c, n, x, y, x) || quotient_of_one(c, n, y, x, y);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- hints

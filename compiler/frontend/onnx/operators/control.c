@@ -101,10 +101,25 @@ static void run_branches(OnnxCall *c, OnnxValue *condition) {
         onnx_result_value(c, i, chosen[i] < 0 ? results[0][i] : onnx_value_of(onnx_tuple_item(c, made, chosen[i])));
 }
 
+static bool is_lone(const BurinOnnx__GraphBody *g, const char *op) {
+    const BurinOnnx__Operation *last = g->n_node ? g->node[g->n_node - 1] : NULL;
+    for (size_t i = 0; i + 1 < g->n_node; i++) {
+        if (strcmp(g->node[i]->op_type, "Constant")) return false;
+    }
+    return last && !strcmp(last->op_type, op);
+}
+
+// PyTorch writes squeeze(x, axis) as `if size == 1: squeeze(x) else x`: what reads the result fits one rank alone, that of a size of
+// 1, which Squeeze requires.
+static bool is_squeeze_if_one(OnnxCall *c) {
+    return is_lone(branch_body(c, "then_branch"), "Squeeze") && is_lone(branch_body(c, "else_branch"), "Identity");
+}
+
 void onnx_if(OnnxCall *c, int argument) {
     (void)argument;
     OnnxValue *condition = onnx_operand(c, 0);
     int taken = truth_of(c, condition);
+    if (taken < 0 && is_squeeze_if_one(c)) taken = 1;
     if (taken < 0 && !c->import->text && !is_small(c)) {
         run_branches(c, condition);
         return;

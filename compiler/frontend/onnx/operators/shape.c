@@ -213,6 +213,10 @@ void onnx_squeeze(OnnxCall *c, int argument) {
     bool all = !axes_count(c);
     unsigned gone = axes_set(c, x.rank);
     for (int i = 0; i < x.rank; i++) {
+        if (gone >> i & 1 && !dim_is_const(x.dim[i], NULL)) onnx_make_one(c, NULL, x.dim[i]);
+    }
+    x = onnx_type(c, 0);
+    for (int i = 0; i < x.rank; i++) {
         int64_t extent = 0;
         bool one = dim_is_const(x.dim[i], &extent) && extent == 1;
         if (gone >> i & 1 && !one) onnx_fatal(c, "axis %d of %s is not 1", i, type_text(&x));
