@@ -307,7 +307,9 @@ static void run_handler(burin_request *q) {
 // The route of the path. NULL: none; *known: by another method.
 static const burin_route *find_route(const burin_route *routes, const char *path, enum evhttp_cmd_type method, bool *known) {
     for (const burin_route *r = routes; r->path; r++) {
-        if (strcmp(r->path, path)) continue;
+        size_t n = strlen(r->path);
+        bool folder = n > 1 && r->path[n - 1] == '/';
+        if (folder ? strncmp(r->path, path, n) : strcmp(r->path, path)) continue;
         *known = true;
         if (r->method == method || (method == EVHTTP_REQ_HEAD && r->method == EVHTTP_REQ_GET)) return r;
     }

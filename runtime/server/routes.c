@@ -65,6 +65,7 @@ const burin_route burin_routes[] = {
     {"/apply-template", EVHTTP_REQ_POST, burin_handle_template, NULL, false},
     {"/metrics", EVHTTP_REQ_GET, burin_handle_metrics, NULL, false},
     {"/props", EVHTTP_REQ_GET, burin_handle_props, NULL, false},
+    {"/slots/", EVHTTP_REQ_POST, burin_handle_slot, NULL, false},
     {"/slots", EVHTTP_REQ_GET, burin_handle_slots, NULL, false},
     {NULL, 0, NULL, NULL, false},
 };

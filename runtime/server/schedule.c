@@ -18,24 +18,29 @@ static int32_t reusable_tokens(const burin_server *s, int32_t slot, const burin_
     return burin_slot_holds(s->base->session, slot, common_tokens(&s->slots[slot], q));
 }
 
-// The free slot that holds most of the prompt; of equal ones the one that was not used for longest. -1: all are at work.
+enum { WORTH_KEEPING = 16, WORTH_SPARING = 64 };  // tokens: of a prompt, to be found; of a slot, not to be lost
+
+// The free slot that was not used for longest, among those that hold most of the prompt if there are any, and unless that slot would
+// lose much else: its state is copied then. -1: all are at work.
 static int32_t choose_slot(const burin_server *s, const burin_request *q, int32_t *cached) {
-    int32_t best = -1;
+    int32_t best = -1, oldest = -1, most = 0;
     for (int32_t i = 0; i < s->limits.slots; i++) {
         if (s->slots[i].answer) continue;
         int32_t n = reusable_tokens(s, i, q);
-        if (best >= 0 && (n < *cached || (n == *cached && s->slots[i].used >= s->slots[best].used))) continue;
-        best = i, *cached = n;
+        if (n < WORTH_KEEPING) n = 0;
+        if (oldest < 0 || s->slots[i].used < s->slots[oldest].used) oldest = i;
+        if (best < 0 || n > most || (n == most && s->slots[i].used < s->slots[best].used)) best = i, most = n;
     }
+    if (best >= 0 && s->slots[best].n > most + WORTH_SPARING) best = oldest;
+    if (best >= 0) *cached = reusable_tokens(s, best, q);
     return best;
 }
 
 // Copies the state of a slot that holds more of the prompt than this one, also of one that is at work.
 static int32_t copy_longer_prefix(burin_server *s, int32_t to, const burin_request *q, int32_t cached) {
-    enum { WORTH_COPYING = 16 };
     for (int32_t i = 0; i < s->limits.slots; i++) {
         int32_t n = i == to ? 0 : reusable_tokens(s, i, q);
-        if (n < cached + WORTH_COPYING) continue;
+        if (n < cached + WORTH_KEEPING) continue;
         burin_slot_copy(s->base->session, to, i);
         cached = n;
     }
@@ -45,7 +50,9 @@ static int32_t copy_longer_prefix(burin_server *s, int32_t to, const burin_reque
 static void take_slot(burin_server *s, burin_answer *a, int32_t slot, int32_t cached) {
     burin_slot *own = &s->slots[slot];
     const burin_request *q = a->request;
+    burin_store_keep(s, slot, cached);
     cached = copy_longer_prefix(s, slot, q, cached);
+    cached = burin_store_load(s, slot, q, cached);
     burin_slot_truncate(s->base->session, slot, cached);
     memcpy(own->tokens, q->prompt, (size_t)cached * sizeof *own->tokens);
     own->n = cached, own->answer = a, own->used = ++s->count;
@@ -114,15 +121,22 @@ static int32_t rows_for_prompts(const burin_server *s, const step_plan *p) {
     return rows < FEWEST_ROWS ? burin_min(FEWEST_ROWS, most) : rows < most ? (int32_t)rows : most;
 }
 
+static void read_rows(burin_server *s, step_plan *p, burin_answer *a, int32_t most, int32_t *room) {
+    const burin_slot *slot = &s->slots[a->run.slot];
+    for (; most > 0 && *room > 0 && slot->n < a->n_prompt; most--, --*room) {
+        int32_t at = slot->n;
+        add_row(s, p, a, a->request->prompt[at], at == a->n_prompt - 1);
+    }
+}
+
+// Each prompt gets an equal share of the rows, and what those before it have not used: a long one does not hold up a short one.
 static void plan_prompts(burin_server *s, step_plan *p) {
-    int32_t room = rows_for_prompts(s, p);
+    int32_t room = rows_for_prompts(s, p), readers = 0;
+    for (const burin_answer *a = s->working; a; a = a->next) readers += a->state == ANSWER_READING;
     for (burin_answer *a = s->working; a && room > 0; a = a->next) {
         if (a->state != ANSWER_READING) continue;
-        const burin_slot *slot = &s->slots[a->run.slot];
-        for (; room > 0 && slot->n < a->n_prompt; room--) {
-            int32_t at = slot->n;
-            add_row(s, p, a, a->request->prompt[at], at == a->n_prompt - 1);
-        }
+        read_rows(s, p, a, burin_max(1, room / readers), &room);
+        readers--;
     }
 }
 

@@ -213,6 +213,7 @@ static void open_server(burin_server *s) {
     s->wanted = burin_allocate(slots, sizeof *s->wanted);
     s->logits = burin_allocate(slots * (size_t)m->vocab_size, sizeof *s->logits);
     s->queue_end = &s->queue;
+    if (!s->batch) burin_store_open(s);
     s->started = burin_nanoseconds();
     limit_connections(s);
     s->events = event_base_new();
@@ -223,6 +224,7 @@ static void open_server(burin_server *s) {
 }
 
 static void close_server(burin_server *s) {
+    burin_store_close(s);
     if (strchr(s->command->server.address, '/')) unlink(s->command->server.address);
     evhttp_free(s->http);  // and its listener
     event_free(s->retry);

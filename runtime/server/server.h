@@ -19,6 +19,7 @@
 typedef struct burin_server burin_server;
 typedef struct burin_request burin_request;
 typedef struct burin_route burin_route;
+typedef struct burin_store burin_store;
 
 enum { BURIN_MOST_CHOICES = 16, BURIN_MOST_STOPS = 16, BURIN_PARAMETER_BYTES = 128 };
 
@@ -146,6 +147,7 @@ struct burin_server {
     struct event *signals[2], *retry;
     burin_limits limits;
     burin_slot *slots;
+    burin_store *store;  // of snapshots; NULL: none
     burin_row *rows;
     burin_answer **wanted;  // [slots] whose logits a step gives, in order
     float *logits;          // [slots][vocab_size]
@@ -246,6 +248,14 @@ void burin_handle_template(burin_request *);
 void burin_handle_metrics(burin_request *);
 void burin_handle_props(burin_request *);
 void burin_handle_slots(burin_request *);
+
+// ---- store.c ----
+void burin_store_open(burin_server *);
+void burin_store_close(burin_server *);
+void burin_store_keep(burin_server *, int32_t slot, int32_t kept);  // before the slot loses all tokens but the first `kept`
+// Loads a snapshot that holds more of the prompt than these tokens of the slot. Returns how many tokens the slot can keep.
+int32_t burin_store_load(burin_server *, int32_t slot, const burin_request *, int32_t cached);
+void burin_handle_slot(burin_request *);
 
 // ---- encoders.c ----
 void burin_handle_embeddings(burin_request *);
