@@ -1,6 +1,7 @@
-# The numeric contract as a table: `. tests/bits.sh` after lib.sh. One hash of all results over every CPU, number of threads and
-# chunk. What a program is asked is in $asked (as words), or the tokens it is to read in $tokens. Weights in blocks are also
-# read by the instructions for integers, which others do not use. What this machine lacks of x86 is emulated.
+# The numeric contract as a table: `. tests/bits.sh` after lib.sh. One hash of all results over
+# every CPU, number of threads and chunk. $asked has the program's arguments (as words), or $tokens
+# the tokens to read. Weights in blocks are also tested with each level of integer instructions.
+# CPUs missing here are emulated (x86).
 threads="1 2 3"
 chunks="1 7 64 128" # or "all" of a network, which has none
 asked=

@@ -1,15 +1,16 @@
 #!/bin/sh
-# Do a change's models stay the same to the bit? From the top folder:
+# Compares a change's models with those of a commit, bit for bit. From the top folder:
 #
 #   sh tests/hashes.sh COMMIT              the graph of every model after the last pass, here and at COMMIT
 #   sh tests/hashes.sh COMMIT --programs   and the results of every family's program, of examples/austen's, and of MODELS'
 #   sh tests/hashes.sh COMMIT --cases      and the graph of every conformance case
-#   ONLY=gguf sh tests/hashes.sh COMMIT    what has that in its name (a pattern of grep -E)
+#   ONLY=gguf sh tests/hashes.sh COMMIT    only names that match a pattern of grep -E
 #   sh tests/hashes.sh COMMIT --code       and the size of the emitted C of examples/austen and MODELS, and how long it compiles
 #
-# Models are those of `make test`: tests/families and published, examples, and what lies in ../shared; MODELS names further folders.
-# COMMIT is built in build/at-COMMIT, which keeps its results. A graph's text has the hash of each of its constants; what a value is
-# called, and where it comes from, does not count. GRAPHS= leaves the graphs out.
+# Models are those of `make test`: tests/families and published, examples, and ../shared; MODELS
+# names further folders. COMMIT is built in build/at-COMMIT, which keeps its results. A graph's text
+# has the hash of each of its constants; names and locations of values do not count. GRAPHS= leaves
+# the graphs out.
 . tests/lib.sh
 . tests/lib_families.sh
 commit=$(git rev-parse --short "$1") || exit 2
@@ -17,7 +18,7 @@ before=$PWD/build/at-$commit
 [ -e "$before/Makefile" ] || { mkdir -p "$before" && git archive "$commit" | tar -x -C "$before"; }
 make -s -C "$before" -j2 build/burin && make -s -j2 "$BURIN" || exit 2
 
-# What is compiled, one a line: a name, then the words of its command.
+# The compilations, one a line: a name, then the words of its command.
 for _folder in "$models"/*; do echo "${_folder##*/} $_folder"; done > "$WORK/list"
 for _folder in examples/*/ $FIXTURES/published/*/ "$SHARED"/data/found/*/ "$SHARED"/data/found/real/*/; do
     [ -e "$_folder/config.json" ] && ls "$_folder" | grep -qE 'safetensors$|gguf$|\.bin$' && echo "$_folder $_folder"

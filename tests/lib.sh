@@ -38,7 +38,7 @@ same() {
     fi
 }
 
-# says NAME STATUS TEXT COMMAND...: the exit status, and the text somewhere in what it prints
+# says NAME STATUS TEXT COMMAND...: the exit status, and the text somewhere in the output
 says() {
     _name=$1 _status=$2 _text=$3
     shift 3
@@ -103,15 +103,15 @@ home_with_fault() {
 # emulator: clang for x86-64 CPUs that are not here (tests/x86), where this one has AVX2; else clang
 emulator() { if grep -qw avx2 /proc/cpuinfo; then echo "$PWD/tests/x86/clang"; else echo clang-19; fi; }
 
-# emulated COMMAND...: what burin builds in it for x86-64 CPUs runs on this one. The compiler's file is part of what names objects in
-# the cache: so is what it reads.
+# emulated COMMAND...: its builds for x86-64 CPUs run on this one. The compiler's file is part of
+# the cache's key, and so are the emulation's headers.
 emulated() {
     [ -e "$WORK/clang" ] || printf '#!/bin/sh\n# %s\nexec "%s" "$@"\n' "$(cat tests/x86/clang tests/x86/emulated.h tests/x86/include/*/*.h | cksum)" "$(emulator)" > "$WORK/clang"
     chmod +x "$WORK/clang"
     BURIN_CC=$WORK/clang "$@"
 }
 
-# unsanitized NAME: skips the whole script under SAN=1: what it tests are programs, which are the same there.
+# unsanitized NAME: skips the whole script under SAN=1: it tests programs, which are unaffected.
 unsanitized() {
     case $BUILD in */san) skip "$1" "programs are not sanitized" && exit 0 ;; esac
 }

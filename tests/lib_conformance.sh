@@ -60,11 +60,13 @@ failing_as_expected() {
     done < "$1"
 }
 
-# compile_cases FOLDER CASE...: FOLDER/cases is one program of these cases; FOLDER/emitted says which could not be compiled.
+# compile_cases FOLDER CASE...: FOLDER/cases is one program of these cases; FOLDER/emitted lists
+# those that did not compile.
 compile_cases() { emit_and_compile "$1" "$BUILD/tools/conformance" --emit "$@"; }
 
-# emit_and_compile FOLDER COMMAND...: of the cases that the command writes. The headers are parsed once; every case is one object.
-# FOLDER/refused is what clang says of those that it does not compile. CASE_FLAGS: more options of clang.
+# emit_and_compile FOLDER COMMAND...: compiles the cases that the command writes. The headers are
+# parsed once; every case is one object. FOLDER/refused has clang's messages about failed ones.
+# CASE_FLAGS: more options of clang.
 emit_and_compile() {
     _to=$1
     shift

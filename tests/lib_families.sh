@@ -24,7 +24,7 @@ kind_of() {
     fi
 }
 
-# results KIND FOLDER COMMAND...: what the command makes of the folder's arrays, in $WORK/out
+# results KIND FOLDER COMMAND...: the command's results for the folder's arrays, in $WORK/out
 results() {
     _kind=$1 _folder=$2
     shift 2

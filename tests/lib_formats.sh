@@ -1,9 +1,9 @@
 # Words of the scripts that test block formats: `. tests/lib_formats.sh` after lib.sh.
 ids_of() { tail -c +129 "$1/input_ids.npy" | od -An -v -w8 -t d8 | xargs | tr ' ' ,; }
 
-# numbers NAME MODEL FOLDER [floats]: logits of the program within rounding of the reference where rows stay floats; with rows of
-# int8, by the interpreter, as far off as 8 bits explain ($int8_bound of npy_near), and not the same. `floats`: the format takes no
-# other rows.
+# numbers NAME MODEL FOLDER [floats]: logits of the program within rounding of the reference if rows
+# stay floats; with int8 rows, by the interpreter, within the error of 8 bits ($int8_bound of
+# npy_near), and not equal. `floats`: the format takes only float rows.
 int8_bound="0.033 largest"
 numbers() {
     rm -f "$WORK/f32.npy" "$WORK/q8.npy"
@@ -34,7 +34,8 @@ folder() {
     check "folders: $1: logits" "$BUILD/tools/npy_near" "$WORK/logits.npy" "$2/logits.npy" 2e-5 largest
 }
 
-# CPUs whose code for integers differs most (the interpreter is the plain one), or all of them. What is not here is emulated.
+# CPUs whose integer code differs most (the interpreter is the plain one), or all CPUs. Missing ones
+# are emulated.
 few_cpus() {
     ways=few cells_each=6
     cpus_x86=x86-64-v3,x86-64-v4+vnni
@@ -72,7 +73,7 @@ same_everywhere() {
     judge_cells "$_of" "$(cat "$WORK/hash")"
 }
 
-# Those of bits_host.c: so many that a chunk of 64 is not the last
+# The tokens of bits_host.c: enough that a chunk of 64 is not the last
 bits_count=70
 bits_tokens() { seq 0 $((bits_count - 1)) | while read -r _i; do echo $(((_i * 37 + 11) % 61)); done | xargs | tr ' ' ,; }
 

@@ -21,8 +21,8 @@ level_of() {
     esac
 }
 
-# on_machines NAME MODEL...: NAME_says of the program is what it says here; with one_level=y of one level alone. With NAME_briefly
-# levels other than that of level_of say no more than that.
+# on_machines NAME MODEL...: NAME_says of the program equals that of this machine; with one_level=y
+# for one level alone. With NAME_briefly, levels other than that of level_of run only this.
 one_level=
 on_machines() {
     _model_name=$1
@@ -49,7 +49,7 @@ on_machines() {
 has_boards() { command -v qemu-system-arm > /dev/null && command -v arm-none-eabi-gcc > /dev/null; }
 run_board() { timeout 120 qemu-system-arm -M "$1" -nographic -semihosting-config enable=on,target=native -kernel "$2"; }
 
-# on_board BOARD IMAGE NAME HASH: also says how much stack it took; $WORK/says is what it said
+# on_board BOARD IMAGE NAME HASH: also prints the stack it used; its output is in $WORK/says
 on_board() {
     run_board "$1" "$2" > "$WORK/says" 2>&1
     check "boards: $3 on $1: the hash is $4" grep -qx "hash $4" "$WORK/says"
@@ -71,7 +71,7 @@ sentence_image() {
         MODEL="$(realpath "$3")" HOST="$PWD/tests/arm/sentence_board.c"
 }
 
-# needs_only NM LIBRARY: of other libraries what the header beside it names, and names of the compiler's own (__)
+# needs_only NM LIBRARY: it needs only the header's names and the compiler's own (__)
 needs_only() {
     _model=$(basename "${2%.*}")
     sed -n '/^\/\/ It links with/,/^$/p' "${2%.*}.h" | sed -n 's/^\/\/     //p' | tr -s ' ' '\n' | sed 's/\*/.*/' > "$WORK/named"

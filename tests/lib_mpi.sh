@@ -11,14 +11,14 @@ export OMPI_MCA_orte_tmpdir_base="$WORK"
 MPIRUN=mpirun
 case $(mpirun --version 2> /dev/null) in *"Open MPI"*) MPIRUN="mpirun --oversubscribe" ;; esac
 
-# ranks N PROGRAM...: what the first rank prints; ended after a minute
+# ranks N PROGRAM...: the output of the first rank; ended after a minute
 ranks() {
     _n=$1
     shift
     timeout 60 $MPIRUN -n "$_n" "$@" < /dev/null
 }
 
-# tell_second_rank: $WORK/rank PROGRAM... runs a rank; the process of rank 1 stands in $PID_OF_RANK.
+# tell_second_rank: $WORK/rank PROGRAM... runs a rank; the process of rank 1 is in $PID_OF_RANK.
 tell_second_rank() {
     cat > "$WORK/rank" << 'END'
 #!/bin/sh

@@ -13,7 +13,8 @@ read_inputs() {
     done
 }
 
-# compare_outputs TEXT FOLDER PROGRAM TOLERANCE...: what the program wrote to $WORK/out against the recorded outputs
+# compare_outputs TEXT FOLDER PROGRAM TOLERANCE...: the outputs in $WORK/out against the recorded
+# ones
 compare_outputs() {
     _text=$1 _data=$2/test_data_set_0 _program=$3 _i=0
     shift 3

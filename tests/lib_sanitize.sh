@@ -1,10 +1,11 @@
 # Emitted programs under sanitizers: for scripts that have read tests/lib.sh.
 SANITIZE="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
-# Leaks are errors here: a program frees what it takes.
+# Leaks are errors here: a program frees its memory.
 sanitized() { ASAN_OPTIONS=detect_leaks=1 "$@"; }
 
-# sanitized_build NAME FLAGS FLAGS-OF-KERNELS MODEL OPTIONS...: $WORK/NAME.c/NAME and, without sanitizers, $WORK/NAME. A CPU's
-# code takes long to compile with all of them, hence flags of its own.
+# sanitized_build NAME FLAGS FLAGS-OF-KERNELS MODEL OPTIONS...: $WORK/NAME.c/NAME and, without
+# sanitizers, $WORK/NAME. A CPU's code takes long to compile with all sanitizers, hence flags of its
+# own.
 sanitized_build() {
     _program=$1 _flags=$2 _kernels=$3
     shift 3

@@ -1,4 +1,4 @@
-# Words of tests that ask a server over the loopback: `. tests/lib_server.sh` behind lib.sh.
+# Functions for tests of a server over the loopback: `. tests/lib_server.sh` after lib.sh.
 
 # talking MODEL_FOLDER: austen with a chat template, which ends an answer of the assistant with </s>, whose calls are whole answers, as Llama 3's
 talking() {
@@ -18,7 +18,8 @@ talking() {
 END
 }
 
-# serving PROGRAM OPTIONS...: starts it at a port of its own, in $port, as process $server; what it says is in $WORK/served
+# serving PROGRAM OPTIONS...: starts it on a port of its own, in $port, as process $server; its
+# output is in $WORK/served
 serving() {
     _program=$1
     shift

@@ -4,7 +4,7 @@ wine_files=/usr/lib/x86_64-linux-gnu/wine/x86_64-windows
 has_mingw() { [ -e /usr/x86_64-w64-mingw32/include/stdio.h ] && command -v x86_64-w64-mingw32-ld > /dev/null; }
 has_wine() { [ -x /usr/lib/wine/wine64 ] && [ -e $wine_files/kernel32.dll ]; }
 
-# A drive with what a program on a console needs: wine's own way to make one takes ten seconds and 700 MB.
+# A drive for a console program: wine's own way to make one takes ten seconds and 700 MB.
 wine_drive() {
     export WINEPREFIX="$WORK/wine" WINEDEBUG=-all
     mkdir -p "$WINEPREFIX/drive_c/windows/system32"

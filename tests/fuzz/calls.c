@@ -1,5 +1,5 @@
-// libFuzzer target: what a chat template shows of calls of tools, their grammar, and an answer read by it; the answer stands
-// behind a zero byte.
+// libFuzzer target: the tool calls that a chat template shows, their grammar, and an answer read by
+// it; the answer follows a zero byte.
 #include <stdlib.h>
 
 #include "chat/tool_calls.h"

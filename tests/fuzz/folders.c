@@ -1,7 +1,7 @@
-// libFuzzer target: folders of Hugging Face, quantized ones too: every tensor that config.json and the headers of safetensors
-// promise. Parts end with a zero byte: '1', config.json, the header of model.safetensors, its data; or '2', config.json,
-// model.safetensors.index.json, the headers of model-1.safetensors and model-2.safetensors, their data. Data is repeated as far
-// as the header says.
+// libFuzzer target: folders of Hugging Face, quantized ones too: every tensor that config.json and
+// the headers of safetensors promise. Parts end with a zero byte: '1', config.json, the header of
+// model.safetensors, its data; or '2', config.json, model.safetensors.index.json, the headers of
+// model-1.safetensors and model-2.safetensors, their data. Data is repeated to the header's size.
 #include <jansson.h>
 
 #include "frontend/checkpoint.h"

@@ -1,4 +1,4 @@
-// libFuzzer target: a grammar; what stands behind a zero byte is a text that is read with it.
+// libFuzzer target: a grammar; the bytes after a zero byte are a text that is read with it.
 #include "runtime/grammar/grammar.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Random small graphs of all ops (tools/random_graphs.c): what the passes make of them gives what they gave, clang takes the C, and
-# the program has the interpreter's bits. Those that burin refuses to lower are counted apart. slow-graphs.sh takes COUNT=2000.
+# Random small graphs of all ops (tools/random_graphs.c): passes keep their values, clang compiles
+# the C, and the program has the interpreter's bits. Graphs that burin refuses to lower are counted
+# apart. slow-graphs.sh takes COUNT=2000.
 . tests/lib.sh
 . tests/lib_conformance.sh
 need "graphs" "$BUILD/tools/random_graphs"

@@ -1,4 +1,5 @@
-// What the fuzz targets share: the bytes as a file, and an import that may end with a message.
+// Common functions of the fuzz targets: the bytes as a file, and an import that may end with a
+// message.
 #ifndef BURIN_FUZZ_INPUT_H
 #define BURIN_FUZZ_INPUT_H
 #include <setjmp.h>

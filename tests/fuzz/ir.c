@@ -1,6 +1,6 @@
-// libFuzzer target: the text form of a graph, as --start-from reads it: parsing, and verification of what was read. Every pass
-// from the one that the first byte chooses then takes it, as far as its constants are in the text; what is left is lowered and
-// becomes C and packed weights.
+// libFuzzer target: the text form of a graph, as --start-from reads it: parsing, and verification
+// of the result. Then every pass from the one that the first byte selects, as far as its constants
+// are in the text; the result is lowered and becomes C and packed weights.
 #include <ctype.h>
 
 #include "codegen/codegen.h"

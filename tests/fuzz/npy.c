@@ -1,4 +1,5 @@
-// libFuzzer target: .npy files as an emitted program reads them; what is read is written and read again.
+// libFuzzer target: .npy files as an emitted program reads them; the arrays are written and read
+// again.
 #include "runtime/program/npy.h"
 
 #include "input.h"

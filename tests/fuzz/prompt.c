@@ -1,5 +1,5 @@
-// libFuzzer target: texts that reach a program. The first byte is a tokenizer's number, and whether what follows is a prompt or
-// messages, which a chat template makes a prompt of.
+// libFuzzer target: texts that reach a program. The first byte is a tokenizer's number, and selects
+// a prompt or messages, which a chat template renders.
 #include "frontend/template.h"
 
 #include "input.h"

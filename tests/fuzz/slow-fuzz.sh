@@ -1,6 +1,7 @@
 #!/bin/sh
-# libFuzzer on everything that reads what others wrote, FUZZ_SECONDS (60) each, under AddressSanitizer and UBSan, from valid files
-# and damaged ones. usage: slow-fuzz.sh [TARGET...]. What it finds is left in build/fuzz/found-*; replay: build/fuzz/fuzz/onnx FILE.
+# libFuzzer on all readers of foreign files, FUZZ_SECONDS (60) each, under AddressSanitizer and
+# UBSan, from valid and damaged files. usage: slow-fuzz.sh [TARGET...]. Findings are left in
+# build/fuzz/found-*; replay: build/fuzz/fuzz/onnx FILE.
 . tests/lib.sh
 . tests/lib_conformance.sh
 SECONDS_EACH=${FUZZ_SECONDS:-60}
@@ -13,7 +14,7 @@ flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 check "fuzz: the targets compile" \
     make -j2 BUILD=$fuzz CC=clang-19 CFLAGS="$flags -fsanitize=fuzzer-no-link" $(printf "$fuzz/fuzz/%s " "$@")
 
-# broken TOOL SUFFIX: what that tool damages, those of its files whose names end so
+# broken TOOL SUFFIX: the files that this tool damages whose names have this suffix
 broken() {
     for name in $("$BUILD/tools/$1" --list); do
         (mkdir "$WORK/one" && cd "$WORK/one" && LIBRARY=$home/dsl "$home/$BUILD/tools/$1" "$name" 2> /dev/null)

@@ -1,4 +1,5 @@
-// libFuzzer target: chat templates, compiled and rendered over messages; what stands behind a zero byte are the messages.
+// libFuzzer target: chat templates, compiled and rendered over messages; the messages follow a zero
+// byte.
 #include "frontend/template.h"
 
 #include "input.h"

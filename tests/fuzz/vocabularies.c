@@ -1,6 +1,7 @@
-// libFuzzer target: vocabularies whose folder says how texts are cut. The first byte names the file ('w' vocab.txt, 'v'
-// vocab.json, 's' SentencePiece's, 't' tiktoken's, 'k' tekken.json), tokenizer_config.json follows up to a zero byte, then the
-// file itself; behind a second zero byte stands the merges.txt of a vocab.json.
+// libFuzzer target: vocabularies with the folder's settings for cutting texts. The first byte names
+// the file ('w' vocab.txt, 'v' vocab.json, 's' SentencePiece's, 't' tiktoken's, 'k' tekken.json),
+// tokenizer_config.json follows up to a zero byte, then the file itself; after a second zero byte
+// the merges.txt of a vocab.json.
 #include <stdlib.h>
 
 #include "input.h"

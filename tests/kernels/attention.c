@@ -38,7 +38,7 @@ static kv_cache make_cache(kv_cache c, int width) {
     return c;
 }
 
-// With two slots, where a window leaves keys behind: a ring, as small as chunks allow
+// With two slots, if a sliding window drops keys: a ring buffer, as small as chunks allow
 static Run make_run(Shape s, int slots, cache_format format) {
     int all = (s.keys + 15) / 16 * 16 + 16, kept = (s.window + MOST_ROWS + SEGMENT - 1) / SEGMENT * SEGMENT;
     bool ring = slots > 1 && s.window && kept < all;
@@ -152,8 +152,8 @@ static void test_shape(Suite *suite, Shape s, cache_format format) {
     }
 }
 
-// A batch of sequences, one after the other, whose masks hide nothing, what is behind some key, what is before one, some, and
-// all.
+// A batch of sequences, one after the other, whose masks hide nothing, keys after one, keys before
+// one, some, and all keys.
 enum { SEQUENCES = 5, QUERIES = 11, KEYS = 300, HEADS = 4, GROUPS = 2, WIDTH = 24 };
 
 static void make_masks(float *mask) {

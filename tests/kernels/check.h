@@ -22,7 +22,8 @@ Suite suite_begin(const char *name);
 void suite_end(Suite *);
 extern int suites_failed;
 
-// Buffers between guard bands, filled with NaN; all of them are freed, and their guards checked, by buffers_end.
+// Buffers between guard bands, filled with NaN; buffers_end frees all of them, and checks their
+// guards.
 float *buffer_floats(size_t n);
 void *buffer_bytes(size_t n);
 void buffers_end(Suite *, const char *label);

@@ -7,7 +7,7 @@ unsanitized "kernels"
 CLANG=${CLANG:-clang-19} KERNELS=${KERNELS:-} KERNEL_FLAGS=${KERNEL_FLAGS:-}
 flags="$KERNEL_FLAGS -std=gnu17 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -Iruntime"
 
-# build NAME COMMAND...: compiles the harness, or its products of integers, or what is tested alone
+# build NAME COMMAND...: compiles the harness, or its products of integers, or single parts
 integers= alone=
 build() {
     _out=$WORK/$1
@@ -69,7 +69,7 @@ printf '#include <stdio.h>\n#include "kernels/vec.h"\nint main(void) { return pu
 "$CLANG" -Iruntime -Iruntime/kernels -I"$WORK/own" -DBURIN_VECTORS=own "$WORK/own/main.c" -lm -o "$WORK/own/main"
 check "kernels: vectors by their name" [ "$("$WORK/own/main")" = own ]
 
-# What gcc says of kernels for other machines, without their code
+# gcc's warnings about kernels for other machines, without their code
 for level in "aarch64-linux-gnu-gcc -march=armv8-a" "aarch64-linux-gnu-gcc -march=armv8.2-a+dotprod+i8mm" \
     "gcc -march=x86-64-v4 -mavx512vnni"; do
     command -v "${level%% *}" > /dev/null || { skip "kernels: $level" "no ${level%% *}" && continue; }
@@ -91,7 +91,8 @@ if [ "$KERNELS" = all ]; then
     arm neon-gcc cortex-a72 aarch64-linux-gnu-gcc -static -O2
 fi
 
-# What differs in products of integers alone: on aarch64 those of floats by weights in blocks are here, too (nf4 and fp4 stand for floats).
+# Parts that differ only in products of integers: on aarch64 products of floats by blocks belong
+# here, too (nf4 and fp4 are floats).
 integers='^(expert_)?matmul_(q8_0|i[89]_32|(blocks|floats)_(nv|f[0-9]|[^nf ])[^ ]*) '
 [ "$KERNELS" != all ] || arm neon-dotprod cortex-a76 "$CLANG" --target=aarch64-linux-gnu -static -O1 -march=armv8.2-a+dotprod
 arm neon-i8mm max "$CLANG" --target=aarch64-linux-gnu -static -O1 -march=armv8.2-a+dotprod+i8mm

@@ -33,7 +33,8 @@ typedef struct Case {
     bool streamed, floats;
 } Case;
 
-// Each product once, plain and glu, as a function of its own: instances of them, or all in one function, take clang far longer.
+// Each product once, plain and glu, as a function of its own: instances, or all in one function,
+// take clang far longer.
 #define PRODUCT(name) \
     __attribute__((noinline)) static void run_##name(const matmul_args *m, matmul_sink sink) { product_##name(m, sink); }
 #ifndef INTEGERS_ALONE
@@ -115,8 +116,8 @@ static bool has_float_scale(weight_format f) {
     return block_formats[f].scales == SCALES_FLOAT || block_formats[f].scales == SCALES_127TH;
 }
 
-// Exact products: padding adds nothing, and behind the blocks stand the sums of columns, those of blocks that fit, and which
-// do.
+// Exact products: padding adds nothing, and after the blocks come the sums of columns, those of
+// blocks that fit, and flags of those.
 static int reference_integer(weight_format f, const uint8_t *block, int column, int k);
 static bool block_fits(weight_format f, const uint8_t *block) {
     for (int i = 0; i < 16 * 32; i += 2)
@@ -235,7 +236,7 @@ static float half_at(const uint8_t *at) {
     return sf_from_f16(bits);
 }
 
-// d times the group's scale, m times its minimum, or what is taken from the integers
+// d times the group's scale, m times its minimum, or the offset of the integers
 typedef struct GroupEnds {
     float scale, minimum, fraction;
 } GroupEnds;
@@ -249,7 +250,7 @@ typedef struct BlockProduct {
     float d;  // of the panel's column, where it has one
 } BlockProduct;
 
-// A code of e4m3, also of those that are NaN elsewhere
+// A code of e4m3, including those that are NaN elsewhere
 static float e4m3_of(int code) {
     int exponent = code >> 3 & 15;
     float value = ldexpf((float)((code & 7) + (exponent ? 8 : 0)), (exponent ? exponent : 1) - 10);
@@ -481,7 +482,8 @@ static void random_index(int entries, int32_t *index, int32_t *order) {
     expert_order(EXPERTS, entries, index, place, order);
 }
 
-// c.n columns of each expert, c.rows rows that meet `slots` of them each; shared: a row of x for all of its slots
+// c.n columns of each expert, c.rows rows that meet `slots` experts each; shared: a row of x for
+// all of its slots
 static void test_experts(Suite *s, Case c, int slots, bool shared) {
     int panels = (c.n + 15) / 16, entries = c.rows * slots, of_one = panels * 16, stride = c.n + 3;
     Case all = c;

@@ -1,4 +1,5 @@
-// Every kernel once more, as plain loops over single floats: what the templates are compared with, bit by bit.
+// Every kernel once more, as plain loops over single floats: the reference of the templates, bit by
+// bit.
 #ifndef KERNELS_REFERENCE_H
 #define KERNELS_REFERENCE_H
 #include "check.h"

@@ -1,8 +1,8 @@
-// Products of --math=fast, whose rows are rounded to bf16: odd extents, every number of rows to 40 and some more, shares of
-// threads. Their bits are the CPU's own. So the sums are held to a bound: with x rounded as kernels/convert.h does, an output
-// is a chain of K products added up in f32, each rounding at most 2^-24 of what is there, in whatever order pairs are added;
-// doubled for the higher orders. Subnormals may count as zero. A share changes no bit, and neither does who shares an expert's
-// panels.
+// Products of --math=fast, whose rows are rounded to bf16: odd extents, every number of rows to 40
+// and some more, shares of threads. Their bits are the CPU's own. So the sums are held to a bound:
+// with x rounded as kernels/convert.h does, an output is a chain of K products added up in f32,
+// each rounding at most 2^-24 of the sum, in any order of pairs; doubled for the higher orders.
+// Subnormals may count as zero. Ranges change no bit, and neither do other rows of an expert.
 #ifdef ROUNDED_ALONE
 #include "check.h"
 #include "engine/cpu.h"
@@ -24,7 +24,7 @@ static void store(const void *context, vf sum, int row, int column) {
     const Output *o = context;
     vf_store_n(o->y + row * o->n + column, sum, o->n - column);
 }
-// Both sums: those of up behind those of gate
+// Both sums: those of up after those of gate
 static void store_both(const void *context, vf gate, vf up, int row, int column) {
     const Output *o = context;
     vf_store_n(o->y + row * o->n + column, gate, o->n / 2 - column);
@@ -44,7 +44,8 @@ static uint16_t *random_panels(int panels, int k, int n) {
     return w;
 }
 
-// Does `sum` lie within the bound of a row by a column? Up to ROUNDED_ABOVE rows it is the exact chain.
+// Returns true if `sum` is within the bound of a row by a column. Up to ROUNDED_ABOVE rows it is
+// the exact chain.
 static bool is_within(const float *x, const uint16_t *w, int k, bool rounded, float sum) {
     double exact = 0, sizes = 0;
     float chain = 0;

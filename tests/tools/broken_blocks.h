@@ -1,4 +1,4 @@
-// GGUF files whose weights are in blocks, or lie in several files.
+// GGUF files with weights in blocks, or in several files.
 #ifndef BURIN_BROKEN_BLOCKS_H
 #define BURIN_BROKEN_BLOCKS_H
 #include "broken_gguf.h"
@@ -10,7 +10,7 @@ static void gguf_removed_type(void) { open_tensor((Described){"blk.0.attn_q.weig
 static void gguf_activation_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 15, 0}, 2048); }
 static void gguf_vector_of_blocks(void) { open_tensor((Described){"output_norm.weight", 1, 8, 8, 0}, 64); }
 
-// NVFP4 [2, 64], in 72 bytes, and behind it n factors of values, of type F32 unless it is said
+// NVFP4 [2, 64], in 72 bytes, followed by n factors of values, of type F32 unless given
 static void open_factors(uint64_t n, uint32_t type, const char *bytes, size_t length) {
     begin_model(2, 0);
     describe((Described){"blk.0.attn_v.weight", 2, 64, 40, 0});
@@ -46,7 +46,7 @@ static void gguf_nan_scale(const char *name) {
     }
 }
 
-// One part of a split: number `no` of `count`, with `tensors` said to be in all of them.
+// One part of a split: number `no` of `count`, with `tensors` as their total.
 static void write_part(const char *name, uint32_t no, uint32_t count, uint32_t tensors) {
     out.length = 0;
     begin_model(1, 3);

@@ -226,7 +226,7 @@ static void import(const char *path) {
     arena_free(arena);
 }
 
-// What a file claims must not become memory or time.
+// Claims of a file must not become memory or time.
 static void set_limits(void) {
     struct rlimit seconds = {10, 10}, memory = {1u << 30, 1u << 30};
     setrlimit(RLIMIT_CPU, &seconds);

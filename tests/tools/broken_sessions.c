@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
         put(at, 0x01000000, 4);
         all &= refused(argv[1], argv[3], bytes, "the header of the slot");
     }
-    // Fewer tokens than the slot has read: what was a token is text now.
+    // Fewer tokens than the slot has read: a former token is text now.
     put(TOKENS, 1, 8);
     put(READ, get(READ) + 2 * (get(TOKENS) - 1), 8);
     all &= refused(argv[1], argv[3], bytes, "a slot that is longer than its tokens");

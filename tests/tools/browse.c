@@ -1,6 +1,7 @@
-// Opens a page in headless Chromium and evaluates expressions in it, over the pipes of its DevTools protocol.
-// usage: browse CHROMIUM < LINES     "open PAGE" (a file, or one of the loopback), "width PIXELS", "shot FILE.png", or an expression, whose value is printed as a line
-// Exit status 1, with what was said, when the page logged an error or threw one; 3 when Chromium does not answer.
+// Opens a page in headless Chromium and evaluates expressions in it, over the pipes of its DevTools
+// protocol. usage: browse CHROMIUM < LINES     "open PAGE" (a file, or one of the loopback), "width
+// PIXELS", "shot FILE.png", or an expression, whose value is printed as a line Exit status 1, with
+// the output, if the page logged or threw an error; 3 if Chromium does not answer.
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
@@ -52,7 +53,7 @@ static void start(const char *program, const char *profile) {
     browser.in = to[1], browser.out = from[0];
 }
 
-// All of its processes have ended afterwards: none of them writes into the profile any more.
+// All of its processes have ended afterwards: nothing writes into the profile any more.
 static void end_browser(void) {
     enum { NAPS = 200, PATIENT = 100 };
     kill(-browser.pid, SIGTERM);

@@ -1,6 +1,7 @@
-// What programs of broken input share: --list, NAME, and `--each TEXTS`: every case in a process of its own and in a folder of
-// its name, what it says on stderr and `status N` in TEXTS/NAME.err. A case that ends with more than status 1, says nothing, or
-// prints, is named on standard output.
+// Common parts of programs of broken input: --list, NAME, and `--each TEXTS`: every case in a
+// process of its own and in a folder of its name, with its stderr and `status N` in TEXTS/NAME.err.
+// Cases that end with more than status 1, print nothing on stderr, or print on stdout, are listed
+// on standard output.
 #ifndef BURIN_TEST_CASE_PROCESS_H
 #define BURIN_TEST_CASE_PROCESS_H
 #include <stdbool.h>
@@ -25,7 +26,7 @@ static void in_own_folder(const char *name) {
     exit(run_this(name));
 }
 
-// Appends its status to what a case said; false when it said nothing.
+// Appends its status to a case's output; false if there was none.
 static bool add_status(const char *name, int status) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.err", texts, name);

@@ -1,4 +1,5 @@
-// Tensors of the ONNX backend tests: one serialized TensorProto a file, and how the suite compares two of them.
+// Tensors of the ONNX backend tests: one serialized TensorProto a file, and the suite's comparison
+// of two tensors.
 #ifndef CASE_VALUES_H
 #define CASE_VALUES_H
 #include <stdio.h>
@@ -44,7 +45,8 @@ static inline const Tensor *read_case_tensor(Arena *arena, const char *path) {
     return case_tensor(arena, path, burin_onnx__tensor_data__unpack(&allocator, size, bytes));
 }
 
-// The tensors of a value of that type: one, those of a sequence, one or none of an optional value. Returns their number.
+// The tensors of a value of that type: one, those of a sequence, one or none for an optional value.
+// Returns their number.
 static inline int read_case_value(Arena *arena, const char *path, const BurinOnnx__ValueType *type, const Tensor **list,
                                   int most) {
     size_t size = 0;
@@ -79,7 +81,7 @@ static inline void shape_text(char *out, size_t size, const Tensor *t) {
     snprintf(out + at, size - (size_t)at, "]");
 }
 
-// What is different (types, shapes and strings exactly), or NULL.
+// The difference (types, shapes and strings exactly), or NULL.
 static inline const char *tensor_difference(Arena *arena, const Tensor *got, const Tensor *expected) {
     char a[128], b[128];
     shape_text(a, sizeof a, got);

@@ -98,7 +98,7 @@ static const char *sibling(const char *path, const char *suffix) {
 
 static char *read_if_there(const char *path) { return access(path, R_OK) ? NULL : read_text_file(path, NULL); }
 
-// The description with what stands beside it.
+// The description with its companion files.
 static Case case_of_file(const char *path) {
     return (Case){
         .path = path, .config = read_if_there(sibling(path, ".json")), .tensors = read_if_there(sibling(path, ".tensors"))};

@@ -107,7 +107,7 @@ static inline void case_report(void (*f)(const void *), const void *what) {
     text[length] = 0;
     close(ends[0]);
     waitpid(child, &status, 0);
-    const char *last = strrchr(text, '\n');  // warnings stand before it
+    const char *last = strrchr(text, '\n');  // warnings come before it
     if (status == 0 && !strcmp(last ? last + 1 : text, "pass"))
         printf("pass\n");
     else

@@ -1,5 +1,5 @@
-// What the interpreter makes of the tokens that run_emitted.c reads: eval_ir FILE.ir [CHUNK [TOKENS]]. Prints the hash of all
-// logits.
+// The interpreter's results for the tokens of run_emitted.c: eval_ir FILE.ir [CHUNK [TOKENS]].
+// Prints the hash of all logits.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-// What the interpreter makes of the inputs that run_network.c gives: eval_network FILE.ir [SYMBOL=VALUE...]. Prints the hash of
-// all outputs.
+// The interpreter's results for the inputs of run_network.c: eval_network FILE.ir
+// [SYMBOL=VALUE...]. Prints the hash of all outputs.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -37,7 +37,7 @@ static bool has_array(Arena *arena, const char *folder, const char *name) {
     return !access(arena_printf(arena, "%s/%s.npy", folder, name), F_OK);
 }
 
-// What stands for a token that is never written
+// Placeholder of a token that is never written
 #define NEVER -1e30
 
 // The largest difference, in units of the largest magnitude.
@@ -54,7 +54,7 @@ static double relative_error(const Tensor *got, const Tensor *expected) {
     return error / largest;
 }
 
-// The value of an input: the array of its name, and where there is none, what the program puts there.
+// The value of an input: the array of its name, otherwise the program's default.
 static const Tensor *input_value(Arena *arena, const char *folder, const Node *input, const Tensor *tokens) {
     InputRole role = input_role(input);
     if (role != INPUT_MASK && role != INPUT_TYPES)

@@ -1,6 +1,6 @@
-// fields TABLE [FOLDER]: holds descriptions against the fields that their references read (tests/families/fields.txt): each
-// must be declared, under the same default where both write it out, and each alias must be one. Prints what is not so; 1 if
-// anything.
+// fields TABLE [FOLDER]: compares descriptions with the fields that their references read
+// (tests/families/fields.txt): each must be declared, under the same default if both have a
+// literal, and each alias must exist. Prints the differences; status 1 if there are any.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@ typedef struct Fields {
     Arena *arena;
     const char *library;
     Map files;
-    Map declared;  // Ast by name, of the description and what it imports
-    Map read;      // names behind a dot: x.factor
+    Map declared;  // Ast by name, of the description and its imports
+    Map read;      // names after a dot: x.factor
 } Fields;
 
 static void note_reads(Fields *f, const Ast *x) {
@@ -38,7 +38,7 @@ static void read_file(Fields *f, const char *path) {
     }
 }
 
-// Do a default that is written out and one of the table, in JSON, differ?
+// Returns true if a literal default and one of the table, in JSON, differ.
 static bool differs(const Ast *d, const char *json) {
     json_t *j = json_loads(json, JSON_DECODE_ANY, NULL);
     double n = json_number_value(j);
@@ -53,7 +53,7 @@ static bool differs(const Ast *d, const char *json) {
     return other;
 }
 
-// What is wrong with the description's word for a field, or NULL.
+// The error of the description's use of a field, or NULL.
 static const char *fault(const Fields *f, const char *field, const char *standard) {
     static const char alias[] = "alias ";
     const Ast *d = map_get(&f->declared, field);

@@ -1,14 +1,13 @@
-// Texts against grammars, byte by byte and, with a tokenizer, token by token, where every mask is compared with asking for each
-// token alone.
-// usage: grammar gbnf FILE.gbnf CASES.json [TOKENIZER]   CASES: {"accepted": [...], "rejected": [{"text", "at" |
-// "incomplete"}]}
-//        grammar bad BAD.json                            a list of {"grammar"}: what is said of each
+// Texts against grammars, byte by byte and, with a tokenizer, token by token, where every mask is
+// compared with single tokens. usage: grammar gbnf FILE.gbnf CASES.json [TOKENIZER]   CASES:
+// {"accepted": [...], "rejected": [{"text", "at" | "incomplete"}]}
+//        grammar bad BAD.json                            a list of {"grammar"}: the message of each
 //        grammar schema CASES.json [TOKENIZER]           CASES: {"schema", "valid": [...], "invalid": [{"text"}]}
 //        grammar list LIST.json                          a list of such CASES
 //        grammar tools CASES.json [TOKENIZER]            CASES: {"template", "choice", "messages", "missed", "accepted", "rejected"}
-//        grammar schemas BAD.json                        {"schemas": [{"schema"}]}: what is said of each
+//        grammar schemas BAD.json                        {"schemas": [{"schema"}]}: the message of each
 //        grammar random FIRST COUNT TOKENIZER            random grammars, random texts that they allow
-// A line for each text that is not as it should be; status 1 when there is one.
+// A line for each failing text; status 1 if there is one.
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +33,7 @@ static void complain(const char *text, const char *what, long long number) {
     wrong = 1;
 }
 
-// The byte of the character at which the text cannot go on; -1: it is whole, -2: more must come.
+// The byte of the character at which the text cannot continue; -1: it is complete, -2: incomplete.
 static long long follow_bytes(const burin_grammar *g, const char *text, size_t bytes) {
     burin_recognizer *m = burin_recognizer_open(g);
     int32_t state = burin_recognizer_start(m);

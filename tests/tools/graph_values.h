@@ -1,4 +1,5 @@
-// Graphs that tests make, as compiled cases: inputs are filled with numbers, the interpreter says what the program must give.
+// Graphs made by tests, as compiled cases: inputs are filled with numbers, the interpreter computes
+// the expected results.
 #ifndef GRAPH_VALUES_H
 #define GRAPH_VALUES_H
 #include <math.h>
@@ -65,8 +66,8 @@ static void interpret(Arena *arena, const Graph *g, int64_t size, const Tensor *
     eval_free(eval);
 }
 
-// Through all passes, or lowered as it is. What the passes make of it must give what it gave before, up to rounding, and the
-// program the bits of the last graph.
+// Through all passes, or lowered as it is. The passes must keep its values, up to rounding, and the
+// program must have the bits of the last graph.
 static void emit_graph(CasePlace at, Graph *g, int64_t size, uint64_t seed, bool passes) {
     const Tensor *in[MOST_TENSORS], *before[MOST_TENSORS], *after[MOST_TENSORS];
     if (g->n_inputs > MOST_TENSORS || g->n_outputs > MOST_TENSORS) diag_fatal(NO_LOC, "too many tensors");

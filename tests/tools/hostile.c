@@ -1,7 +1,8 @@
-// Puts a text into every text field of a model's file that holds a word: keys and strings of JSON, names of tensors, metadata
-// of GGUF, every string of ONNX, what stands in quotes in an IR dump. usage: hostile IN OUT WORD TEXT     TEXT with the escapes
-// of printf(1): \n \033
-//        hostile --list IN            the texts that are there
+// Puts a text into every text field of a model's file that holds a word: keys and strings of JSON,
+// names of tensors, metadata of GGUF, every string of ONNX, quoted text of an IR dump. usage:
+// hostile IN OUT WORD TEXT     TEXT with the escapes of printf(1):
+//  \033
+//        hostile --list IN            the existing texts
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static void replace_field(char **field) {
     *field = t.data;
 }
 
-// Every string of a message and of those in it, by protobuf-c's description of its fields.
+// Every string of a message and its submessages, by protobuf-c's description of its fields.
 static void replace_strings(ProtobufCMessage *m) {
     for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
@@ -165,7 +166,7 @@ static void add_onnx(Text *out, const char *data, size_t n) {
     free(packed);
 }
 
-// The head is JSON in a comment; what stands in quotes may have \xNN.
+// The head is JSON in a comment; quoted text may have \xNN.
 static void add_ir(Text *out, const char *data, size_t n) {
     const char *end = data + n;
     if (!strncmp(data, "// {", 4)) {

@@ -1,10 +1,11 @@
-// Sends requests to a server on the loopback, some at a time, and prints their replies in the order of the requests, one a line:
-// the status, then the body, with what differs from run to run set to 0. usage: http_client PORT AT_ONCE [HEADER ...] < REQUESTS
-// A line of REQUESTS is METHOD PATH BODY; with !N in front the client leaves after N bytes of the reply, and prints "gone".
-//        http_client PORT idle N < REQUESTS asks while N connections are open that say nothing
+// Sends requests to a server on the loopback, some at a time, and prints their replies in the order
+// of the requests, one a line: the status, then the body, with run-dependent numbers set to 0.
+// usage: http_client PORT AT_ONCE [HEADER ...] < REQUESTS A line of REQUESTS is METHOD PATH BODY;
+// with !N in front the client leaves after N bytes of the reply, and prints "gone".
+//        http_client PORT idle N < REQUESTS asks while N silent connections are open
 //        http_client PORT slow SECONDS < BYTES reads the reply slowly at first
-//        http_client PORT raw [SECONDS] < BYTES sends the bytes as they are, and prints what comes until the server closes, or
-//        until it has said nothing for so long (1)
+//        http_client PORT raw [SECONDS] < BYTES sends the bytes as they are, and prints the reply until the server closes, or
+//        until it is silent for this long (1)
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -62,7 +63,7 @@ static void send_all(int file, const char *data, size_t n) {
     }
 }
 
-// Until the server closes, or so many bytes are there.
+// Until the server closes, or this many bytes have arrived.
 static void receive(int file, text *reply, size_t most) {
     char block[4096];
     ssize_t n;
@@ -107,7 +108,7 @@ static text body_of(const text *reply) {
     return body;
 }
 
-// Digits behind a name become one 0.
+// Digits after a name become one 0.
 static void set_to_zero(text *t, const char *name) {
     for (char *at = t->data; (at = strstr(at, name)); at++) {
         char *digits = at + strlen(name);
@@ -170,7 +171,7 @@ static void open_idle(int n) {
     for (int i = 0; i < n; i++) connect_to(10);
 }
 
-// Reads some bytes at a time, with pauses that add up to so many seconds, then the rest.
+// Reads some bytes at a time, with pauses that add up to this many seconds, then the rest.
 static int read_slowly(double seconds) {
     char block[64];
     text out = {0}, reply = {0};

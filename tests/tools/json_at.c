@@ -1,6 +1,6 @@
-// Prints what stands at a path of a JSON file, a line a value. usage: json_at FILE PATH     programs.0.kernels.*.node: * is
-// every element, # the number of elements; objects and arrays are printed as JSON, strings plainly. Of a page of `burin report`
-// the data in it.
+// Prints the values at a path of a JSON file, a line a value. usage: json_at FILE PATH
+// programs.0.kernels.*.node: * is every element, # the number of elements; objects and arrays are
+// printed as JSON, strings plainly. For a page of `burin report` its data.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -122,7 +122,8 @@ static void try_case(const Text *text, const char *wanted, const char *format, .
 }
 
 // ----------------------------------------------------------------------------------------------------------------- operands
-// What an operand becomes. The type and the dimensions "." are its own; without a type it is left out.
+// The replacement of an operand. The type and the dimensions "." are its own; without a type it is
+// left out.
 static const struct {
     const char *what, *type, *dims, *rest;
 } OTHERS[] = {
@@ -230,7 +231,7 @@ static const struct {
 #undef RANGE
 };
 
-// The last node, with the attribute set to `value` in place of what it has.
+// The last node, with the attribute set to `value` instead of its own.
 static void try_attribute(const Call *c, const char *name, int name_length, const char *value, const char *wanted) {
     Text text = {0};
     bool has_colon = false;

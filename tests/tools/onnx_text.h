@@ -3,7 +3,7 @@
 //     ir 10
 //     opset 20 [domain]
 //     producer pytorch
-//     input x f32 [T,4]          output, value: likewise; "-" is no name, no dimensions no shape; seq(f32), opt(f32)
+//     input x f32 [T,4]          output, value: the same; "-" is no name, no dimensions no shape; seq(f32), opt(f32)
 //     tensor W f32 [4,3] raw 1 2 3 ...       an initializer; also: typed 1 2, text a b, external location=w.bin offset=0
 //     data V f32 [1] raw 1                   only for attributes
 //     sparse S f32 [4] values 1 2 at 0 3     a sparse initializer
@@ -11,7 +11,8 @@
 //     graph G                                its lines, then "end": a body for attributes
 //     function F domain [overload]           lines: takes a b, gives c, attribute alpha, node ..., opset 20; then "end"
 //
-// f32, i64 and so on are those of the IR; t99 is any number. "_" is an operand that is left out. -> and : stand alone.
+// f32, i64 and so on are those of the IR; t99 is any number. "_" is an absent operand. -> and : are
+// words of their own.
 #ifndef BURIN_TEST_ONNX_TEXT_H
 #define BURIN_TEST_ONNX_TEXT_H
 #include <stdio.h>
@@ -28,7 +29,7 @@ typedef struct OnnxNamed {
     Text bytes;
 } OnnxNamed;
 
-// What the lines of one model are turned into.
+// The result of one model's lines.
 typedef struct OnnxText {
     const char *at;                    // the next line
     OnnxNamed named[ONNX_TEXT_NAMED];  // bodies and tensors for attributes

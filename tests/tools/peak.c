@@ -1,5 +1,6 @@
-// Runs a command and fails when it needed more memory than it may. usage: peak MEGABYTES COMMAND...
-// What is counted is the largest resident set of the command or one of its children, mapped files included.
+// Runs a command and fails if it needs more memory than allowed. usage: peak MEGABYTES COMMAND...
+// The measure is the largest resident set of the command or one of its children, mapped files
+// included.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
-// A folder of tests/families as a library quantizes it: usage: quantized_family gptq|awq|ct|fp8 MODEL OUT [PREFIX]
-// MODEL is what family_weights made. OUT gets its matrices in groups of 32 integers of 4 bits: as GPTQ with desc_act, each
-// matrix in an order of its own, as ModelOpt's AWQ, each with factors of its inputs, or as compressed-tensors, also experts in
-// one tensor; or as FP8 with blocks of 32 x 32. OUT/floats is the same model with the values that these stand for. PREFIX:
-// tensors are called so, beside one of images, and config.json has the model's in an object "text_config".
+// A folder of tests/families as a library quantizes it: usage: quantized_family gptq|awq|ct|fp8
+// MODEL OUT [PREFIX] MODEL is a result of family_weights. OUT gets its matrices in groups of 32
+// integers of 4 bits: as GPTQ with desc_act, each matrix in an order of its own, as ModelOpt's AWQ,
+// each with factors of its inputs, or as compressed-tensors, also experts in one tensor; or as FP8
+// with blocks of 32 x 32. OUT/floats is the same model with the dequantized values. PREFIX: prefix
+// of the tensors, next to one of images; config.json then has an object "text_config".
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,10 +25,10 @@ typedef struct {
     const char *prefix;
 } File;
 
-// W [rows, columns]: column k stands in group `place(k)` / GROUP.
+// W [rows, columns]: column k is in group `place(k)` / GROUP.
 typedef struct {
     const char *module;
-    int64_t experts;  // or 0: of their matrices in one tensor rows stand one after the other
+    int64_t experts;  // or 0: rows of their matrices in one tensor, one matrix after the other
     int64_t rows, columns;
     int64_t step, first;  // of the order
     uint8_t *code;
@@ -178,7 +179,7 @@ static void add_fp8(File files[2], const Tensor *t, const char *shape) {
     add(&files[1], t->name, "F32", shape, value, (size_t)n * sizeof *value);
 }
 
-// What libraries leave as it is, and what does not fit
+// Tensors that libraries leave unquantized, and those that do not fit
 static bool is_matrix(const Tensor *t, bool stacks) {
     static const char *const others[] = {"*embed*", "*wte*", "*lm_head*", "*norm*", "*conv*", "*.gate.*", "*router*"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

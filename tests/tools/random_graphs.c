@@ -1,6 +1,7 @@
-// Random small graphs of all ops, as compiled cases: random_graphs OUT FIRST COUNT. Case N is made of the seed N alone: values
-// of a few shapes, views of them, and ops over them; the operands of an op are drawn until its types fit. What the passes make
-// of a graph must give what the graph gave, and the program what the interpreter gives. Lines as those of `conformance --emit`.
+// Random small graphs of all ops, as compiled cases: random_graphs OUT FIRST COUNT. Case N is made
+// of the seed N alone: values of a few shapes, views of them, and ops over them; the operands of an
+// op are drawn until its types fit. The passes must keep a graph's values, and the program must
+// equal the interpreter. Lines like those of `conformance --emit`.
 #include <fcntl.h>
 
 #include "graph_values.h"
@@ -204,7 +205,7 @@ static void set_windows(Maker *m, Node *n) {
     attr_set_ints(n, "strides", (int64_t[]){1 + draw(m, 2)}, 1);
 }
 
-// How many results there are, at most as many as elements.
+// The number of results, at most that of elements.
 static const Dim *new_symbol(Maker *m, const Node *n) {
     int64_t most = dim_upper(type_count(m->g, &n->in[0]->type));
     if (m->symbols == MOST_VALUES) return dim_const(m->g, 1);
@@ -319,7 +320,7 @@ static Node *add_viewed(Maker *m, DType dtype, int rank, const Dim *const *dims)
     return finished(x);
 }
 
-// Queries of two heads; keys and values of two or one; the others as wide as these.
+// Queries of two heads; keys and values of two or one; all other operands as wide as these.
 static Node *attention_operand(Maker *m, int operand, Node *const *in) {
     Graph *g = m->g;
     const Dim *heads = dim_const(g, HEADS), *one = dim_const(g, 1);
@@ -348,7 +349,7 @@ static Node *norm_vector(Maker *m, const Type *x) {
     return width && dim_is_const(width, NULL) ? add_viewed(m, x->dtype, 1, &width) : NULL;
 }
 
-// What an op of tight rules takes is made for it; NULL: any value will do, or none.
+// Operands with strict rules are made for the op; NULL: any value will do, or none.
 static Node *made_to_fit(Maker *m, Op op, int operand, Node *const *in) {
     Graph *g = m->g;
     const Dim *one = dim_const(g, 1), *four = dim_const(g, 4), *eight = dim_const(g, 8);

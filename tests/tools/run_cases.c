@@ -14,7 +14,8 @@
 
 extern const burin_model *const cases[];  // ends with NULL
 
-// FINDING: status of a program that a sanitizer ended. FRESH: so many bytes come from the system as zeros.
+// FINDING: status of a program that a sanitizer ended. FRESH: bytes that the system returns as
+// zeros.
 enum { MAX_TENSORS = 512, SECONDS = 20, FINDING = 66, FRESH = 16 << 20 };
 
 static double element(const char *type, const void *data, int64_t i) {

@@ -1,6 +1,7 @@
-// Runs an emitted program over fixed tokens: run_emitted CPU THREADS CHUNK [TOKENS]. Prints the hash of all logits. The tokens
-// are read twice: by slot 0 in chunks, and by slots 1 and 2 in one batch, both of which must give the same bits. A call none of
-// whose rows wants logits gets no place for any.
+// Runs an emitted program over fixed tokens: run_emitted CPU THREADS CHUNK [TOKENS]. Prints the
+// hash of all logits. The tokens are read twice: by slot 0 in chunks, and by slots 1 and 2 in one
+// batch, both of which must give the same bits. A call without logit rows gets no memory for
+// logits.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -71,7 +71,7 @@ static void read_setting(Sample *s, char *text) {
     exit(2);
 }
 
-// A word of the part of a line that begins behind so many bars.
+// A word of the part of a line after this many bars.
 static void read_word(Sample *s, int part, char *word) {
     char *at = word;
     if (part == 0) {
@@ -91,7 +91,8 @@ static void read_word(Sample *s, int part, char *word) {
 
 static bool differs(double a, double b) { return !(fabs(a - b) <= 2e-5 * fmax(fabs(b), 0.05)); }
 
-// Draws are as near to 1 as can be: the last of the candidates is chosen, so that the others are those in front of it.
+// Draws are as near to 1 as possible: the last candidate is chosen, so that all others come before
+// it.
 static void choose_last(burin_random *r) {
     uint64_t ninth = 0x8e38e38e38e38e39u, fifth = 0xcccccccccccccccdu, x = UINT64_MAX * ninth;
     *r = (burin_random){{0, (x >> 7 | x << 57) * fifth, 0, 0}};

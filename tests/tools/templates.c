@@ -64,7 +64,7 @@ static void render(Run *run, const CompiledTemplate *t, const json_t *input, con
     free(json);
 }
 
-// A case of our own: the text of the template stands in it.
+// A case of our own: it contains the template's text.
 static void run_case(Run *run, const json_t *all, const json_t *item) {
     const char *wrong = text_of(item, "wrong");
     TemplateText text = {
@@ -97,7 +97,7 @@ static const json_t *case_named(const json_t *cases, const char *name) {
     return NULL;
 }
 
-// The words of shared data for what a template raised.
+// The words of shared data for an error raised by a template.
 static json_t *expected_of(const json_t *result) {
     bool raised = json_is_true(json_object_get(result, "raised_by_template"));
     return raised ? json_pack("{s:s}", "raised", text_of(result, "error")) : json_deep_copy(result);

@@ -1,8 +1,10 @@
-// Runs a program on a pseudo-terminal and talks to it: terminal SCRIPT PROGRAM [ARGUMENT...]. Lines of the script: "expect
-// TEXT" waits until the program has printed TEXT behind what was expected before, "more N" for N bytes behind it, "send TEXT"
-// types it, "repeat N TEXT" N times, "width N" makes the terminal so wide, "hangup" closes it; \n, \c (Ctrl-C), \d (Ctrl-D),
-// \e (escape) and \\ are spelled so. Prints what the program printed; its exit status is this one's, or 99 when something does
-// not come, or it does not end, in 20 seconds.
+// Runs a program on a pseudo-terminal and talks to it: terminal SCRIPT PROGRAM [ARGUMENT...]. Lines
+// of the script: "expect TEXT" waits until the program has printed TEXT after the last expected
+// text, "more N" for N bytes after it, "send TEXT" types it, "repeat N TEXT" N times, "width N"
+// sets the terminal's width, "hangup" closes it;
+// , \c (Ctrl-C), \d (Ctrl-D), \e (escape) and \\ are escapes. Prints the program's output, and
+// exits with its status, or 99 if a text does not come, or the program does not end, within 20
+// seconds.
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
@@ -39,7 +41,7 @@ static void expect(int terminal, const char *text) {
     from = (size_t)(there - seen) + strlen(text);
 }
 
-// Waits for so many bytes behind what was expected.
+// Waits for this many bytes after the last expected text.
 static void expect_more(int terminal, size_t bytes) {
     while (n_seen < from + bytes)
         if (!take(terminal, 20000)) {
@@ -92,7 +94,7 @@ static void run_script(const char *path, int terminal) {
     fclose(f);
 }
 
-// Ctrl-C throws away neither what was typed nor what was printed: what is seen does not depend on its moment.
+// Ctrl-C discards neither typed nor printed text: the output does not depend on its timing.
 static void without_flush(int terminal) {
     struct termios mode;
     if (tcgetattr(terminal, &mode)) {

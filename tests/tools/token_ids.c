@@ -1,4 +1,5 @@
-// The ids of texts: token_ids TOKENIZER FILE prints a line of them for each line of FILE, in which \n stands for a new line.
+// The ids of texts: token_ids TOKENIZER FILE prints a line of ids for each line of FILE, in which
+//  means a new line.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

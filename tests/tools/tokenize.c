@@ -1,5 +1,6 @@
-// tokenize TOKENIZER TEXTS: the ids of each text of a JSON list of strings, and what they become again, one JSON line a text:
-// [[ids], "text"]. What is no UTF-8 in a decoded text, and U+FFFD, is left out. A list of ids in place of a text is decoded.
+// tokenize TOKENIZER TEXTS: the ids of each text of a JSON list of strings, and their decoded text,
+// one JSON line a text: [[ids], "text"]. Invalid UTF-8 in a decoded text, and U+FFFD, is left out.
+// A list of ids in place of a text is decoded.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-// tool_calls TEMPLATE ANSWER [MESSAGES]: the calls of tools in an answer, as a program prints them, how many there are, and
-// what else the answer says; or why there is no grammar for them. TEMPLATE: a file of Jinja, or a text that has what tells its
-// form. MESSAGES: JSON with the tools.
+// tool_calls TEMPLATE ANSWER [MESSAGES]: the tool calls in an answer, as a program prints them,
+// their number, and the rest of the answer; or the reason why they have no grammar. TEMPLATE: a
+// Jinja file, or a text that names its syntax. MESSAGES: JSON with the tools.
 #include "chat/tool_calls.h"
 
 #include <stdio.h>

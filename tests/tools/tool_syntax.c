@@ -1,4 +1,5 @@
-// tool_syntax FILE.jinja...: what each template shows of how calls of tools look, a line for each of its parts.
+// tool_syntax FILE.jinja...: the syntax of tool calls that each template shows, a line for each
+// part.
 #include "grammar/tool_syntax.h"
 
 #include <stdio.h>

@@ -206,7 +206,7 @@ static void write_family(Writer *w, const Family *f, ViewFunction *view) {
         operand[i] = view(w, &type);
     }
     text_add(&w->nodes, "  %%v%d = ", w->n++);
-    int depth = 0;  // operands stand between parentheses, those of formulas between braces
+    int depth = 0;  // operands are between parentheses, those of formulas between braces
     bool tuple = f->text[2] == '=';
     for (const char *c = tuple ? f->text + 3 : f->text; *c; c++) {
         depth += *c == '{';

@@ -1,6 +1,6 @@
-// Is a tensor of a checkpoint what it stands for, bit for bit (an integer 0 has no sign)? usage: weight_values FOLDER TENSOR
-// VALUES.npy [MATRIX] VALUES.npy f32 [rows, columns]: its first rows, or those of matrix MATRIX of a stack [matrices, columns,
-// rows].
+// Compares a tensor of a checkpoint with its values, bit for bit (an integer 0 has no sign). usage:
+// weight_values FOLDER TENSOR VALUES.npy [MATRIX] VALUES.npy f32 [rows, columns]: its first rows,
+// or those of matrix MATRIX of a stack [matrices, columns, rows].
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -39,7 +39,7 @@ static void knows_private_folders(void) {
     CHECK(folder_of_strangers(arena, deep) == NULL);
     chmod(inner, 0770);
     CHECK_TEXT(folder_of_strangers(arena, deep), inner);
-    chmod(inner, 01777);  // others can write, and not rename what is not theirs
+    chmod(inner, 01777);  // other users can write, but only rename their own files
     CHECK(folder_of_strangers(arena, deep) == NULL);
     chmod(inner, 0700);
     chmod(deep, 01770);

@@ -360,7 +360,8 @@ static void restores_rotary_scaling(void) {
     remove_folder(&f);
 }
 
-// A window of 0 is none; what ends a turn ends a text; a table says how many kinds of tokens there are.
+// A window of 0 means none; an end of turn ends a text; a table's rows are the number of token
+// types.
 static void reads_metadata_of_gguf(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
@@ -385,7 +386,7 @@ static void reads_metadata_of_gguf(void) {
     remove_folder(&f);
 }
 
-// Matrices behind the pooling, in their order.
+// Matrices after the pooling, in their order.
 static void reads_dense_of_embedding(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
@@ -431,7 +432,7 @@ static const char *const whole[] = {"examples/austen/model.safetensors", STORIES
                                     STORIES "stories260K.ak42_v1.bin", STORIES "stories260K.gguf"};
 enum { N_WHOLE = sizeof whole / sizeof *whole };
 
-// Opens the file; true when it was refused. What was printed is in `message`.
+// Opens the file; true if it was refused. The output is in `message`.
 static bool is_refused(const char *path, const Folder *f, char message[512]) {
     char log[256];
     snprintf(log, sizeof log, "%s/log", f->path);

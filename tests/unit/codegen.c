@@ -70,7 +70,8 @@ static void equal_lines_are_one_function(void) {
     Module m = {.arena = arena, .name = "llama", .graphs = &g, .n_graphs = 1, .description = "llama.burin"};
     Program *p = lower(arena, &m, 0, &(LowerOptions){0});
     name_functions(p);
-    CHECK(function_of(p, "qr.0") == function_of(p, "kr.0"));  // rotated queries and keys: as many heads as a call says
+    // rotated queries and keys: the call's number of heads
+    CHECK(function_of(p, "qr.0") == function_of(p, "kr.0"));
     CHECK(function_of(p, "qkv.0") == function_of(p, "qkv.2") && function_of(p, "qkv.0") != function_of(p, "o.0"));
     CHECK(function_of(p, "kc1.0") != function_of(p, "vc1.0"));
     CHECK_TEXT(function_of(p, "qr.0")->name, "rotary_16");

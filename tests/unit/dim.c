@@ -119,7 +119,7 @@ static void values_are_computed(void) {
     graph_free(g);
 }
 
-// A convolution needs three of every other position: what is less has no result.
+// A convolution needs three of every other position: shorter inputs have no result.
 static void bounds_are_raised_through_windows(void) {
     Graph *g = new_graph();
     dim_raise(parsed(g, "(T // 10 + 1) // 2 - 1"), 1);

@@ -1,9 +1,9 @@
 // The description language: syntax, elaboration, messages.
 //
 //   tests/golden/X.burin with X.ir     the graphs of a description, weights absent; X.json beside it is config.json
-//   dsl/models/X.burin                 likewise, where there is tests/golden/models/X.json; families.c checks their numbers
+//   dsl/models/X.burin                 the same, if there is tests/golden/models/X.json; families.c checks their numbers
 //   dsl/GRAMMAR.md                     every ```burin example, with the ```json above it, compiles
-//   every message in the sources       has a case tests/errors/dsl-X.burin, or stands in this file
+//   every message in the sources       has a case tests/errors/dsl-X.burin, or is in this file
 //
 // UPDATE=1 in the environment writes .ir anew: read the difference before committing it.
 #include <dirent.h>
@@ -24,7 +24,7 @@ static void remove_folder_name(char *text) {
     for (char *at; (at = strstr(text, folder));) memmove(at, at + n + 1, strlen(at + n + 1) + 1);
 }
 
-// Runs a case; what it prints goes to `messages`, the graphs to `graphs`.
+// Runs a case; its output goes to `messages`, the graphs to `graphs`.
 static bool run_case(const Case *c, Text *graphs, char **messages) {
     strcpy(folder, "/tmp/burin-dsl.XXXXXX");
     if (!mkdtemp(folder)) return false;
@@ -161,7 +161,7 @@ static void add_to_corpus(const char *path) {
     free(text);
 }
 
-// Do the pieces of a format between its % follow each other within one line?
+// Returns true if the parts of a format between its % follow each other within one line.
 static bool line_has(const char *line, size_t length, const char *format) {
     char piece[256];
     const char *at = line, *end = line + length;
@@ -248,7 +248,7 @@ static void check_generated(const char *text, size_t size, const char *expected)
     text_free(&graphs);
 }
 
-// What a model of burin's does not know of config.json its reference does not read either.
+// Fields of config.json that a model of burin's does not know are unread by its reference.
 static void ignores_unknown_fields(void) {
     char *messages = NULL, *known = read_text_file("tests/golden/models/llama.json", NULL);
     Text graphs = {0}, config = {0};

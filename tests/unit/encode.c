@@ -122,7 +122,7 @@ static void importance_counts(void) {
     }
 }
 
-// Blocks of one value each, some of them no numbers; the last is short.
+// Blocks of one value each, some of them NaN; the last is short.
 static void odd_values(void) {
     static const float cases[] = {0, -0.0f, 1, -1, 0x1p-140f, 1e-30f, 6e-8f, 1e30f, -1e30f, NAN};
     for (int i = 0; i < n_formats; i++)
@@ -148,7 +148,7 @@ static void odd_values(void) {
         }
 }
 
-// Integers are kept, less a zero point where a format has one: 9 bits of them.
+// Integers are kept, less a zero point if a format has one: 9 bits.
 static void integers_are_kept(void) {
     float x[32], kept[FORMAT_BLOCK];
     for (int zero = 0; zero <= 255; zero += 85)

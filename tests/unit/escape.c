@@ -1,4 +1,4 @@
-// What others wrote, on its way to a terminal, into a message or into a comment of emitted C.
+// Foreign text on its way to a terminal, into a message or into a comment of emitted C.
 #include "base/escape.h"
 
 #include "codegen/emit.h"

@@ -171,7 +171,7 @@ static void packed_products(void) {
 
 #define ROUTED PACKED "%i = constant {value=[1, 0, 7, -1]} : i32[2, 2] %one = constant {value=[1, 0]} : i32[2, 1] "
 
-// Rows (1, 2) and (3, 4) by experts g and u; an index outside of them is kept inside.
+// Rows (1, 2) and (3, 4) by experts g and u; an index out of range is clamped.
 static void products_by_experts(void) {
     check_value(ROUTED "%w = pack(%g, %u) {format=\"f32\", experts=2} %y = expert_matmul(%x, %w, %i) {columns=3}",
                 "2 4 6 1 2 3 6 8 14 3 4 7");

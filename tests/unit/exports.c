@@ -1,5 +1,6 @@
-// What the passes make of the exports in ../shared/data/onnx/exports: how many attentions, norms and rotary embeddings there
-// are was counted in the architectures, by hand. None is missed, and nothing that they are made of is left.
+// The passes over the exports in ../shared/data/onnx/exports: the numbers of attentions, norms and
+// rotary embeddings were counted in the architectures, by hand. None is missed, and none of their
+// parts is left.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

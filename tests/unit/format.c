@@ -1,4 +1,4 @@
-// ir/format.c and lower/pack_blocks.c: blocks of every format, their values, and panels of them.
+// ir/format.c and lower/pack_blocks.c: blocks of every format, their values, and their panels.
 #include "ir/format.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define BLOCKS "../shared/data/gguf/blocks/"
 
-// Values of blocks that ggml made, bit for bit; the fixtures lie beside the repository.
+// Values of blocks made by ggml, bit for bit; the fixtures are in ../shared.
 static void blocks_decode_as_ggml_does(void) {
     for (int i = 0; i < n_formats; i++) {
         const Format *f = &formats[i];
@@ -63,7 +63,7 @@ static void panels_hold_the_values(void) {
         CHECK((size_t)format_panel_bytes(f) == block_bytes(w) && block_bytes(w) * 100 <= (size_t)f->bytes * 16 * 103);
         memset(panel, 0xa5, sizeof panel);
         pack_blocks(f, columns, panel);
-        CHECK(panel[format_panel_bytes(f)] == 0xa5);  // nothing behind the block
+        CHECK(panel[format_panel_bytes(f)] == 0xa5);  // nothing after the block
         for (int c = 0; c < PANEL_COLUMNS; c++) d[c] = c == 3 ? 1 : coded[c].d;
         if (!format_has_panel_d(f)) vf_store(d, block_d(w, panel));
         int wrong = 0;

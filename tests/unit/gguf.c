@@ -32,7 +32,7 @@ static const Checkpoint *open_it(Arena *arena) {
     return c;
 }
 
-// Of old files: a tensor for each expert. Quadratic search would take minutes.
+// Old files: a tensor for each expert. Quadratic search would take minutes.
 static void reads_a_hundred_thousand_tensors(void) {
     enum { EXPERTS = 100000 };
     Arena *arena = arena_new();
@@ -50,7 +50,7 @@ static void reads_a_hundred_thousand_tensors(void) {
     arena_free(arena);
 }
 
-// No number of a layer or of an expert: names stay as they are, so that whoever builds the model hears of them.
+// No number of a layer or of an expert: names stay, so that the builder of the model sees them.
 static void takes_numbers_without_signs(void) {
     static const char *const names[] = {
         "blk.-1.ffn_norm.weight", "blk.+1.ffn_norm.weight",        "blk. 1.ffn_norm.weight", "blk.01.ffn_norm.weight",

@@ -1,10 +1,11 @@
-// Golden tests of passes, found by their files: tests/golden/GROUP/NAME.ir is the graph before, NAME.GROUP.ir after the passes
-// up to the last of GROUP, followed by the fusion sites as comments. Each is verified after every pass, and a second run of the
-// group must change nothing.
+// Golden tests of passes, found by their files: tests/golden/GROUP/NAME.ir is the graph before,
+// NAME.GROUP.ir after the passes up to the last of GROUP, followed by the fusion sites as comments.
+// Each is verified after every pass, and a second run of the group must change nothing.
 //
-// A first line `// quant=q8_0` sets --quant; of one that begins `// the last row` the numbers are the last of those after; one
-// that begins `// in f32, within 0.001` is evaluated in f32, where ops of 16 bits round, and may differ by so much of the
-// largest. GOLDEN_UPDATE=1 writes what is expected: review it like code.
+// A first line `// quant=q8_0` sets --quant; `// the last row` compares only the last of the
+// numbers after; `// in f32, within 0.001` evaluates in f32, where ops of 16 bits round, with this
+// tolerance relative to the largest number. GOLDEN_UPDATE=1 writes the expected files: review them
+// like code.
 #include <ctype.h>
 #include <dirent.h>
 #include <math.h>
@@ -75,21 +76,21 @@ static bool ends(const Case *test, int pass) {
     return !strcmp(group->name, test->group) && pass == (int)group_last(pass_info[pass].group);
 }
 
-// Each pass of the group again: does one of them still do anything?
+// Runs each pass of the group again: true if one of them still changes anything.
 static bool runs_again(PassGroup group, Module *m, PassContext *c) {
     bool changed = false;
     for (int i = group_first(group); i <= (int)group_last(group); i++) changed |= run_pass(&pass_info[i], m, c);
     return changed;
 }
 
-// What a pass leaves, it leaves alone.
+// A pass keeps its own result.
 static bool settles(int pass, Module *m, PassContext again) {
     bool changed = run_pass(&pass_info[pass], m, &again);
     if (changed) printf("# a second run of %s changes the graph\n", pass_info[pass].name);
     return !changed;
 }
 
-// The text after the passes up to the end of the group, or NULL when one of them fails.
+// The text after the passes up to the end of the group, or NULL if one of them fails.
 static char *run_passes(const Case *test, const char *text, bool *stable) {
     Arena *a = arena_new();
     Source source = {.name = test->before, .text = text, .size = strlen(text)};
@@ -196,7 +197,8 @@ static bool has_tokens(const Graph *g) {
     return false;
 }
 
-// Of several graphs: what the one that reads %tokens makes of the other's outputs, or of the states that it leaves.
+// With several graphs: the results of the one that reads %tokens, from the other's outputs or
+// states.
 static Numbers *evaluate(Arena *a, const Module *m, EvalMode mode) {
     const Graph *last = m->graphs[0], *before = NULL;
     for (int i = 1; i < m->n_graphs; i++) {
@@ -302,7 +304,7 @@ static void run_folder(const char *group) {
     if (n >= 0) free(files);
 }
 
-// Whole models: tests/golden/pipeline/NAME.ir, and what it is after each group.
+// Whole models: tests/golden/pipeline/NAME.ir, and its form after each group.
 static void run_models(void) {
     static const char *const models[] = {"llama"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {

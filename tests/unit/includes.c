@@ -1,4 +1,4 @@
-// The hash of a source follows what it includes, and nothing else.
+// The hash of a source depends on its includes, and on nothing else.
 #include "toolchain/includes.h"
 
 #include <stdio.h>

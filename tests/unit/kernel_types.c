@@ -1,5 +1,5 @@
-// Every family of kernels with every element type at every operand: lowering takes what kernels.def says, and ends with a
-// message for all others. No kernel is given another type.
+// Every family of kernels with every element type at every operand: lowering accepts the types of
+// kernels.def, and ends with a message for all others. No kernel is given another type.
 #include <stdlib.h>
 
 #include "../tools/ir_text.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_TYPES = 8 };
 
-// @0, @1 ...: where an operand's type stands; -1 in `operand`: of no operand of the kernel itself.
+// @0, @1 ...: placeholders of operand types; -1 in `operand`: of no operand of the kernel itself.
 typedef struct Sample {
     KernelFamily family;
     const char *text;
@@ -101,7 +101,7 @@ static char *text_of(const Sample *s, int place, const char *type) {
     return t.data;
 }
 
-// What became of a text: lowered, and whether every kernel was given what it takes.
+// The result for a text: lowered, with only accepted types for every kernel.
 typedef struct Lowered {
     const char *text;
     bool done, conforms;

@@ -46,8 +46,8 @@ static void layers_are_a_loop(void) {
     finish(arena, p);
 }
 
-// Rows of int8 behind a norm are a result of its kernel; those of attention and of the MLP's products have a kernel of their
-// own.
+// Rows of int8 after a norm are a result of its kernel; those of attention and of the MLP's
+// products have a kernel of their own.
 static void norms_quantize_their_rows(void) {
     Arena *arena = arena_new();
     Program *p = lower_file(arena, "tests/golden/emit/llama_q8_0.ir");
@@ -64,8 +64,8 @@ static void norms_quantize_their_rows(void) {
 static void barriers_are_counted(void) {
     Arena *arena = arena_new();
     Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
-    // One row: after each of the four products, attention, and the last product; more: norms too. Rotary embeddings and caches
-    // go on with the heads of their product.
+    // One row: after each of the four products, attention, and the last product; more: norms too.
+    // Rotary embeddings and caches are fused into their product by heads.
     CHECK(p->plan.barriers_decode == 3 * 5);
     CHECK(p->plan.barriers_prefill == 3 * 7 + 2);
     CHECK(!kernel_of(p, "kr.1")->barrier_prefill);
@@ -75,7 +75,7 @@ static void barriers_are_counted(void) {
     finish(arena, p);
 }
 
-// Rows to int8 go on with the MLP's product, with attention where its heads hold whole blocks.
+// Rows to int8 are fused into the MLP's product, and into attention if its heads hold whole blocks.
 static void int8_goes_on(const char *path, bool with_heads) {
     Arena *arena = arena_new();
     Program *p = lower_file(arena, path);
@@ -84,7 +84,7 @@ static void int8_goes_on(const char *path, bool with_heads) {
     CHECK(of_product->fused_into == product && of_product->first_tile == 0 && of_product->n_tiles == 5);
     CHECK(product->tiles.columns == 32 && product->tiles.count == 5);
     CHECK(p->plan.barriers_decode == 3 * 5 && p->plan.barriers_prefill == 3 * 8 + 3 * !with_heads);
-    // While pieces are quantized, other threads still read what the product reads.
+    // While tiles are quantized, other threads still read the product's operand.
     const Buffer *rows = product->in[0].buffer, *to = of_product->out[0].buffer;
     CHECK(rows != to && !to->per_thread);
     CHECK(rows->arena_offset + rows->row_bytes <= to->arena_offset || to->arena_offset + to->row_bytes <= rows->arena_offset);
@@ -169,7 +169,8 @@ static void q8_0_rounds_to_even(void) {
     unsigned char block[544];
     CodedBlock coded;
     const CodedBlock *columns[PANEL_COLUMNS] = {&coded};
-    for (int i = 0; i < 32; i++) values[i] = i < 3 ? (float)i * 0.5f - 3.5f : (float)(4 * i + 1);  // only 1 fits the others
+    // only 1 fits the rest
+    for (int i = 0; i < 32; i++) values[i] = i < 3 ? (float)i * 0.5f - 3.5f : (float)(4 * i + 1);
     values[31] = 127;
     CHECK(format_panel_bytes(f) == sizeof block);
     f->encode(f, &(EncodeInput){values, NULL, 32}, &coded);
@@ -214,8 +215,8 @@ static void what_no_view_can_say_is_copied(void) {
     finish(arena, p);
 }
 
-// Whoever reads the rows that it wrote itself goes on without a barrier; as many rows further down are another thread's. Nor
-// are they columns that lie beside those written, whatever their offset in a row of memory.
+// A reader of rows that the same thread wrote needs no barrier; rows further down are another
+// thread's. Nor does it for adjacent columns, at any offset in a row of memory.
 static void moved_rows_wait(void) {
     Arena *arena = arena_new();
     Program *p = lower_text(arena,

@@ -1,5 +1,5 @@
-// Networks over a fake model: a run of several texts takes rows that are those of its texts, and refuses any others, whatever
-// the library's caller says, before anything is computed.
+// Networks over a fake model: a run of several sequences takes their rows, and refuses any other
+// number, whatever the library's caller passes, before anything is computed.
 #include "engine/network.h"
 
 #include <stdlib.h>

@@ -60,7 +60,8 @@ static void integers_keep_their_value_or_stop(void) {
     CHECK(!burin_converts(burin_element_named("f32"), i64) && burin_converts(i64, burin_element_named("f16")));
 }
 
-// 1 + 2^-11 is the middle of two f16: what is a little above it rounds up, also when a float would lose the little.
+// 1 + 2^-11 is the middle of two f16: a value slightly above it rounds up, even if a float would
+// lose the difference.
 static void doubles_round_once(void) {
     const double values[] = {1 + 0x1p-11, 1 + 0x1p-11 + 0x1p-40, -1 - 0x1p-11 - 0x1p-40, 1 + 0x1p-11 - 0x1p-40};
     uint16_t to[4];

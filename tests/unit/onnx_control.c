@@ -1,5 +1,6 @@
-// What the ONNX reader writes out: functions, branches, loops, scans, sequences; and the forms that tensors come in. Each case
-// is a model as text (tests/tools/onnx_text.h) without inputs, or with one that is given; its outputs are compared as text.
+// The ONNX reader's expansions: functions, branches, loops, scans, sequences; and forms of tensors.
+// Each case is a model as text (tests/tools/onnx_text.h) without inputs, or with a given one; its
+// outputs are compared as text.
 #include "onnx_run.h"
 
 static const char *run(const char *lines, int flag) { return onnx_run(20, lines, flag); }
@@ -34,7 +35,7 @@ static void branches_are_chosen(void) {
 }
 
 static void loops_run_as_often_as_told(void) {
-    // v doubles; what is scanned is v before
+    // v doubles; scanned results are the earlier v
     const char *body =
         "graph L\ninput i i64 []\ninput c bool []\ninput v f32 [2]\nnode Identity c -> d\nnode Add v v -> w\n"
         "node Identity v -> s\noutput d bool\noutput w f32\noutput s f32 [2]\nend\n";
@@ -51,7 +52,7 @@ static void loops_run_as_often_as_told(void) {
                        "output d bool\noutput w f32\nend\nnode Loop n _ a -> y : body=graph:L\noutput y f32\n",
                    0),
                "f32[2] 4 8");
-    // only the run knows whether it goes on: the values from before are kept
+    // only the run knows its condition: the earlier values are kept
     const char *open = TWO
         "input go bool []\ntensor n i64 [] raw 3\n"
         "graph L\ninput i i64 []\ninput c bool []\ninput v f32 [2]\nnode And c go -> d\nnode Add v v -> w\n"
