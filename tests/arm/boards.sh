@@ -1,6 +1,7 @@
 #!/bin/sh
-# examples/boards: digits, austen in q8_0 and stories260K without an operating system on a Cortex-M4, M7 and M55, in qemu: the text and
-# the bits of here; and what a library for them may need. slow-boards.sh has an encoder-decoder and an encoder.
+# examples/boards: digits, austen in q8_0 and stories260K without an operating system on a
+# Cortex-M4, M7 and M55, in qemu: the text and the bits of here; and the external symbols of a
+# library. slow-boards.sh has an encoder-decoder and an encoder.
 . tests/lib.sh
 unsanitized "boards"
 . tests/lib_machines.sh
@@ -18,8 +19,9 @@ says "boards: an image is built and run by one command" 0 "hash " make -s -C exa
 says "boards: the code is in flash, too" 1 "bytes, --max-flash allows 327680" "$BURIN" build examples/digits/digits.onnx --target=$target \
     --mcpu=cortex-m7 --dim batch=1 --max-flash 320K -o "$WORK/digits.a"
 hash=$("$BURIN" run examples/digits/digits.onnx --mcpu=native -- --input examples/digits/images.npy --hash)
-# is_bounded BOARD NAME MODEL OPTIONS...: what its image has last said of the stack, which is painted, against what the build prints (of
-# the library of this name, whose objects are in the cache). Of main and what starts it some hundred bytes are on the stack as well.
+# is_bounded BOARD NAME MODEL OPTIONS...: compares the image's last stack figure (painted) with the
+# build's bound (of the library of this name, whose objects are in the cache). main and its start-up
+# add some hundred bytes of stack.
 mkdir "$WORK/bounded"
 is_bounded() {
     _board=$1 _library=$WORK/bounded/$2.a _used=$(sed -n 's/.*stack \([0-9]*\) bytes.*/\1/p' "$WORK/says")

@@ -5,7 +5,7 @@
 unsanitized "arm: generic"
 source=0,1114,306 words=einhundertacht
 
-# NAME_says PROGRAM...: what it prints, with its hash
+# NAME_says PROGRAM...: its output, with its hash
 austen_says() { "$@" --tokens $source -n 12 --temp 0 --logits-hash -t 2; }
 numbers_says() { "$@" $words --logits-hash -t 2; }
 digits_says() { "$@" --random --hash; }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A .a and a .so of a network for each target, linked with a host program by gcc and by clang for it, and run under qemu: the bits of
-# here. And what they need of other libraries: what the header says, and nothing else.
+# A .a and a .so of a network for each target, linked with a host program by gcc and by clang for
+# it, and run under qemu: the bits of this machine. Their external symbols are only those that the
+# header names.
 . tests/lib.sh
 unsanitized "libraries"
 . tests/lib_machines.sh

@@ -1,5 +1,6 @@
-// A decoder's library on a microcontroller, called wrongly: each call returns its status and changes nothing, and what was
-// never lent to it stays as it was. Prints what a call returned instead, or "all refused".
+// A decoder's library on a microcontroller, called wrongly: each call returns its status and
+// changes nothing, and memory never lent to it stays. Prints an unexpected status, or "all
+// refused".
 #include <string.h>
 
 #include "board.h"

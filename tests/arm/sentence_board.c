@@ -1,6 +1,6 @@
-// An encoder on a microcontroller, as examples/boards has digits. Its inputs are i32[n]: the first the numbers of TOKENS (a
-// file, with commas), the others zeros or ones as the model says. The hash of its outputs (`--hash` gives the same on any
-// computer), and memory.
+// An encoder on a microcontroller, as examples/boards has digits. Its inputs are i32[n]: the first
+// the numbers of TOKENS (a file, with commas), the others zeros or ones, the model's defaults. The
+// hash of its outputs (`--hash` gives the same on any computer), and memory.
 #include "board.h"
 #include "sentence.h"
 

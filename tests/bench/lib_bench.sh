@@ -1,5 +1,5 @@
-# What the tables of speed are measured with: for scripts that have read tests/lib.sh, with PYTHON. Lines of kind, model, format,
-# threads, value.
+# Tools of the tables of speed: for scripts that have read tests/lib.sh, with PYTHON. Lines of kind,
+# model, format, threads, value.
 out=$BUILD/bench
 bench=$SHARED/bench
 mkdir -p "$out"
@@ -11,7 +11,7 @@ seconds() { date +%s.%N; }
 
 fresh() { [ "$1" -nt "$BURIN" ]; } # a program of this burin
 
-# ---- what is measured: tools, models, programs ----
+# ---- subjects of measurement: tools, models, programs ----
 
 tool() { [ -x "$out/$1" ] || clang-19 -O3 -march=native $2 -w -pthread "$bench/$1.c" -o "$out/$1" -lm; }
 # ../shared/bench measures limits with AVX-512; what other CPUs, or LEVEL=x86-64-v3, allow, limits.c does.
@@ -69,8 +69,8 @@ prepare_nets() {
 
 # ---- measurements: lines of kind, model, format, threads, value ----
 
-# The tool measures more than is wanted here: it ends when nobody reads on. Programs multiply int8 by AMX where this CPU has it,
-# unless LEVEL says otherwise.
+# The tool measures more than is needed here: it ends when its pipe is closed. Programs multiply
+# int8 by AMX if this CPU has it, unless LEVEL names another level.
 has_amx() { [ -z "${LEVEL:-}" ] && grep -qw amx_int8 /proc/cpuinfo; }
 measure_peak() {
     if ! has_avx512; then

@@ -1,5 +1,5 @@
-// What a CPU without AVX-512 allows, where the tools of ../shared/bench do not run: lines of kind, model, format, threads,
-// value.
+// The limits of a CPU without AVX-512, where the tools of ../shared/bench do not run: lines of
+// kind, model, format, threads, value.
 //
 //   limits peak           GFLOP/s of f32 multiply-adds; GOP/s of exact products of 8-bit weights and rows (int8), and of weights
 //                         that leave room for sums of 16 bits (int4)

@@ -30,7 +30,7 @@ static double mask_time(burin_constraint *c, float *logits, int32_t n) {
     return now() - begin;
 }
 
-// The longest token that the grammar takes and the text goes on with.
+// The longest token that the grammar accepts and that continues the text.
 static int32_t next_token(const void *tokenizer, burin_constraint *c, const char *text) {
     char bytes[4096];
     int32_t best = -1, n = burin_tokenizer_size(tokenizer);

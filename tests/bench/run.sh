@@ -1,11 +1,13 @@
 #!/bin/sh
-# Tables of speed as ratios within one run: burin, what this machine's memory and arithmetic allow (../shared/bench), and its peers.
+# Tables of speed as ratios within one run: burin, the limits of this machine's memory and
+# arithmetic (../shared/bench), and peers.
 #
 #   make bench [PYTHON=venv/bin/python] [ONLY="decode prefill long onnx start"] [ROUNDS=3] [MODELS="s15 smol"] [FORMATS="f32 bf16 q8_0 q4_0 q4_k"]
 #              [NETS="minilm bert gpt2_dec"] [THREADS="1 2"]
 #
-# The models have random weights and real shapes. Making them needs a Python with numpy, gguf and onnx; llama_cpp and onnxruntime
-# there add the columns of the peers. Every figure is the median of ROUNDS rounds; a round measures everything once, in turn.
+# The models have random weights and real shapes. Making them needs a Python with numpy, gguf and
+# onnx; llama_cpp and onnxruntime there add the columns of the peers. Every figure is the median of
+# ROUNDS rounds; a round measures everything once, in turn.
 set -eu
 . tests/lib.sh
 PYTHON=${PYTHON:-python3} ONLY=${ONLY:-decode prefill long onnx start} ROUNDS=${ROUNDS:-3} THREADS=${THREADS:-1 2}

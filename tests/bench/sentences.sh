@@ -13,7 +13,8 @@ model=${1:-${BURIN_MODELS:-$HOME/.cache/burin-models}/minilm}
 torch=
 if "$PYTHON" -c 'import torch, transformers' 2> /dev/null; then torch=yes; fi
 
-# texts of so many words, one behind the other in the held-out text of austen, which begins anew at its end
+# texts of this many words, one after the other in the held-out text of austen, which begins anew at
+# its end
 texts_of() {
     tr -s '[:space:]' '\n' < examples/austen/held_out.txt |
         awk -v words="$1" -v texts="$TEXTS" '

@@ -1,6 +1,6 @@
 #!/bin/sh
-# --attention: shares of keys, against those that the interpreter computes in f64, of decoders, encoders, encoder-decoders; the same
-# bits for any threads and chunks; what is refused.
+# --attention: attention weights against the interpreter's in f64, for decoders, encoders,
+# encoder-decoders; the same bits for any threads and chunks; refusals.
 . tests/lib.sh
 head_of() { head -c 128 "$1" | tail -c +11 | sed "s/.*'shape': (\([0-9, ]*\)).*/\1/"; }
 # agrees NAME SHAPE MODEL WORDS...: a program of this model, its file in $WORK/NAME.npy

@@ -9,7 +9,7 @@ cp $data/us_bart.safetensors "$WORK/model/model.safetensors"
 cp $data/us_bart_config.json "$WORK/model/config.json"
 check "bart-g2p: builds" "$BURIN" build "$WORK/model" --mcpu=native -o "$WORK/g2p"
 
-# Letters to ids, one word a line, between 1 and 2; 3 is what is no letter of the model.
+# Letters to ids, one word a line, between 1 and 2; 3 is any character unknown to the model.
 cut -f 1 tests/e2e/bart_g2p.txt > "$WORK/words"
 letters=$("$BUILD/tools/expected" "$WORK/model/config.json" grapheme_chars)
 awk -v letters="$letters" '{

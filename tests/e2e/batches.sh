@@ -6,7 +6,8 @@ cases=$SHARED/data/onnx/exports
 need "batches" "$cases"
 unsanitized "batches"
 
-# A row is 13 tokens: all of them, 9 behind which there is padding, 9 before which there is, and that with other ids in the padding.
+# A row is 13 tokens: all of them, 9 followed by padding, 9 after padding, and that with other ids
+# in the padding.
 integers() { for _value; do printf "\\$(printf %03o "$_value")\000\000\000\000\000\000\000"; done; }
 full='5 9 17 200 31 6 77 8 150 64 3 12 91' text='44 7 99 23 180 2 10 65 13'
 ones='1 1 1 1 1 1 1 1 1' none='0 0 0 0'
@@ -86,7 +87,7 @@ network llama-optimum-nocache "attention 2 0 rms_normalization 5 0 rotary_embedd
 rows llama-optimum-nocache logits 1280
 hash_of llama-optimum-nocache
 
-# Cross attention: a decoder over what the encoder made of each row.
+# Cross attention: a decoder over the encoder's result for each row.
 run t5-optimum-s2s-encoder hidden input_ids=ids.npy attention_mask=mask.npy
 output=last_hidden_state bytes=256
 part states hidden 1 0 9 && npy '<f4' 1,9,64 < "$WORK/states" > "$WORK/states.npy"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `burin run` builds once: the second time it needs no compiler; another option makes another program. What was compiled before
-# is not compiled again, and the cache stays within its size.
+# `burin run` builds once: the second time it needs no compiler; another option makes another
+# program. Compiled objects are reused, and the cache stays within its size.
 . tests/lib.sh
 export XDG_CACHE_HOME="$WORK/cache"
 run() { $BURIN run examples/austen --mcpu=x86-64-v3 --tokens 0,1114 -n 4 --temp 0 "$@"; }
@@ -27,7 +27,7 @@ large=$(programs_by_size | head -n 1) small=$(programs_by_size | tail -n 1)
 
 $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" -v > "$WORK/said" 2>&1
 check "cache: a build of the same compiles nothing" [ "$(grep -c 'compiling' "$WORK/said")" = 0 ]
-# Another checkpoint of the architecture, under another name: the text of its kernels is the same.
+# Another checkpoint of the architecture, under another name: the text of its kernels is equal.
 cp -RL examples/austen "$WORK/chapter"
 at=$(($(wc -c < "$WORK/chapter/model.safetensors") - 2))
 printf '\021' | dd of="$WORK/chapter/model.safetensors" bs=1 seek=$at conv=notrunc 2> "$WORK/said"
@@ -38,7 +38,7 @@ $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen.so" > "$WORK/said
 $BURIN build "$WORK/chapter" --mcpu=x86-64-v3 -o "$WORK/other.so" -v > "$WORK/said" 2>&1
 check "cache: of another library its interface, too: $(compiled)" [ "$(compiled)" = "model_model.c other_api.c " ]
 
-# What a program was built from besides the file that is named.
+# Sources of a program besides the named file.
 cat > "$WORK/add.txt" << 'END'
 ir 10
 opset 20

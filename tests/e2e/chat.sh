@@ -1,5 +1,6 @@
 #!/bin/sh
-# Conversations: --messages, --chat through a pipe and on a pseudo-terminal, what the slot keeps, templates in every place.
+# Conversations: --messages, --chat through a pipe and on a pseudo-terminal, tokens that the slot
+# keeps, templates of all locations.
 . tests/lib.sh
 need "chat: austen as a program" examples/austen/model.safetensors
 unsanitized "chat: conversations"
@@ -110,7 +111,8 @@ check "chat: a text that ends at once: hint" grep -q "the text ends at once: thi
 "$talk" --raw "It was" --temp 0 -n 2 > "$WORK/said" 2> "$WORK/err"
 check "chat: a text that does not: none" test ! -s "$WORK/err"
 
-# Through a pipe: a line is a message. What was read before is kept, and the answers are those of whole conversations.
+# Through a pipe: a line is a message. Tokens read before are kept, and the answers are those of
+# whole conversations.
 printf 'It was\nShe had\n' | "$talk" --chat --temp 0 -n 8 -v > "$WORK/said" 2> "$WORK/err"
 check "chat: the first answer" test "$(head -1 "$WORK/said")" = "$text"
 printf '[{"role": "user", "content": "It was"}, {"role": "assistant", "content": "%s"}, {"role": "user", "content": "She had"}]' \

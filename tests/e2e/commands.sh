@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the commands say: help, lists, inspect, reports, the text of the IR and of C.
+# Output of the commands: help, lists, inspect, reports, the text of the IR and of C.
 . tests/lib.sh
 model=examples/austen
 

@@ -8,8 +8,8 @@ else
     echo "not ok - compilers: no warnings"
 fi
 
-# Which files of the runtime share a unit changes with their number: any of them may. (Those of mpi/ and editor/ have flags of
-# their own.)
+# The files of a runtime unit change with their number: any of them may share one. (mpi/ and editor/
+# have flags of their own.)
 for file in runtime/*/*.c; do
     case $file in runtime/library/* | runtime/mpi/* | runtime/editor/* | runtime/server/* | runtime/windows/* | runtime/glibc/*) ;; *) echo "#include \"$file\"" ;; esac
 done > "$WORK/whole.c"

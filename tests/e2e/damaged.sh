@@ -1,5 +1,6 @@
 #!/bin/sh
-# A program whose weights or tokenizer are not as they were built says so, with status 1; and so does a library.
+# A program with damaged weights or tokenizer prints a message, with status 1; and so does a
+# library.
 . tests/lib.sh
 unsanitized "damaged"
 need "damaged programs" examples/austen/model.safetensors

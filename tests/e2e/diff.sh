@@ -17,7 +17,7 @@ check "diff: a swapped one" grep -q 'mlp.gate_proj.weight .*: it is model.layers
 check "diff: an epsilon, with its place" grep -q '^constant.* (.*llama.burin:.*by 9e-06 at most' "$WORK/says"
 check "diff: and nothing else" grep -q '^weights: 26 are the same, 8 differ' "$WORK/says"
 
-# Dumps: a pass changes what it is for.
+# Dumps: a pass changes its own part.
 $BURIN build "$llama" --dump-ir="$WORK/dumps" --stop-after=pack > "$WORK/last.ir"
 says "diff: before and after norms" 1 "5 differences" $BURIN diff "$WORK"/dumps/*-score_order.ir "$WORK"/dumps/*-norms.ir
 check "diff: what became what" grep -q '^+ %y = rms_normalization(' "$WORK/says"

@@ -9,7 +9,7 @@ check "draft: builds with a model that guesses" "$BURIN" build examples/austen -
 both=$WORK/both
 [ -x "$austen" ] && [ -x "$both" ] || exit 1
 
-# A repetition that goes on, greedily, so that guesses are right; then sentences of a text, sampled.
+# A continuing repetition, greedily, so that drafts are right; then sentences of a text, sampled.
 prompts=$WORK/prompts
 head -c 12000 examples/austen/held_out.txt | tr '\n' ' ' | sed 's/[.;] /&\n/g' | awk 'length($0) > 20' | head -n 50 > "$prompts"
 differ=0 differ_by_model=0 seed=0
@@ -74,7 +74,7 @@ says "draft: --draft-max alone" 0 "--draft-max has no effect: it is for --draft"
 "$both" --info > "$WORK/info"
 check "draft: --info says what guesses" grep -q "^draft model *austen_draft, identity" "$WORK/info"
 
-# What is no draft of the model
+# Files that are no draft of the model
 mkdir "$WORK/other" && cp examples/austen/*.json examples/austen/model.safetensors "$WORK/other"
 sed -i -E 's/"(Ġhim|Ġhis)": ([0-9]+)/"\1": \2x/; s/"Ġhim": [0-9]+x/"Ġhis": HIS/; s/"Ġhis": [0-9]+x/"Ġhim": HIM/' "$WORK/other/tokenizer.json"
 him=$(grep -oE '"Ġhim": [0-9]+' examples/austen/tokenizer.json) his=$(grep -oE '"Ġhis": [0-9]+' examples/austen/tokenizer.json)

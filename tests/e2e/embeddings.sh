@@ -141,7 +141,7 @@ same "a Dense behind the pooling" "$WORK/first" "$WORK/dense"
 mv "$folder/modules.json" "$WORK"
 check "--pooling does without modules.json" test "$(embed --pooling cls a)" != "$(embed --pooling mean a)"
 
-# NAME TEXT: building says so
+# NAME TEXT: the build prints it
 fails() { says "$1" 1 "$2" "$BURIN" build "$folder" -o "$WORK/none"; }
 echo "[$(module 0 "" Transformer), $(module 1 2_Word Word)]" > "$folder/modules.json"
 fails "a module that is not known" 'a module of type "sentence_transformers.models.Word" is not supported'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Emitted programs against the interpreter: one hash of all logits over CPUs, threads, chunks and compilers; and no data race, with
-# every barrier that stands, one without it for every barrier that does not.
+# Emitted programs against the interpreter: one hash of all logits over CPUs, threads, chunks and
+# compilers; no data race with all barriers, and one without any single barrier.
 . tests/lib.sh
 unsanitized "emitted"
 . tests/lib_emit.sh

@@ -39,7 +39,7 @@ check "t5 builds for ARM" "$BURIN" build "$families/t5" --target=aarch64-linux-g
 bits qemu-aarch64-static -cpu cortex-a72 "$WORK/arm" > "$WORK/got" 2>&1
 same "t5: the same bits on ARM" "$WORK/expected" "$WORK/got"
 
-# What the encoder reads does not depend on the room that was left: another --ctx, the same bits.
+# The encoder's results do not depend on the unused context: another --ctx, the same bits.
 # shellcheck disable=SC2086 # an option or none
 check "bart builds with a shorter context" "$BURIN" build "$families/bart" --ctx 40 $_cpus -o "$WORK/short"
 for program in bart short; do

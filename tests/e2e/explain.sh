@@ -3,7 +3,7 @@
 . tests/lib.sh
 at() { "$BUILD/tools/json_at" "$@"; }
 explain() { $BURIN explain "$@" > "$WORK/said" 2>&1; }
-# tells NAME TEXT: what was just said has it
+# tells NAME TEXT: the last output has it
 tells() { check "explain: $1" grep -qF -- "$2" "$WORK/said"; }
 
 $BURIN report examples/austen --json > "$WORK/austen.json"
@@ -54,7 +54,7 @@ tells "how many" "attention: 0 matched, 1 missed"
 $BURIN report "$WORK/clip.onnx" --json > "$WORK/clip.json"
 check "explain: the report says the same" [ "$(at "$WORK/clip.json" sites.0.node)" = clamped ]
 
-# ---- what goes wrong ----
+# ---- errors ----
 says "explain: no such part" 1 "did you mean model.layers.3?" $BURIN explain examples/austen model.layer.3
 says "explain: nothing like it" 1 "nothing in the compiled model is called zzzzzzzzzzzzzzzz" $BURIN explain examples/austen zzzzzzzzzzzzzzzz
 says "explain: no such pattern" 1 "did you mean attention?" $BURIN explain examples/austen --why-not atention

@@ -20,7 +20,8 @@ logits "weights in f64" "$WORK/f64"
 sed -i 's/"num_hidden_layers": 2/"num_hidden_layers": 2.0/' "$WORK/whole/config.json"
 check "folders: 2.0 where a whole number is expected" "$BUILD/tools/family" "$WORK/whole"
 
-# A decoder whose states are pooled: --pooling, or modules.json, says so. The last row of hidden states is the last token's.
+# A decoder with pooled states: by --pooling, or modules.json. The last row of hidden states is the
+# last token's.
 check "folders: pooling of a decoder's states" "$BURIN" build "$WORK/f64" --pooling=lasttoken --mcpu=x86-64-v3 -o "$WORK/pooled"
 "$WORK/pooled" --input "input_ids=$FIXTURES/families/llama-quick/input_ids.npy" --output "$WORK/out" 2> "$WORK/log"
 tail -c 256 "$WORK/out/last_hidden_state.npy" > "$WORK/last"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files that were found to fail once, in ../shared/data/found (its SOURCE.txt says with what).
+# Files that once failed, in ../shared/data/found (its SOURCE.txt has the reasons).
 . tests/lib.sh
 found=$SHARED/data/found
 [ -d "$found" ] || { skip "found" "the shared data is missing" && exit 0; }

@@ -5,7 +5,8 @@
 unsanitized full_disk
 model="examples/austen --mcpu=x86-64-v3"
 mkdir "$WORK/small" "$WORK/out" "$WORK/tmp"
-# refused NAME TEXT COMMAND...: it says this, of errors nothing else, and the small disk is empty in the end
+# refused NAME TEXT COMMAND...: it prints this as its only error, and the small disk is empty in the
+# end
 refused() {
     name=$1 text=$2
     shift 2

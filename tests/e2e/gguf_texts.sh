@@ -1,5 +1,5 @@
 #!/bin/sh
-# GGUF files that rank texts or make embeddings of them, as programs: llama.cpp's numbers (gguf_texts.py).
+# GGUF files of rerankers and text embedders, as programs: llama.cpp's numbers (gguf_texts.py).
 . tests/lib.sh
 unsanitized "GGUF and texts: programs"
 tar xJf tests/e2e/gguf_texts.tar.xz -C "$WORK"
@@ -9,7 +9,7 @@ near() {
     awk 'NR == FNR { want[FNR] = $0; n = FNR; next } { m = FNR; k = split(want[FNR], a, " "); if (k != NF) bad = 1
         for (i = 1; i <= k; i++) if (a[i] - $i > 2e-5 || $i - a[i] > 2e-5) bad = 1 } END { exit bad || !n || n != m }' "$1" "$2"
 }
-# bare.gguf: says of its pooling nothing
+# bare.gguf: has no key for its pooling
 LC_ALL=C sed 's/qwen2\.pooling_type/qwen2.pooling_tope/' "$WORK/gte-qwen2.gguf" > "$WORK/bare.gguf"
 builds() { check "GGUF and texts: $1 builds" "$BURIN" build "$WORK/$1.gguf" -o "$WORK/$1"; }
 for name in qwen3-embedding e5-mistral gte-qwen2 embeddinggemma; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run: what it counts, and that it fails when one of the scripts fails, a slow one or one that dies without a word.
+# tests/run: its counts, and its failure when a script fails, a slow one or one that dies silently.
 . tests/lib.sh
 mkdir "$WORK/a"
 echo 'echo ok - one; echo "ok - two # SKIP it is missing"' > "$WORK/a/good.sh"

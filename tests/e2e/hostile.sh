@@ -1,6 +1,7 @@
 #!/bin/sh
-# Text of strangers in every field of every format, in names of files and folders: none of it is C, a line of a Makefile, a command
-# for a terminal, or a path. usage: hostile.sh [all]: every text of the models, not a few.
+# Foreign text in every field of every format, in names of files and folders: none of it is C, a
+# line of a Makefile, a command for a terminal, or a path. usage: hostile.sh [all]: every text of
+# the models, not a few.
 . tests/lib.sh
 unsanitized hostile
 home=$PWD
@@ -103,7 +104,7 @@ while read -r word; do
 done < "$WORK/words"
 closes "a folder" 1
 
-# Names of files and folders, and what a description says.
+# Names of files and folders, and texts of a description.
 texts | while read -r text; do printf "$(echo "$text" | tr / _)" && printf '\001'; done | tr '\n\001' '\001\n' > "$WORK/names"
 while IFS= read -r line; do
     name=$(printf '%s' "$line" | tr '\001' '\n')
@@ -156,7 +157,7 @@ for text in "{{ messages }}\\n#error $MARK\\n*/ \\\"; $MARK" "{{ $MARK( }} \\u00
 done
 closes "chat templates" 2
 
-# A program: what it prints, and where its outputs go.
+# A program: its output, and the paths of its output files.
 rm -rf "$WORK/x.onnx"
 "$BUILD/tools/hostile" "$WORK/small.onnx" "$WORK/y.onnx" positive "../../$MARK\"; \`touch $MARK\` %s%n" &&
     "$BUILD/tools/hostile" "$WORK/y.onnx" "$WORK/x.onnx" batch_size "b\" ../$MARK"

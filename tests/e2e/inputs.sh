@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a program reads and shows: pipes are waited for in the open, devices and what never ends are refused, files of another shape
-# are not read, and generated text commands no terminal.
+# Inputs and outputs of a program: waiting for a pipe is visible, devices and endless input are
+# refused, files of another shape are not read, and generated text commands no terminal.
 . tests/lib.sh
 unsanitized inputs
 built() { check "inputs: builds ${1##*/}" $BURIN build "$2" --mcpu=x86-64-v3 -o "$1" ${3:+--tokenizer} $3; }
@@ -37,7 +37,7 @@ says "inputs: a large file" 1 "more than 256 MB of text" soon "$WORK/story" -f "
 { npy '<f4' '40000,40000' < /dev/null && truncate -s 6400000128 /dev/stdout; } > "$WORK/large.npy"
 says "inputs: values of another shape are not read" 1 "40000, 40000], and image is" soon "$WORK/digits" --input "$WORK/large.npy"
 
-# A pipe of a name: nobody writes, then somebody.
+# A named pipe: without a writer, then with one.
 for program in "story -n 4 --temp 0 -f" "numbers -f" "digits --input"; do
     : > "$WORK/said"
     # shellcheck disable=SC2086 # words
@@ -54,7 +54,7 @@ for program in "story -n 4 --temp 0 -f" "numbers -f" "digits --input"; do
     esac
 done
 
-# What a program writes: no pipe that nobody reads, no file that a link leads to, nothing that is half written.
+# Output files: no pipe without a reader, no target of a link, nothing half written.
 says "inputs: logits into a pipe" 1 "fifo: it is no file" soon "$WORK/story" It -n 2 --logits "$WORK/fifo"
 mkdir "$WORK/outputs" && echo mine > "$WORK/mine"
 ln -s "$WORK/mine" "$WORK/outputs/logits.npy"

@@ -10,7 +10,7 @@ END
 (cd "$WORK" && usr/bin/burin build "$OLDPWD/examples/austen" > "$WORK/said" 2>&1) || sed 's/^/# /' "$WORK/said"
 check "install: builds a program" "$WORK/austen" --tokens 0 -n 1
 
-# What comes with it, and goes with it.
+# Installed files, and their removal.
 for file in share/bash-completion/completions/burin share/zsh/site-functions/_burin share/man/man1/burin.1 share/pkgconfig/burin.pc; do
     check "install: $file" test -s "$WORK/usr/$file"
 done

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The compiler's folders stand in layers: a file includes its own and lower ones, never one above. Kernels say what they compute: the
-# C text is printed without a look at the graph's nodes behind them.
+# The compiler's folders form layers: a file includes its own and lower ones, never one above.
+# Codegen reads kernels alone: the C text is printed without the graph's nodes.
 . tests/lib.sh
 layers="util ir target frontend passes lower codegen cli toolchain build output debug commands report"
 
-# below A B: does folder A stand below folder B?
+# below A B: true if folder A is below folder B
 below() { case " $layers " in *" $1 "*" $2 "*) return 0 ;; *) return 1 ;; esac }
 
 upward() {
@@ -26,7 +26,7 @@ same "layers: every folder has its place" /dev/null "$WORK/unknown"
 upward compiler > "$WORK/upward"
 same "layers: no file includes a folder above its own" /dev/null "$WORK/upward"
 
-# The runtime's rooms likewise; mpi, editor, server, library and windows are apart: nothing includes them.
+# The runtime's rooms in the same way; nothing includes mpi, editor, server, library and windows.
 rooms="base kernels template tokenizer engine sampler grammar program measure text network chat main"
 for file in runtime/*/*.[ch]; do
     room=${file#runtime/} && room=${room%%/*}

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The C interface around a fake model: two models in one host program, with gcc and clang, and what they export.
+# The C interface around a fake model: two models in one host program, with gcc and clang, and their
+# exported symbols.
 . tests/lib.sh
 flags="-std=gnu11 -O1 -g -ffp-contract=off -fvisibility=hidden -Wall -Wextra -Werror -Iruntime -Itests/e2e -I$WORK -pthread"
 [ "${BUILD##*/}" = san ] && flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all"

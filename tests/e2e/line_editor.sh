@@ -8,7 +8,7 @@ for file in config.json model.safetensors tokenizer.json tokenizer_config.json; 
 echo '{% for m in messages %}{{ bos_token + m.content + eos_token }}{% endfor %}' > "$WORK/model/chat_template.jinja"
 model=$WORK/model
 
-# What a program cannot have is refused where it is asked for, and left out silently where it is not.
+# A missing editor is an error if requested, and silently left out otherwise.
 says "line_editor: no such kind" 2 "--line-editor=emacs: expected one of auto, libedit, none" "$BURIN" build "$model" --line-editor=emacs -o "$WORK/x"
 says "line_editor: another machine" 2 "--line-editor=libedit: programs for aarch64-linux-gnu are built without" \
     "$BURIN" build "$model" --line-editor=libedit --target=aarch64-linux-gnu -o "$WORK/x"
@@ -88,7 +88,7 @@ send /system
 repeat 1000 x
 send \n
 END
-# Titles, colours, questions to the terminal, sixels, C1 and what is no UTF-8
+# Titles, colours, terminal queries, sixels, C1 and invalid UTF-8
 printf 'send \\e]0;a\007b\\e[31mc\\e[6n\\eP1;2qd\302\233e\377f\\e[999;999H\\e[200~g\\n\nexpect \\n> \n' > "$WORK/hostile"
 types "escape sequences that are pasted" "$(printf '0;abmcn1;2qde\357\277\275f99;999Hg')" < "$WORK/hostile"
 check "line_editor: and none reaches the terminal" sh -c "! grep -qa '$(printf '\033')\]\|$(printf '\033')\[\(31m\|6n\|999\)\|$(printf '\033')P\|$(printf '\302\233')' '$WORK/said'"

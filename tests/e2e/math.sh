@@ -1,6 +1,7 @@
 #!/bin/sh
-# --math=fast: prompts read by products of bf16, where a CPU has them. The program says what it gives up, and gives up no more:
-# short steps, other CPUs and the number of threads change no bit. What this machine lacks of x86 is emulated.
+# --math=fast: prompts read by products of bf16, on CPUs that have them. The program lists the lost
+# guarantees, and keeps all others: short steps, other CPUs and the number of threads change no bit.
+# Missing x86 CPUs are emulated.
 . tests/lib.sh
 unsanitized "math"
 model=examples/austen fast="x86-64-v4+bf16 x86-64-v4+amx-bf16" tokens=$(seq -s , 1000 1031)

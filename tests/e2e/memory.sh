@@ -1,6 +1,6 @@
 #!/bin/sh
-# --max-ram and --max-flash: what a refusal says would fit does, and no longer context than it says. RAM is the plan alone; flash
-# holds code, too, which is compiled.
+# --max-ram and --max-flash: the options that a refusal suggests fit, and no longer context does.
+# RAM is the plan alone; flash also holds code, which is compiled.
 . tests/lib.sh
 board=--target=thumbv7em-none-eabihf
 

@@ -56,7 +56,7 @@ done < "$WORK/messages" > "$WORK/uncovered"
 cut -f1 "$WORK/reasons" > "$WORK/excused"
 grep -vFf "$WORK/excused" "$WORK/uncovered" > "$WORK/without"
 
-# part NAME PATTERN: the messages of files that match, and those of them without a case
+# part NAME PATTERN: the messages of matching files, and those without a case
 part() {
     grep -E "$2" "$WORK/without" > "$WORK/part"
     echo "# $1: $(grep -cE "$2" "$WORK/messages") messages, $(wc -l < "$WORK/part") without a case"

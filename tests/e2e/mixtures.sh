@@ -1,7 +1,8 @@
 #!/bin/sh
-# Mixtures of experts as exporters write them (mixtures.py makes mixtures.tar.xz): loops over experts that take their rows, marks of
-# one, matrices that are gathered or all in one tensor, operators of com.microsoft. Each computes the chosen experts alone, with ONNX
-# Runtime's logits; what is no mixture of one formula is said to be none.
+# Mixtures of experts as exporters write them (mixtures.py makes mixtures.tar.xz): loops over
+# experts that take their rows, marks of one, matrices that are gathered or all in one tensor,
+# operators of com.microsoft. Each computes the selected experts alone, with ONNX Runtime's logits;
+# others are reported as missed.
 . tests/lib.sh
 unsanitized "mixtures"
 tar -xJf tests/e2e/mixtures.tar.xz -C "$WORK"

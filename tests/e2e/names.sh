@@ -8,7 +8,7 @@ cp "$model" "$WORK/encoder.onnx"
 check "names: a model named as a file of the runtime" "$BURIN" build "$WORK/encoder.onnx" -o "$WORK/program" --mcpu=x86-64-v3
 check "names: its program runs" "$WORK/program" --random --hash
 
-# library NAME PREFIX: a host that calls what the header declares
+# library NAME PREFIX: a host that calls the header's functions
 library() {
     check "names: -o $1" "$BURIN" build "$model" -o "$WORK/$1" --mcpu=x86-64-v3
     printf '#include "%s.h"\nint main(void) { return %s_abi_version() != %s_ABI_VERSION; }\n' "${1%.*}" "$2" "$2" > "$WORK/host.c"

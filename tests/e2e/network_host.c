@@ -17,7 +17,7 @@ static void print_hash(const float *states, size_t bytes, const float *pooled, s
     printf("%016llx\n", (unsigned long long)burin_hash_bytes(hash, pooled, pooled_bytes));
 }
 
-// What follows the 128 bytes of numpy's header.
+// The data after the 128 bytes of numpy's header.
 static void read_values(const char *path, void *values, size_t bytes) {
     FILE *f = fopen(path, "rb");
     CHECK(f && !fseek(f, 128, SEEK_SET) && fread(values, 1, bytes, f) == bytes);

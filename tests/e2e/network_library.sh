@@ -34,7 +34,7 @@ head -n 1 "$WORK/expected" > "$WORK/first"
 "$WORK/vit.c/vit" --input "$pixels" --hash > "$WORK/got"
 same "the interpreter's bits from the folder" "$WORK/first" "$WORK/got"
 
-# A batch that nobody asks for has one element: in the state, and in the header's example.
+# The default batch has one element: in the state, and in the header's example.
 check "a network with an open batch builds" "$BURIN" build examples/digits/digits.onnx -o "$WORK/digits.a"
 check "the header shows the model's own tensors" grep -qF '//     const void *inputs[] = {image};' "$WORK/digits.h"
 check "and their sizes" grep -qF '//     int64_t dims[] = {1, 1, 8, 8};' "$WORK/digits.h"

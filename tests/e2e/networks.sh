@@ -66,7 +66,8 @@ for edit in 's/<i8/>i8/' 's/<i8/<c8/' 's/(21,)/(99,)/' 's/(21,)/(-1,)/' 's/False
     says "a header with $edit" 1 "edited.npy" "$bert" --input "$WORK/edited.npy"
 done
 
-# Batches: files with one axis more. Each row is as if it ran alone; padding behind a text changes nothing of it.
+# Batches: files with one axis more. Each row is as if it ran alone; padding after a text changes
+# nothing in it.
 hidden() { values "$WORK/$1/last_hidden_state.npy"; }
 values "$ids" | head -c 72 > "$WORK/short.raw" # 9 of 21 ids
 { cat "$WORK/short.raw" && head -c 96 /dev/zero; } > "$WORK/padded.raw"

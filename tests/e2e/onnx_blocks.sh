@@ -1,6 +1,6 @@
 #!/bin/sh
-# Weights that an ONNX file has in blocks stay in blocks, with the results of ONNX Runtime (onnx_blocks.py) and the bits of the same
-# weights as floats; rows are floats unless --activations says otherwise.
+# Blocks of an ONNX file's weights stay blocks, with the results of ONNX Runtime (onnx_blocks.py)
+# and the bits of the same weights as floats; rows are floats unless --activations selects int8.
 . tests/lib.sh
 tar xJf tests/e2e/onnx_blocks.tar.xz -C "$WORK"
 model=$WORK/onnx_blocks/model.onnx

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Tensors in files of their own, as writers leave them. What comes out is known by hand.
+# External tensors in files, as writers leave them. The results are computed by hand.
 . tests/lib.sh
 model() { "$BUILD/tools/onnx_of_text" "$WORK/$1.onnx"; }
-# run NAME FILE: what the interpreter makes of x=FILE, a line of numbers
+# run NAME FILE: the interpreter's result for x=FILE, a line of numbers
 run() {
     rm -rf "$WORK/out"
     "$BURIN" run "$WORK/$1.onnx" --as=net --interpret --input x="$2" --output "$WORK/out" 2> "$WORK/$1.log"
     values "$WORK/out/y.npy" | od -An -w4 -tf4 | xargs
 }
 
-# ---- w is 10, 1, 100 in a file that has three bytes before it and five behind it
+# ---- w is 10, 1, 100 in a file with three bytes before it and five after it
 mkdir -p "$WORK/parts/deep"
 { printf 'abc' && printf '\0\0\040\101\0\0\200\77\0\0\310\102' && printf 'defgh'; } > "$WORK/parts/w.bin"
 printf '\0\0\200\77\0\0\000\100\0\0\100\100' | npy '<f4' 3 > "$WORK/x.npy" # 1, 2, 3

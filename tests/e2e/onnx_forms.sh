@@ -1,6 +1,7 @@
 #!/bin/sh
-# Small ONNX models written here: a merged decoder (both branches of use_cache_branch), a mask that nothing proves, dimensions that
-# --dim and --max say. What comes out is known by hand, or from the plain form of the same model.
+# Small ONNX models written here: a merged decoder (both branches of use_cache_branch), an
+# unprovable mask, dimensions set by --dim and --max. The results are computed by hand, or equal the
+# plain form of the same model.
 . tests/lib.sh
 model() { "$BUILD/tools/onnx_of_text" "$WORK/$1.onnx"; }
 build() { "$BURIN" build "$WORK/$1.onnx" --mcpu=native -o "$WORK/$1" --report > "$WORK/$1.log" 2>&1; }
@@ -87,7 +88,8 @@ says "forms: --dim is a number" 0 '%v: f32[1, 1, 2, 1]' "$BURIN" inspect "$WORK/
 "$BURIN" inspect "$WORK/mask.onnx" --dim T=2 --stop-after=fuse > "$WORK/fused"
 check "forms: ... and no symbol is left" sh -c "! grep -q '\[T\|T,\|T <=' '$WORK/fused'"
 
-# ---- sizes that constants decide: four patches of 2 x 2 and a table of four positions; a mask as long as what it is added to
+# ---- sizes that constants decide: four patches of 2 x 2 and a table of four positions; a mask as
+# long as its scores
 picture="ir 10
 opset 20
 input picture f32 [B,C,H,W]
@@ -300,7 +302,7 @@ node Reshape x shape -> y
 output y f32
 END
 says "forms: whole blocks make a length a multiple" 0 '%x: f32[B, 8 * T_by_8]' inspect whole
-# ---- halves made twice as large beside what they are halves of, as a UNet has them: sizes are multiples
+# ---- halves doubled again and joined with their source, as in a UNet: sizes are multiples
 halved="ir 10
 opset 20
 input x f32 [B,1,T]
@@ -358,7 +360,7 @@ END
 says "forms: a length is as long as its table lets it be" 0 '%x: f32[T]' inspect few
 says "forms: ... and no longer" 0 'T <= 639' inspect few
 
-# ---- what a trace had: its own 18 rows in two parts, for B sequences of T
+# ---- sizes of the trace: its own 18 rows in two parts, for B sequences of T
 model parts << 'END'
 ir 10
 opset 20
@@ -514,7 +516,7 @@ for i in $(seq 48); do printf '\0\0\200\77\0\0\40\301\0\0\310\102\0\0\200\277'; 
 "$BURIN" run "$WORK/bytes.onnx" --as=net --interpret --input x="$WORK/rows.npy" --hash > "$WORK/bytes.txt"
 same "forms: ... with the interpreter's bits" "$WORK/bytes.txt" "$WORK/got"
 
-# ---- sizes that nothing bounds: what the largest run needs is said with the option that bounds it
+# ---- unbounded sizes: the largest run's memory, with the option that bounds it
 cat << 'END' | model free
 ir 8
 opset 17

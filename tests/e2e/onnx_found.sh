@@ -1,10 +1,12 @@
 #!/bin/sh
-# ONNX files on which something went wrong once, as programs of tensors: the recorded outputs, and the interpreter's bits, whatever
-# the number of threads. The small ones are in tests/e2e/onnx_found, the others in shared/data/onnx/found; slow-onnx_found.sh
-# (ALL) takes those too. A line of the table: name, tolerance as a share of the largest magnitude, options.
+# ONNX files on which something went wrong once, as programs of tensors: the recorded outputs, and
+# the interpreter's bits, whatever the number of threads. Small ones are in tests/e2e/onnx_found,
+# larger ones in shared/data/onnx/found; slow-onnx_found.sh (ALL) takes those too. A line of the
+# table: name, tolerance as a share of the largest magnitude, options.
 #
-# In f16 a sum is rounded by 2^-11 of itself, and two right programs round at other places: 8 such roundings, 4e-3, are allowed.
-# (The same graphs in f32 tell: ONNX Runtime is off by up to 1.2e-3 there, burin by 1.0e-3.)
+# In f16 a sum is rounded by 2^-11 of itself, and two right programs round at other places: 8 such
+# roundings, 4e-3, are allowed. (The same graphs in f32 tell: ONNX Runtime is off by up to 1.2e-3
+# there, burin by 1.0e-3.)
 . tests/lib.sh
 . tests/lib_onnx.sh
 need "found" "$BUILD/tools/case_tensor" "$BUILD/tools/npy_near"

@@ -3,7 +3,7 @@
 # test); and how corners are aligned where the size is a fraction.
 . tests/lib.sh
 model() { "$BUILD/tools/onnx_of_text" "$WORK/$1.onnx"; }
-# run NAME FILE OPTION...: what the interpreter makes of x=FILE
+# run NAME FILE OPTION...: the interpreter's result for x=FILE
 run() {
     name=$1 file=$2
     shift 2

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What a build leaves: the same bytes every time, a folder of C for other compilers, libraries; and nothing when it ends early.
+# Outputs of a build: the same bytes every time, a folder of C for other compilers, libraries; and
+# nothing if it ends early.
 . tests/lib.sh
 model="examples/austen --mcpu=x86-64-v3"
 tokens=0,1114,306
@@ -95,7 +96,7 @@ check "outputs: not what others work in" test -d "$WORK/tmp/burin.held00" -a -d 
 same "outputs: and removes them, and nothing of others" "$WORK/before" "$WORK/after"
 check "outputs: not where links lead" test -f "$WORK/elsewhere/burin.scratch"
 
-# What is emitted has no warnings, of a decoder, an encoder-decoder and networks.
+# Emitted code has no warnings, for a decoder, an encoder-decoder and networks.
 for model in examples/austen examples/numbers examples/digits/digits.onnx "$SHARED/data/families/whisper" "$SHARED/data/families/vit"; do
     name=$(basename "$model" .onnx)
     [ -e "$model" ] || { skip "outputs: no warnings: $name" "the shared data is missing"; continue; }

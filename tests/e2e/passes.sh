@@ -1,6 +1,6 @@
 #!/bin/sh
-# --stop-after of every pass and of every group, on a decoder, an encoder-decoder and an export: what it prints is the dump of
-# that number (start_from.sh starts from each).
+# --stop-after of every pass and of every group, on a decoder, an encoder-decoder and an export: it
+# prints the dump of that number (start_from.sh starts from each).
 . tests/lib.sh
 "$BURIN" passes > "$WORK/list"
 groups=$(awk '/^[a-z]/ { print $1 }' "$WORK/list")

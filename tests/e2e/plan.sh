@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the passes make of a LLaMA, and what the plan promises.
+# The passes over a LLaMA, and the figures of its plan.
 . tests/lib.sh
 model=examples/austen
 $BURIN inspect $model --stop-after=fuse > "$WORK/fused" 2>&1

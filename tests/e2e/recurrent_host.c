@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
     size_t bytes = states_state_bytes(&o);
     void *memory = aligned_alloc(states_ALIGNMENT, bytes);
     if (argc < 2 || !memory) return 2;
-    memset(memory, 0xff, bytes);  // what was not written must not be read
+    memset(memory, 0xff, bytes);  // unwritten state must not be read
     CHECK(states_init(&state, &o, memory, bytes) == 0);
     for (char *at = argv[1]; *at && length < MOST; at += *at == ',') text[0][length++] = (int32_t)strtol(at, &at, 10);
     for (int i = 0; i < length; i++) text[1][i] = text[0][length - 1 - i];

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The data of `burin report`, by itself and in its page: sums are those of the plan, everything refers to something, texts of
-# strangers stay data. What the page draws is browser.sh's.
+# The data of `burin report`, by itself and in its page: sums are those of the plan, everything
+# refers to something, texts of strangers stay data. browser.sh tests the drawn page.
 . tests/lib.sh
 at() { "$BUILD/tools/json_at" "$@"; }
 sum() { awk '{ s += $1 } END { printf "%.0f\n", s }'; }
 
-# Parts are whole numbers; what is lost of each is below 1.
+# Parts are whole numbers; each loses less than 1.
 adds_up() {
     for _what in operations weight_bytes bytes; do
         at "$1" "$2.kernels.*.$_what" | awk -v all="$(at "$1" "$2.sum.$_what")" '{ s += $1; n++ } END { exit !(n && s <= all && all - s <= n) }' || return 1
@@ -69,8 +69,9 @@ $BURIN report examples/digits/digits.onnx --json > "$WORK/digits.json"
 structure digits "$WORK/digits.json"
 check "report: a node of an export" [ "$(at "$WORK/digits.json" 'programs.0.graph.nodes.*.at.text' | grep -c 'digits.onnx, node')" -gt 20 ]
 
-# ---- time: what the program's profile says, and what its kernels do ----
-# timed NAME MODEL RUNS: each account of the profile is a call in the text, their sum is the whole
+# ---- time: the program's profile against its kernels ----
+# timed NAME MODEL RUNS: each account of the profile is a call in the text, and their sum is the
+# whole
 timed() {
     $BURIN report "$2" --run --mcpu=x86-64-v3 --json > "$WORK/timed.json" 2> "$WORK/said" || sed 's/^/# /' "$WORK/said"
     check "report: $1: runs" [ "$(at "$WORK/timed.json" 'time.runs.*.step' | tr '\n' '|')" = "$3" ]
@@ -121,7 +122,7 @@ check "report: hostile names end no script" [ "$(grep -c '</script>' "$WORK/host
 check "report: hostile names: no byte of theirs ends a line" [ "$(LC_ALL=C grep -c "$(printf '\342\200\250')" "$WORK/hostile.html")" = 0 ]
 check "report: hostile names: they are in the data" [ "$(at "$WORK/hostile.html" 'programs.0.graph.nodes.*.at.scope' | grep -c '<img src=x onerror=alert(1)>')" -gt 20 ]
 
-# ---- what goes wrong ----
+# ---- errors ----
 says "report: no model" 2 "burin report needs a MODEL" $BURIN report
 says "report: a place that is none" 1 "cannot write $WORK/none/x.html" $BURIN report examples/austen -o "$WORK/none/x.html"
 check "report: damaged models leave nothing" [ "$($BURIN report Makefile -o "$WORK/x.html" 2>&1 | grep -c error) $(ls "$WORK" | grep -c '^x.html')" = "1 0" ]

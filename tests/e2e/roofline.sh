@@ -15,7 +15,8 @@ check "roofline: bytes of a matrix" near "$(cost matmul_bf16_192x512_silu 128 7)
 check "roofline: operations of 128 rows" near "$(cost matmul_bf16_192x512_silu 128 9)" $((128 * 2 * 192 * 1024))
 check "roofline: of the logits those of one row" near "$(cost matmul_bf16_192x2048 128 9)" $((2 * 192 * 2048))
 says "roofline: without --bench" 2 "--roofline without --bench" "$WORK/austen" --roofline
-# What measures the limit keeps its chains in registers and computes all of them, or the limit is a third of what it is.
+# The loop that measures the limit keeps its chains in registers and computes all of them; otherwise
+# the limit is a third of the real one.
 limit() {
     clang-19 -std=gnu17 -D_GNU_SOURCE -O2 -Iruntime -S -o - runtime/text/roofline.c | sed -n "/^fma_$1:/,/\\.size/p" | grep -E 'vfmadd|fmla'
 }

@@ -7,7 +7,7 @@ optimized
 unsanitized "same bits"
 . tests/bits.sh
 model=examples/austen
-tokens=$(seq -s , 1000 1051) # so many that AMX takes tiles of them
+tokens=$(seq -s , 1000 1051) # enough rows for AMX tiles
 for format in ${*:-q8_0}; do
     rules=$format,layers.0.=f16
     matrix "austen $format" $model --quant "$rules"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The sampler's steps from the command line: what they do to a text, what they say, log probabilities as JSON.
+# The sampler's steps from the command line: their effect on a text, their output, log probabilities
+# as JSON.
 . tests/lib.sh
 need "sampling: austen as a program" examples/austen/model.safetensors
 unsanitized "sampling: texts"
@@ -14,7 +15,7 @@ min-p 0.05, xtc 0.1 threshold 0.1, temperature 0.8 range 0 exponent 1, draw" "$W
 check "sampling: that of mirostat" grep -qF "sampling: penalties last 64 repeat 1 presence 0.5 frequency 0, temperature 0.8 range 0 exponent 1, \
 mirostat 2 entropy 5 rate 0.1, draw" "$WORK/out"
 
-# A bias that forbids; repetition that DRY ends, unless something that breaks sequences stands in it
+# A bias that forbids; a repetition that DRY ends, unless a sequence breaker interrupts it
 ids() { "$austen" --tokens 0,1114,306 --temp 0 -n 3 "$@"; }
 check "sampling: --logit-bias forbids" test "$(ids)" = 315,274,287 -a "$(ids -l 315-inf | cut -d, -f1)" != 315
 check "sampling: --logit-bias enforces, several" test "$(ids -l 7+1 --logit-bias 5-1,77+1000)" = 77,77,77

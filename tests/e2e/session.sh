@@ -34,7 +34,7 @@ rm "$s"
 check "session: ids" test "$(cat "$WORK/parts")" = "315,274,287,1879,334
  it was not so,"
 
-# A prompt that begins like what was read is read from there on.
+# A prompt with the beginning of the text read so far is read from its end on.
 rm "$s"
 long="It is a truth universally acknowledged, that a single man in possession of a good fortune"
 "$talk" --raw "$long" -n 3 --temp 0 --session "$s" > /dev/null 2>&1
@@ -62,7 +62,8 @@ check "session: its turns" test "$(grep -c '"role"' "$WORK/turns")" = 4
 "$talk" --messages "$WORK/turns" --temp 0 -n 4 > "$WORK/whole" 2> /dev/null
 "$talk" --messages "$WORK/turns" --temp 0 -n 4 --session "$s" > "$WORK/parts" 2> /dev/null
 same "session: --messages" "$WORK/whole" "$WORK/parts"
-# A message that spells special tokens is another text than the turns with these tokens, though its bytes are the same.
+# A message that spells special tokens differs from the turns with these tokens, though its bytes
+# are equal.
 rm "$s"
 echo '[{"role": "user", "content": "It was"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "She"}]' > "$WORK/turns"
 answer=$("$talk" --messages "$WORK/turns" --temp 0 -n 4 --session "$s" 2> /dev/null)
@@ -74,7 +75,7 @@ same "session: special tokens that a message spells" "$WORK/whole" "$WORK/parts"
 echo "[{\"role\": \"user\", \"content\": \"It was\"}, {\"role\": \"assistant\", \"content\": \"a\"}, {\"role\": \"user\", \"content\": \"She\"}, {\"role\": \"assistant\", \"content\": \"$answer\"}]" > "$WORK/turns"
 check "session: the same as turns is read on" sh -c "'$talk' --messages '$WORK/turns' --temp 0 -n 4 --session '$WORK/kept' -v 2>&1 | grep -q 'read [1-9] tokens'"
 
-# What is no session of this program.
+# Files that are no session of this program.
 refused() { says "session: $1: refused" 1 "$2" "$talk" -n 3 --session "$WORK/bad"; }
 good=$(wc -c < "$s")
 : > "$WORK/bad"
@@ -112,7 +113,7 @@ check "session: nothing beside it" test "$(cd "$WORK" && echo bad*)" = bad
 cp "$s" "$WORK/bad" && printf '1' | dd of="$WORK/bad" bs=1 seek=7 conv=notrunc 2> /dev/null
 refused "another version" "of another version of burin"
 
-# A session and what /save writes are their user's alone; programs go on from one session one after the other.
+# A session and the file of /save are private; programs resume one session one after the other.
 rm -f "$s" "$WORK/turns"
 (umask 0 && printf 'It was\n/save %s\n' "$WORK/turns" | "$talk" --chat -n 8 --session "$s" > "$WORK/got" 2>&1)
 check "session: whatever the umask is" test "$(stat -c %a "$s" "$WORK/turns" | tr '\n' ' ')" = "600 600 "

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A program is at most 1.03 of its model's file and 1.5 MB: tests/e2e/size.sh [FILE.gguf | FOLDER of data/gguf ...]. Of a tiny model it
-# is the code that counts: a small file, and the one with the kernels of most formats. slow-size.sh takes all.
+# A program is at most 1.03 of its model's file and 1.5 MB: tests/e2e/size.sh [FILE.gguf | FOLDER of
+# data/gguf ...]. For a tiny model the code counts: a small file, and the one with the kernels of
+# most formats. slow-size.sh takes all.
 . tests/lib.sh
 optimized
 [ $# -gt 0 ] || set -- tests/formats/q1_0/model.gguf q4_k_m

@@ -1,3 +1,3 @@
 #!/bin/sh
-# hostile.sh with every text of its models, not a few of them.
+# hostile.sh with every text of its models, not a few of the texts.
 exec sh tests/e2e/hostile.sh all

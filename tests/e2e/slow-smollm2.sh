@@ -48,8 +48,8 @@ printf '[{"role": "user", "content": "Repeat this text twice, word for word: %s"
 "$WORK/smol" --messages "$WORK/repeat" --temp 0 -n 60 --draft lookup > "$WORK/got"
 same "smollm2: a repeated text by --draft lookup" "$WORK/expected" "$WORK/got"
 
-# Perplexity of the first 4,096 tokens in windows of 512: PyTorch's over the dequantized weights; what rows of int8 cost; and what a
-# calibrated q3_k_m loses less.
+# Perplexity of the first 4,096 tokens in windows of 512: PyTorch's over the dequantized weights;
+# the price of int8 rows; and the gain of a calibrated q3_k_m.
 tr -d "\r" < "$SHARED/data/text/wiki.test.raw" | head -c 18400 > "$WORK/text"
 tail -c 100000 "$SHARED/data/text/wiki.test.raw" > "$WORK/other"
 perplexity() { "$@" --perplexity "$WORK/text" --window 512 | sed -n 's/^perplexity \([0-9.]*\) over 8 windows.*/\1/p'; }

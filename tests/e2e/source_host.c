@@ -1,5 +1,6 @@
-// A host of an encoder-decoder as burin emits it: two sources in two slots, decoded greedily in one batch, then each alone; the
-// bits of the logits must agree. usage: source_host IDS IDS; prints what each gives.
+// A host of an encoder-decoder as burin emits it: two sources in two slots, decoded greedily in one
+// batch, then each alone; the bits of the logits must agree. usage: source_host IDS IDS; prints the
+// result of each.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static int failures;
 
 typedef struct text {
     int32_t source[MOST], ids[MOST];
-    int length, n;  // of the source, of what is decoded
+    int length, n;  // of the source, of the decoded text
     uint64_t hash;  // of all logits
 } text;
 
@@ -63,7 +64,7 @@ int main(int argc, char **argv) {
     size_t bytes = numbers_state_bytes(&o);
     void *memory = aligned_alloc(numbers_ALIGNMENT, bytes);
     if (argc != 3 || !memory) return 2;
-    memset(memory, 0xff, bytes);  // what was not written must not be read
+    memset(memory, 0xff, bytes);  // unwritten state must not be read
     CHECK(numbers_init(&state, &o, memory, bytes) == 0);
     CHECK(numbers_forward(&state, &(numbers_row){0, 0, 0, 0}, 1, NULL) == numbers_NO_SOURCE);
     CHECK(numbers_read_source(&state, 0, (int32_t[]){99}, 1) == numbers_BAD_TOKEN);

@@ -73,7 +73,7 @@ check "less than one window" grep -q "has 2 tokens, less than one window of 256"
 "$austen" --perplexity examples/austen/held_out.txt --window 513 2> "$WORK/err"
 check "a window longer than the context" grep -q -- "--window asks for 513 tokens, the context holds 512" "$WORK/err"
 
-# What a CPU that is too old gets, by qemu's oldest.
+# The message on a CPU that is too old, by qemu's oldest.
 if [ "$(uname -m)" = x86_64 ] && command -v qemu-x86_64-static > /dev/null; then
     qemu-x86_64-static -cpu qemu64 "$austen" -n 3 > "$WORK/out" 2> "$WORK/err"
     check "a CPU that is too old: status 1" test $? = 1

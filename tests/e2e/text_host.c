@@ -1,8 +1,9 @@
-// A host of story.h that writes text with the library's tokenizer and sampler, and saves its slot half way.
-//   text_host write PROMPT SEED N    N tokens behind the prompt, sampled as the program samples them
+// A host of story.h that writes text with the library's tokenizer and sampler, and saves its slot
+// half way.
+//   text_host write PROMPT SEED N    N tokens after the prompt, sampled like the program's
 //   text_host chain PROMPT SEED N    the same, by all of the sampler's steps
 //   text_host save PROMPT F N        N likeliest tokens; after half of them the slot is saved to F
-//   text_host load F N               loads the slot, and goes on with the second half
+//   text_host load F N               loads the slot, and continues with the second half
 // save and load print ids, and a sum of all bits of the logits of the second half.
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a host needs for text, by the library's calls: ids, the sampler, a slot that is saved and loaded elsewhere.
+# The library's calls for text: ids, the sampler, a slot that is saved and loaded elsewhere.
 . tests/lib.sh
 unsanitized "text_library"
 need "a host of text" examples/austen/model.safetensors

@@ -1,5 +1,6 @@
 #!/bin/sh
-# burin tokenize, and --tokenize of a program: ids, pieces and where they lie, back to text, lines, JSON, what cannot be read.
+# burin tokenize, and --tokenize of a program: ids, pieces and their positions, back to text, lines,
+# JSON, errors.
 . tests/lib.sh
 need "tokenize: austen" examples/austen/tokenizer.json
 # prints NAME EXPECTED COMMAND...

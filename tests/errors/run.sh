@@ -1,14 +1,16 @@
 #!/bin/sh
-# Checks every message: its text, the exit status, and that nothing is left behind. The tables AREA.cases hold the cases as files
-# (`tests/fixtures.sh` explains them); a new case may be loose files beside them. Each case runs in an empty folder:
+# Checks every message: its text, the exit status, and that no file is left over. The tables
+# AREA.cases hold the cases as files (`tests/fixtures.sh` explains them); a new case may be loose
+# files beside them. Each case runs in an empty folder:
 #   NAME.sh       a script; $BURIN is the compiler, $TOOLS has tests/tools, $TOP the top folder, $SHARED the shared data,
 #                 $FIXTURES unpacked fixtures
 #   NAME.burin    a description, with the config.json NAME.json and the tensors NAME.tensors: tools/description.c
 #   TOOL/NAME     a line in the tables of tools/broken.c or tools/broken_onnx.c, which make a damaged file and read it
 #
-# NAME.err is what is printed (with $TOP and $SHARED for these folders), a line `status N`, and a line for every file that a
-# script left behind. UPDATE=1 writes the tables anew, loose cases included: read the difference before you commit it. Arguments: only these names.
-# (e2e/messages.sh lists the messages without a case.)
+# NAME.err is the output (with $TOP and $SHARED for these folders), a line `status N`, and a line
+# for every file that a script left over. UPDATE=1 writes the tables anew, loose cases included:
+# read the difference before you commit it. Arguments: only these names. (e2e/messages.sh lists the
+# messages without a case.)
 . tests/lib.sh
 TOP=$PWD BURIN=$PWD/$BURIN TOOLS=$(cd "$BUILD/tools" && pwd) FIXTURES=$PWD/$FIXTURES only=$* got=$WORK/got
 SHARED=$(cd "$SHARED" 2> /dev/null && pwd) || SHARED=/nonexistent
@@ -60,7 +62,7 @@ done
 [ -z "${UPDATE:-}" ] || sh "$TOP/tests/fixtures.sh" pack
 [ -z "$only" ] || exit 0
 
-# No case is lost: each text belongs to one, and there are as many as there were.
+# No case is lost: each text belongs to one, and their number does not fall.
 cd "$cases" || exit 1
 for file in *.err */*.err; do [ -e "$got/$file" ] || not_ok "errors: $file belongs to no case"; done
 check "errors: there are 1040 cases at least" [ "$(find . -name '*.err' | wc -l)" -ge 1040 ]

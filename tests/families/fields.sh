@@ -16,7 +16,7 @@ broken "another default" 'llama: hidden_act has another default: "silu"' 's/hidd
 broken "a missing alias" "gpt2: hidden_size is not declared: alias n_embd" 's/alias hidden_size = n_embd, /alias /'
 broken "an alias of another field" "gpt2: num_hidden_layers is another name" 's/num_hidden_layers = n_layer/num_hidden_layers = n_head/'
 
-# What no reference reads is ignored, and said.
+# Fields that no reference reads are ignored, with a note.
 cp -R examples/austen "$WORK/model"
 sed 's/^{/{ "replacing_rate": 0.5, /' examples/austen/config.json > "$WORK/model/config.json"
 says "fields: -v says what is ignored" 0 "config.json: llama.burin ignores replacing_rate" "$BURIN" inspect -v "$WORK/model"

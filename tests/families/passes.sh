@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every family against transformers behind all passes, in the interpreter: what programs.sh compiles of a few. interpreter.sh has
-# the graphs as descriptions give them.
+# Every family against transformers after all passes, in the interpreter; programs.sh compiles a
+# few. interpreter.sh has the graphs of the descriptions.
 . tests/lib.sh
 . tests/lib_families.sh
 for folder in "$models"/*; do

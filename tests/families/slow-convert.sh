@@ -1,10 +1,13 @@
 #!/bin/sh
-# Each model of tests/families and ../shared/data/families as llama.cpp's own converter makes a GGUF of it, against transformers'
-# numbers of the folder. Skipped where LLAMA_CPP names no sources of llama.cpp, or PYTHON (python3) has no torch and transformers.
+# Each model of tests/families and ../shared/data/families as llama.cpp's own converter makes a GGUF
+# of it, against transformers' numbers of the folder. Skipped where LLAMA_CPP names no sources of
+# llama.cpp, or PYTHON (python3) has no torch and transformers.
 #
-# A file says less than config.json; what follows of it, llama.cpp computes as well: no activations but one (bert-relu, *-gelu,
-# gpt_neox-*, llama-quick, -relu2, -tied), no windows (dots1, mistral*, *-window, smollm3-layers), no heads (bert-*, llama-model), one
-# epsilon for all norms, no clipped values (olmoe), scale of scores (gemma2) or rotary embedding of Bamba, residuals of norms (bloom-post).
+# A file has fewer settings than config.json; llama.cpp computes the same defaults: no activations
+# but one (bert-relu, *-gelu, gpt_neox-*, llama-quick, -relu2, -tied), no windows (dots1, mistral*,
+# *-window, smollm3-layers), no heads (bert-*, llama-model), one epsilon for all norms, no clipped
+# values (olmoe), scale of scores (gemma2) or rotary embedding of Bamba, residuals of norms
+# (bloom-post).
 . tests/lib.sh
 python=${PYTHON:-python3}
 [ -d "${LLAMA_CPP:-}/conversion" ] || { skip "converted GGUF files" "LLAMA_CPP names no sources of llama.cpp" && exit 0; }

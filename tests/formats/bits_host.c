@@ -1,7 +1,8 @@
-// A host of story.h that reads the same tokens, TOKENS (-D) of them, in every way: bits_host all | few CPU... For each of these
-// CPUs, 1, 2 and 3 threads, chunks of 1, 7 and 64, alone and as one of four sequences of a batch, it prints a line: the hash of
-// all logits, CPU, threads, chunk, batch. few: each number of threads with one chunk. A CPU that the machine does not have is
-// one line that says so.
+// A host of story.h that reads the same tokens, TOKENS (-D) of them, in every way: bits_host all |
+// few CPU... For each of these CPUs, 1, 2 and 3 threads, chunks of 1, 7 and 64, alone and as one of
+// four sequences of a batch, it prints a line: the hash of all logits, CPU, threads, chunk, batch.
+// few: each number of threads with one chunk. A CPU that the machine does not have is one line with
+// a note.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static story_row row_of(int sequence, int position) {
     return (story_row){.token = token, .slot = sequence, .position = position, .wants_logits = true};
 }
 
-// One step: the chunk of each sequence behind the other's; the hash takes in the logits of MINE
+// One step: the chunks of the sequences one after the other; the hash takes in the logits of MINE
 static int step(story_state *state, int at, int n, int batch, uint64_t *hash) {
     story_row rows[MOST_ROWS];
     int count = 0, mine = 0;

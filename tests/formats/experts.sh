@@ -1,6 +1,6 @@
 #!/bin/sh
-# Experts in blocks, as a GGUF has them, all of a layer in one tensor (experts.py): logits of the values that the blocks stand for, and
-# one hash everywhere.
+# Experts in blocks, as a GGUF has them, all of a layer in one tensor (experts.py): logits of the
+# dequantized values, and one hash everywhere.
 . tests/lib.sh
 unsanitized "experts"
 . tests/lib_formats.sh

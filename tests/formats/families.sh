@@ -1,6 +1,7 @@
 #!/bin/sh
-# Families whose matrices a library quantized (tools/quantized_family.c): the logits of the same values as floats, and all of them stay
-# in blocks. Projections that stand together in an order of their own; experts, whose rows are gathered, or multiplied, for each.
+# Families whose matrices a library quantized (tools/quantized_family.c): the logits of the same
+# values as floats, and all of them stay in blocks. Joined projections with a column order of their
+# own; experts with gathered or multiplied rows.
 . tests/lib.sh
 unsanitized "families"
 . tests/lib_formats.sh

@@ -13,7 +13,7 @@ grep -E '^(ok|not ok|#) ' "$WORK/list"
 for format in $($BURIN formats | awk '/folders$/ { print $1 }'); do
     check "folders: one has a matrix of $format" grep -q " $format\[" "$WORK/list"
 done
-# Before transformers had a field for it, the quantization stood in a file of its own.
+# Before transformers had a field for it, the quantization was a file of its own.
 for file in gptq4_cut:quantize_config.json awq_128:quant_config.json modelopt_mixed:hf_quant_config.json; do
     name=${file%:*} model=$WORK/beside-${file%:*}
     cp -R "$FIXTURES/formats/folders/$name" "$model"
@@ -25,7 +25,7 @@ for file in gptq4_cut:quantize_config.json awq_128:quant_config.json modelopt_mi
     sed -i '/"quantization_config"/,/^ }/d' "$model/config.json"
     folder "$file" "$model" "$(cat "$model/tensor")"
 done
-# variant NAME OF EDITS: the same values, said in other words
+# variant NAME OF EDITS: the same values in another form
 variant() {
     cp -R "$FIXTURES/formats/folders/$2" "$WORK/$1"
     chmod -R u+w "$WORK/$1"

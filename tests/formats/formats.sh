@@ -15,8 +15,9 @@ numbers "NVFP4 with factors" tests/formats/nvfp4/model.gguf tests/formats/nvfp4
 for model in q1_0 q2_0; do numbers $model tests/formats/$model/model.gguf tests/formats/$model; done
 numbers "transposed matrices" tests/formats/gpt2/model.gguf tests/formats/gpt2
 
-# Blocks that no product or lookup reads as they lie: along what a product sums, of vectors, of places; a table of one row without
-# its axis, as llama.cpp's tools write it (`python tests/families/gguf_cases.py tests/formats/across/NAME NAME-blocks`)
+# Blocks that no product or lookup reads in place: along a product's sum, of vectors, of positions;
+# a table of one row without its axis, as llama.cpp's tools write it (`python
+# tests/families/gguf_cases.py tests/formats/across/NAME NAME-blocks`)
 tokens=$(tail -c +129 tests/formats/across/bert/input_ids.npy | od -An -v -w4 -t d4 | xargs | tr ' ' ,)
 for model in deepseek2 chatglm; do
     file=tests/formats/across/$model/model.gguf

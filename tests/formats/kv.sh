@@ -55,7 +55,8 @@ other=$(echo "$long" | cut -d, -f 1-300),$(echo "$long" | cut -d, -f 7-90)
 near=$(echo "$long" | cut -d, -f 1-570),$(echo "$long" | cut -d, -f 7-16)
 _hash=$("$BURIN" run "$WORK/family" --kv=q8_0 --ctx 700 --interpret --tokens "$long" -n 0 --logits-hash 2> "$WORK/said")
 one_hash "kv: rings" "$_hash" "1:64 2:1 3:7" "$ring" --tokens "$long" -n 0 --logits-hash
-# continued NAME TOKENS SAID: as read from the beginning, behind a slot that was saved after 600 tokens
+# continued NAME TOKENS SAID: as read from the beginning, after a slot that was saved after 600
+# tokens
 continued() {
     rm -f "$WORK/slot"
     "$ring" --tokens "$long" -n 1 --temp 0 --session "$WORK/slot" > "$WORK/got" 2>&1

@@ -1,19 +1,20 @@
 #!/bin/sh
-# --quant: recipes and rules for parts: which matrix takes what, what is lost (--quant-report), and the interpreter's bits.
+# --quant: recipes and rules for parts: the format of each matrix, its loss (--quant-report), and
+# the interpreter's bits.
 . tests/lib.sh
 unsanitized "quant"
 model=examples/austen
 need "quant" $model/model.safetensors
 ids=1,5,9,100,44,7,300,23,180,2,10,65,13,17,200,31,6,77,8,150,64,3,12,91,99
 
-# build_quantized NAME QUANT OPTIONS...: the program $WORK/NAME, what was said in $WORK/NAME.said
+# build_quantized NAME QUANT OPTIONS...: the program $WORK/NAME, with the output in $WORK/NAME.said
 build_quantized() {
     _out=$WORK/$1 _quant=$2
     shift 2
     "$BURIN" build "${source:-$model}" --quant="$_quant" --mcpu=x86-64-v3 --quant-report "$@" -o "$_out" > "$_out.said" 2>&1
 }
 
-# takes NAME FORMAT COUNT TENSOR: so many matrices of this name have this format
+# takes NAME FORMAT COUNT TENSOR: this number of matrices of this name have this format
 takes() {
     _n=$(grep -cE "^[0-9.]+ +$2 +.*$4" "$WORK/$1.said")
     check "quant: $1: $2 for $3 of $4" test "$_n" = "$3"
@@ -100,7 +101,7 @@ for family in mixtral hunyuan_v1_moe minimax phimoe qwen3_moe deepseek_v3 gpt_os
     rm -r "$WORK/family"
 done
 
-# ... and where no name says so: what chooses experts is a router by its use.
+# ... and without a telling name: a product that selects experts is a router by its use.
 head -c 300000 $model/model.safetensors | tail -c 200000 > "$WORK/w.bin"
 "$BUILD/tools/onnx_of_text" "$WORK/routed.onnx" << END
 ir 10

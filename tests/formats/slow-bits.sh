@@ -1,7 +1,8 @@
 #!/bin/sh
-# One hash over every CPU level, 1, 2 and 3 threads, chunks of 1, 7 and 64, alone and in a batch of 4, for each format that --quant
-# makes, each with one of the caches' formats in turn, and for the model that has a matrix in every format of GGUF with each of
-# them. What this CPU lacks of x86 is emulated. With a wrong sum of a row's integers the hashes differ.
+# One hash over every CPU level, 1, 2 and 3 threads, chunks of 1, 7 and 64, alone and in a batch of
+# 4, for each format that --quant makes, each with one of the caches' formats in turn, and for the
+# model that has a matrix in every format of GGUF with each of them. Missing x86 CPUs are emulated.
+# With a wrong sum of a row's integers the hashes differ.
 . tests/lib.sh
 unsanitized "bits"
 . tests/lib_formats.sh

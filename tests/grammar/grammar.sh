@@ -45,7 +45,7 @@ for form in '[func_name1(' tests/grammar/templates/braced.jinja; do
         "{\"messages\": [], \"tools\": [{\"name\": \"f\", \"parameters\": {\"properties\": {$(parameters 513)}}}]}"
 done
 
-# Templates show how calls look: what each shows, and its own rendering of calls read back.
+# Templates show the syntax of calls: the syntax of each, and its own rendering of calls read back.
 "$BUILD/tools/tool_syntax" tests/grammar/templates/*.jinja > "$WORK/shapes"
 same "tools: what templates show of calls" tests/grammar/shapes.txt "$WORK/shapes"
 tools='[{"name": "look", "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "to": {"type": ["string", "null"]}, "on": {"type": "boolean"}}}}, {"name": "draw", "parameters": {"type": "object", "properties": {"points": {"type": "array"}, "title": {"type": "string"}}}}]'
@@ -68,7 +68,7 @@ for template in tests/grammar/templates/*.jinja; do
     same "tools: their arguments, by the types of $name's tools" "$WORK/expected" "$WORK/read"
 done
 
-# A mark of the byte order; alternatives that go on in later lines.
+# A byte order mark; alternatives that continue in later lines.
 printf '\357\273\277# a comment\nroot ::= "a"\n    # one\n  | "c"\n\n  | other\nother ::= "d"\n' > "$WORK/lines.gbnf"
 echo '{"accepted": ["a", "c", "d"], "rejected": [{"text": "b", "at": 0}]}' > "$WORK/lines.json"
 check "grammar: alternatives line by line" "$BUILD/tools/grammar" gbnf "$WORK/lines.gbnf" "$WORK/lines.json"
@@ -79,7 +79,8 @@ says "grammar: half an id" 1 "expected ]> at the end of a token's id" "$BUILD/to
 printf 'root ::= <a\n' > "$WORK/not.gbnf"
 says "grammar: half a token" 1 'expected > at the end of a token' "$BUILD/tools/grammar" gbnf "$WORK/not.gbnf" "$WORK/lines.json"
 
-# Work has a budget: what reads nothing is nothing, however often; what is too deep or too long is refused, and soon.
+# Work has a budget: repetitions of nothing are nothing; grammars that are too deep or too long are
+# refused at once.
 # spends NAME GRAMMAR MESSAGE
 spends() {
     printf '%s\n' "$2" > "$WORK/spent.gbnf"
@@ -102,7 +103,7 @@ done
     spends "a chain of rules in a bad order" "$(awk "$shuffled")" "this takes more than 33554432 steps"
 }
 
-# A range of characters is what it says: at both ends, and beyond them, for lengths of one to four bytes
+# A range of characters: both ends, and characters beyond them, for lengths of one to four bytes
 printf 'root ::= [\\u007e-\\u0082] | [\\u07fd-\\u0802] | [\\ud7fd-\\ue002] | [\\ufffd-\\U00010002] | [\\U0003ffff-\\U00040000]\n' > "$WORK/range.gbnf"
 sed 's/\\ud7fd-\\ue002/\\ud7fd-\\ud7ff\\ue000-\\ue002/' "$WORK/range.gbnf" > "$WORK/ranges.gbnf"
 printf '{"accepted": ["~", "\\u007f", "\\u0082", "\\u07fd", "\\u0800", "\\u0802", "\\ud7ff", "\\ue000", "\\ue002", "\\uffff", "\\ud800\\udc02", "\\ud8bf\\udfff", "\\ud8c0\\udc00"],

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What goes wrong over several ranks ends with a message that names the rank, on all ranks, without waiting for ever.
+# Errors over several ranks end with a message that names the rank, on all ranks, without endless
+# waiting.
 . tests/lib.sh
 . tests/lib_mpi.sh
 says "--with knows mpi alone" 2 "--with=mpy: unknown" "$BURIN" build examples/austen --with=mpy -o "$WORK/x"
@@ -19,10 +20,11 @@ other=$WORK/other
 logged() { grep -E "$1" "$WORK/log" || ! cat "$WORK/log"; }
 austen() { ranks "$1" "$program" "It was" -n 4 "$2" "$3"; }
 
-# Does the process wait for its standard input?
+# Returns true if the process waits for its standard input.
 reads_input() { awk '$2 == "0x0" { found = 1 } END { exit !found }' "/proc/$1/syscall" 2> "$WORK/no-process"; }
 
-# the first rank waits for its prompt longer than anyone is patient, and the others wait with it; then it stands still
+# the first rank waits for its prompt beyond all time-outs, and the others wait with it; then it is
+# stopped
 first_stands_still() {
     mkfifo "$WORK/prompt"
     sleep 60 > "$WORK/prompt" &
@@ -40,7 +42,7 @@ first_stands_still() {
     kill -KILL "$(cat "$WORK/first")" $sleeper 2> "$WORK/gone"
 }
 
-# rank 1 is killed, or stands still, while the others go on
+# rank 1 is killed, or stopped, while the others run
 signalled() {
     tell_second_rank
     timeout 60 $MPIRUN -n 3 "$WORK/rank" "$program" "It was" -n 100000 --shift --ignore-eos -t 1 --rank-timeout 2 "$2" \

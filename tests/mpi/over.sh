@@ -1,5 +1,6 @@
 #!/bin/sh
-# --over=mpi: lines and batches that ranks take, with the same bytes as from one rank; what becomes of those that fail; --resume.
+# --over=mpi: lines and batches over ranks, with the same bytes as from one rank; failing items;
+# --resume.
 . tests/lib.sh
 . tests/lib_mpi.sh
 need_mpi "lines over several ranks"
@@ -50,7 +51,7 @@ over "a cross-encoder's ranking" 3 "$WORK/scorer" --rank "a query" -f "$WORK/lin
 "$WORK/scorer" --rank "a query" -f "$WORK/lines" > "$WORK/several"
 same "its ranking without --over" "$WORK/several" "$WORK/one"
 over "a cross-encoder's scores" 2 "$WORK/scorer" -f "$WORK/cross/texts" --format json --over=mpi
-# a line that cannot be: what was before it is printed, as by one rank
+# a line that fails: earlier lines are printed, as by one rank
 (head -n 9 "$WORK/prompts" && yes word | head -n 2000 | tr '\n' ' ' && echo && cat "$WORK/prompts") > "$WORK/bad"
 "$austen" -f "$WORK/bad" -n 5 --temp 0 --over=mpi > "$WORK/one" 2> "$WORK/log"
 ranks 3 "$austen" -f "$WORK/bad" -n 5 --temp 0 --over=mpi -t 1 > "$WORK/several" 2> "$WORK/err"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# burin plan: its table against figures computed here from the shape, and what it refuses. Needs no MPI.
+# burin plan: its table against figures computed here from the shape, and its refusals. Needs no
+# MPI.
 . tests/lib.sh
 plan() { "$BURIN" plan "$@" --read=10000000000; }
 # of column N in the line of R ranks of a table

@@ -67,7 +67,7 @@ format MiniLM "${BURIN_MODELS:-$HOME/.cache/burin-models}/minilm" "2:1 3:1" --qu
 format "an ONNX decoder" "$SHARED/data/onnx/tiny-gpt2-past/past.onnx" "2:2 3:1" --kv q8_0 --gather-above 1 -- --tokens 1,2,3 -n 5 --temp 0 \
     --logits-hash
 
-# a rank maps its share of the weights: zeros, larger than what is checked as a whole at the start
+# a rank maps its share of the weights: zeros, larger than the start-up check allows
 wide=$WORK/wide
 mkdir "$wide"
 cp examples/austen/tokenizer*.json "$wide"

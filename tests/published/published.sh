@@ -1,5 +1,6 @@
 #!/bin/sh
-# config.json as people publish it: each builds with the numbers of transformers, or is refused for what it says.
+# Published config.json files: each builds with the numbers of transformers, or is refused with its
+# reason.
 . tests/lib.sh
 mkdir "$WORK/models" "$WORK/refused"
 for _config in $FIXTURES/published/*/config.json; do

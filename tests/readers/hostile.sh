@@ -1,12 +1,13 @@
 #!/bin/sh
-# Files that were made to crash or to hang what reads text: each ends with one message or an answer, within 10 seconds (2 on a machine
-# that has nothing else to do) and 1 GB. The data are shared; without them only other scripts' cases of these kinds run.
+# Files made to crash or hang the readers of text: each ends with one message or an answer, within
+# 10 seconds (2 on an idle machine) and 1 GB. The data are shared; without them only other scripts'
+# cases of these kinds run.
 . tests/lib.sh
 hostile=$SHARED/data/found2/hostile
 need "hostile: files" "$hostile/m.json"
 [ -f "$hostile/m.json" ] || exit 0
 
-# within NAME STATUS TEXT COMMAND...: the text is in what the command prints
+# within NAME STATUS TEXT COMMAND...: the text is in the command's output
 within() {
     _name=$1 _status=$2 _text=$3
     shift 3

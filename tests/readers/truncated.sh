@@ -1,5 +1,6 @@
 #!/bin/sh
-# Files cut at every 5 % (STEP=1: at every 1 %): one message, status 1, nothing left behind. Checkpoints: unit/checkpoint.c.
+# Files cut at every 5 % (STEP=1: at every 1 %): one message, status 1, no file left over.
+# Checkpoints: unit/checkpoint.c.
 . tests/lib.sh
 step=${STEP:-5} folder=$WORK/in stories=$SHARED/data/stories260k exports=$SHARED/data/onnx/exports
 mkdir "$folder" "$WORK/tmp"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The page of a server in headless Chromium: it sends, streams, stops, keeps what was said, shows hostile text as text, fits a phone.
+# The page of a server in headless Chromium: it sends, streams, stops, keeps conversations, shows
+# hostile text as text, fits a phone.
 . tests/lib.sh
 . tests/lib_server.sh
 need "page: austen as a program" examples/austen/model.safetensors

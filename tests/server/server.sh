@@ -1,5 +1,6 @@
 #!/bin/sh
-# --with=server: what it says of itself, whole answers and streams of OpenAI's API, its errors and limits, how it stops.
+# --with=server: its description, whole answers and streams of OpenAI's API, its errors and limits,
+# its stop.
 . tests/lib.sh
 . tests/lib_server.sh
 need "server: austen as a program" examples/austen/model.safetensors
@@ -57,7 +58,7 @@ sed -n '2s/.*"text": "\(.*\)", "logprobs.*/\1/p' "$WORK/replies" | tr -d '\n' > 
 check "server: a text of some length" test $(wc -c < "$WORK/whole") -gt 60
 same "server: pieces of a stream are the text" "$WORK/whole" "$WORK/pieces"
 
-# What is wrong is named
+# Errors are named
 wrong() { reply "server: $1" "^$2 {\"error\": {\"type\": \"[a-z_]*\", \"message\": \".*$3.*\", \"param\": $4, \"code\": [a-z_\"]*}}\$" POST "$5" "$6"; }
 wrong "no JSON" 400 'line 1, column 2: expected a key' null /v1/completions '{'
 wrong "no object" 400 'must be an object' null /v1/completions '[1]'
@@ -80,7 +81,7 @@ printf 'POST /v1/completions HTTP/1.1\r\nContent-Type: text/plain\r\nConnection:
 check "server: another type of body" grep -q '^HTTP/1.1 415 ' "$WORK/reply"
 reply "server: it still answers" '^200' POST /v1/completions '{"prompt": "x", "max_tokens": 1}'
 
-# A client that leaves frees its slot; a server that is told to stop ends what it has begun
+# A leaving client frees its slot; a server told to stop finishes its running answers
 for i in 1 2 3 4; do printf '!200 POST /v1/completions {"prompt": "It was", "max_tokens": 100000, "stream": true, "ignore_eos": true, "seed": %d}\n' $i; done > "$WORK/requests"
 asked 4 "$WORK/requests" "$WORK/replies"
 check "server: clients leave" test "$(sort -u "$WORK/replies")" = gone

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Folders of translators without a tokenizer.json: the ids and the answers of transformers' slow classes (piece_ids.py), and what is
-# refused.
+# Folders of translators without a tokenizer.json: the ids and the answers of transformers' slow
+# classes (piece_ids.py), and refusals.
 . tests/lib.sh
 tar xJf tests/tokenizers/piece_ids.tar.xz -C "$WORK"
 for ids in "$WORK"/*.ids; do
@@ -12,7 +12,7 @@ for ids in "$WORK"/*.ids; do
     same "piece ids: $name, decoded" "$WORK/expected" "$WORK/got"
 done
 
-# translates NAME: as transformers does, at most so many tokens behind those that are given
+# translates NAME: as transformers does, at most this many tokens after the given ones
 # shellcheck disable=SC2086 # an option or none
 translates() {
     _cpus=--mcpu=x86-64-v3

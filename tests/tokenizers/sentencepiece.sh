@@ -1,5 +1,6 @@
 #!/bin/sh
-# SentencePiece's own files: the ids that SentencePiece gives (sentencepiece_models.py), what stands around a text, and damaged ones.
+# SentencePiece's own files: the ids of SentencePiece (sentencepiece_models.py), tokens around a
+# text, and damaged files.
 . tests/lib.sh
 tar xJf tests/tokenizers/sentencepiece.tar.xz -C "$WORK"
 for name in unigram unigram_bytes bpe_bytes bpe; do

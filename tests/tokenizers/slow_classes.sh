@@ -1,6 +1,6 @@
 #!/bin/sh
-# Folders without a tokenizer.json: the ids that transformers gives texts by the class that tokenizer_config.json names
-# (slow_classes.py), and what is refused.
+# Folders without a tokenizer.json: the ids of transformers by the class that tokenizer_config.json
+# names (slow_classes.py), and refusals.
 . tests/lib.sh
 tar xJf tests/tokenizers/slow_classes.tar.xz -C "$WORK"
 for ids in "$WORK"/*.ids; do

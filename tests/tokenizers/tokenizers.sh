@@ -1,5 +1,6 @@
 #!/bin/sh
-# tokenizer.json of every kind: the ids of hostile texts and what they become again, as Hugging Face's tokenizers (generate.py).
+# tokenizer.json of every kind: the ids of hostile texts and their decoded texts, as Hugging Face's
+# tokenizers (generate.py).
 . tests/lib.sh
 for _ids in tests/tokenizers/*.ids; do
     _name=$(basename "$_ids" .ids)

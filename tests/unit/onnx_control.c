@@ -61,7 +61,7 @@ static void loops_run_as_often_as_told(void) {
     CHECK_TEXT(run(open, 0), "f32[2] 2 4");
 }
 
-// What the core's loop and if make of it: more than the reader writes out, or only known at run time.
+// Results of the core's loop and if: beyond the reader's unrolling, or only known at run time.
 static void bodies_run(void) {
     // twice or half of it, by branches that are worth a body
     const char *branches = TWO
@@ -76,7 +76,7 @@ static void bodies_run(void) {
                        "node Loop n _ a -> y : body=graph:L\noutput y f32\n",
                    0),
                "f32[2] 101 102");
-    // 1, 2, 4 ... while it is less than 40: what is scanned has as many elements
+    // 1, 2, 4 ... while below 40: the scanned result has that many elements
     CHECK_TEXT(run("tensor a f32 [] raw 1\ntensor most f32 [] raw 40\ninput go bool []\ngraph L\ninput i i64 []\n"
                    "input c bool []\ninput v f32 []\nnode Add v v -> w\nnode Less w most -> d\nnode Identity v -> e\n"
                    "output d bool\noutput w f32\noutput e f32 []\nend\nnode Loop _ go a -> y z : body=graph:L\n"
@@ -120,7 +120,7 @@ static void sequences_are_lists(void) {
         "bool 1 f32[2] 1 2 bool 0");
 }
 
-// Only what does not depend on the numbers: bounds, counts, streams that differ and seeds that do not.
+// Only number-independent properties: bounds, counts, different streams, equal seeds.
 static void numbers_are_drawn(void) {
     CHECK_TEXT(run("tensor low f32 [] raw 2\ntensor high f32 [] raw 3\nnode RandomUniform -> u : low=2.0 high=3.0 shape=[50]\n"
                    "node Less u low -> a\nnode GreaterOrEqual u high -> b\nnode Or a b -> c\nnode Cast c -> d : to=7\n"

@@ -70,7 +70,8 @@ static void a_miss_is_an_error_when_fusion_is_required(void) {
     graph_free(g);
 }
 
-// Every pass finds what it needs when all before it have run, also when the first ones are left out (--start-from).
+// Every pass has its needs after all earlier ones, also if the first ones are left out
+// (--start-from).
 static void every_pass_has_what_it_needs(void) {
     unsigned have = 0;
     for (int i = 0; i < PASS_COUNT; i++) {
@@ -245,7 +246,7 @@ static bool hoists(void *graph) {
     return changed;
 }
 
-// What an encoder leaves can only be attended to, all of it.
+// An encoder's result can only be attended to as a whole.
 static void what_steps_read_otherwise_is_named(void) {
     static const Mix reads[] = {
         {"%z = attention(%x, %h, %h) {num_heads=2, num_kv_heads=2, scale=1.0}", NULL},

@@ -11,7 +11,8 @@ static int random_below(int n) {
 
 static View view_of_buffer(Buffer *b) { return (View){.base = BASE_BUFFER, .buffer = b}; }
 
-// Every kernel writes one buffer and reads up to three of those written before; now and then it works in place.
+// Every kernel writes one buffer and reads up to three earlier ones; now and then it works in
+// place.
 static Program *random_program(Arena *arena, int n_kernels) {
     Program *p = ARENA_NEW(arena, Program);
     *p = (Program){.arena = arena, .max_rows = 1};
@@ -103,7 +104,7 @@ static void lower_bound_is_exact(void) {
     arena_free(arena);
 }
 
-// Three values, two of which live at any kernel, and any two of them at some.
+// Three values: any two are live together at some kernel, never all three.
 static void pairs_lie_apart(void) {
     Arena *arena = arena_new();
     Program p = {.arena = arena, .n_kernels = 5, .n_buffers = 3, .max_rows = 1};

@@ -15,7 +15,7 @@ enum { ROUNDS = 200, MOST = 7 };
 typedef struct Shared {
     burin_pool *pool;
     int threads, counter[MOST];  // plain: only the barrier orders them
-    int early;                   // times that a thread was seen behind
+    int early;                   // times that a thread was late
     double result[MOST];
 } Shared;
 
@@ -172,7 +172,8 @@ enum { CALLS = 50, UNITS = 1000, WHOLE = 7 };
 
 typedef struct Takers {
     burin_step step;
-    int done[CALLS][UNITS];    // plain: nobody else has a unit, and the barrier is before they are read
+    // plain: no other thread has the unit, and a barrier precedes its readers
+    int done[CALLS][UNITS];
     int own, small[MOST];      // units of the slow part's share that it did itself; pieces of work that is not cut
     atomic_int others_passed;  // the first call, all of whose pieces are taken
 } Takers;
@@ -206,7 +207,7 @@ static void takes_each_unit_once(void) {
     }
 }
 
-// The last part begins a call when the others have left it.
+// The last part begins a call after the others have left it.
 static void come_late(void *argument, int thread) {
     Takers *t = argument;
     while (thread == 1 && !atomic_load(&t->others_passed)) sched_yield();
@@ -232,7 +233,7 @@ static void takes_the_work_of_who_is_late(void) {
     stop(pool);
 }
 
-// Half of what is left at a time, cut where units that belong together end
+// Half of the rest at a time, cut between groups of units
 static void slices_of_a_share(void) {
     const burin_slices t = {.whole = 44}, alone = {.whole = 1}, none = {.whole = 500};
     const burin_range share = {330, 660};

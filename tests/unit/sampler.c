@@ -329,7 +329,8 @@ static void biases_are_added(void) {
     CHECK(burin_sample(&s, logits, NULL, 0) == 7 && logits[7] == 4);
 }
 
-// 0 1 2 3 5 1 2 3: behind 1 2 3 came 5, of which 2 tokens are allowed: 0.5 * 1.75^(3 - 2). Behind 3 alone nothing counts.
+// 0 1 2 3 5 1 2 3: 5 followed 1 2 3, of which 2 tokens are allowed: 0.5 * 1.75^(3 - 2). A match of
+// 3 alone is free.
 static void dry_punishes_what_goes_on(void) {
     const int32_t tokens[8] = {0, 1, 2, 3, 5, 1, 2, 3};
     burin_sampling settings = everything;

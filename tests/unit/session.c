@@ -35,7 +35,7 @@ static burin_row row_of(int slot, int position) {
     return (burin_row){.token = token_at(slot, position), .slot = slot, .position = position, .wants_logits = true};
 }
 
-// What the fake model says after the first n tokens of a slot.
+// The fake model's token after the first n tokens of a slot.
 static float expected(int slot, int n, int token) {
     int32_t history[FAKE_CONTEXT];
     for (int i = 0; i < n; i++) history[i] = token_at(slot, i);
@@ -93,7 +93,8 @@ static void truncates_and_copies(void) {
     close_session(o);
 }
 
-// What an encoder left belongs to the slot: a copy has it, and a copy of a slot without it has none.
+// An encoder's result belongs to the slot: a copy has it, and a copy of a slot without one has
+// none.
 static void copies_have_the_memory_of_their_source(void) {
     static const burin_encoder encoder;
     burin_model reader = fake;

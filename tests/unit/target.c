@@ -1,4 +1,4 @@
-// CPU levels: which of them a machine has, and the tiles of AMX, which a system may refuse.
+// CPU levels of a machine, and the tiles of AMX, which a system may refuse.
 #include "target/target.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// What goes on with tiles of a result: each once, and not before all of its columns are there (engine/tiles.h).
+// Tile fusion: each tile is consumed once, after all of its columns are finished (engine/tiles.h).
 #include "engine/tiles.h"
 
 #include <math.h>

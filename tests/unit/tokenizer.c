@@ -258,7 +258,7 @@ static void marks_the_first_word(void) {
     CHECK_IDS(r, 5);
     encode_text(&r, "cc");
     CHECK_IDS(r, 5);
-    r.ids = (int32_t[]){10, 8, 8}, r.n = 3;  // none of the first token's marks is a space
+    r.ids = (int32_t[]){10, 8, 8}, r.n = 3;  // the first token's marks are no spaces
     CHECK_TEXT(decode(&r), " ab ab");
     arena_free(r.arena);
 }
@@ -399,7 +399,7 @@ static void splits_by_patterns(void) {
     }
 }
 
-// A damaged file is refused or read; what was read encodes any bytes and decodes any ids.
+// A damaged file is refused or read; a read one encodes any bytes and decodes any ids.
 static void try_file(const char *path) {
     static const char text[] = "Once <s> upon\xff 12 \xe4\xb8\xad e\xcc\x81\xef\xac\x81";
     Run r = {.arena = arena_new()};

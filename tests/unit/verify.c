@@ -1,4 +1,4 @@
-// Malformed graphs are found, and the message stands under the node.
+// Malformed graphs are found, with the message under the node.
 #include "graphs.h"
 
 static const char SAMPLE[] =
@@ -78,7 +78,7 @@ static void ends_are_checked(void) {
     check_found(g, NULL, "output %c is not in the graph");
 }
 
-// Of a long graph only what is near the mistake is shown.
+// Only the surroundings of a mistake in a long graph are shown.
 static void far_nodes_are_left_out(void) {
     bool ok;
     Text text = {0};
