@@ -22,8 +22,8 @@ typedef struct OptionWords {  // of an option that can be given again
 typedef struct Options {
     Command command;
     const char *model;
-    const char *files[4];  // several ONNX files: the model first
-    const char *folder;    // that they were found in; NULL: they were named
+    const char *files[4];   // several ONNX files: the model first
+    const char *folder;     // that they were found in; NULL: they were named
     bool tokenizer_beside;  // the tokenizer is one of the model's folder, nobody named it
     int n_files;
     char **rest;  // `run`: arguments of the program; NULL-terminated

@@ -37,8 +37,8 @@ void c_dim_at_most(Text *, const Program *, const Dim *);
 void c_dim_of_step_at_most(Text *, const Program *, const Dim *);
 // bytes that a run stores in a buffer, with one of these for its sizes
 void c_bytes(Text *, const Program *, const Buffer *, void (*write_dim)(Text *, const Program *, const Dim *));
-void c_float(Text *, double);                                 // 0x1.5p-3f
-void c_number(Text *, DType, double);                         // an element of the type as it is stored: 3, 0x3c00
+void c_float(Text *, double);                                           // 0x1.5p-3f
+void c_number(Text *, DType, double);                                   // an element of the type as it is stored: 3, 0x3c00
 void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where an operand begins, at a call
 // suffix in a per-sequence kernel: + sequence.row * 384
 void c_sequence_offset(Text *, const Program *, const View *);

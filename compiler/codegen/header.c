@@ -136,7 +136,8 @@ void emit_header(const Program *p, Text *t) {
     text_add(t, "#ifndef %s_PLAN_H\n#define %s_PLAN_H\n", guard, guard);
     int64_t head = widest_head(p);
     if (head) text_add(t, "#define BURIN_HEAD_DIM %lld  // of attention, at most\n", (long long)head);
-    text_add(t, "#include \"kernels/kernels.h\"\n#include \"kernels/nest.h\"\n#include \"engine/step.h\"\n%s\n", p->guarded ? "#include \"engine/guard.h\"\n" : "");
+    text_add(t, "#include \"kernels/kernels.h\"\n#include \"kernels/nest.h\"\n#include \"engine/step.h\"\n%s\n",
+             p->guarded ? "#include \"engine/guard.h\"\n" : "");
     if (p->encoder) write_program(t, p->encoder), text_add(t, "\n");
     write_program(t, p);
     text_add(t, "#endif\n");

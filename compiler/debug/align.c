@@ -106,9 +106,9 @@ static Name name_of(Arena *arena, const Tensor *recorded) {
 static Node *find_taken(const Aligner *a, const Name *name) {
     int call = 0;
     EACH_NODE(n, a->graph)
-    if (n->op == OP_matmul && is_owner(name->module, read_weight(n, 1)) && has_shape(a, n->in[0], name->recorded) &&
-        call++ == name->call)
-        return n->in[0];
+        if (n->op == OP_matmul && is_owner(name->module, read_weight(n, 1)) && has_shape(a, n->in[0], name->recorded) &&
+            call++ == name->call)
+            return n->in[0];
     return NULL;
 }
 
@@ -117,14 +117,15 @@ static const char *last_weight(const Aligner *a, const Name *name) {
     const char *last = NULL;
     int seen = -1;
     EACH_NODE(n, a->graph)
-    for (int i = 0; i < n->n_in && n->scratch; i++) {
-        const char *weight = read_weight(n, i);
-        if (!is_owner(name->module, weight) || (last && !strcmp(weight, last))) continue;
-        bool earlier = false;  // read before, by an earlier call
-        for (const Node *m = a->graph->first; m != n && !earlier; m = m->next)
-            for (int j = 0; j < m->n_in && m->scratch; j++) earlier |= read_weight(m, j) && !strcmp(read_weight(m, j), weight);
-        if (!earlier && n->mark > seen && has_shape(a, n, name->recorded)) last = weight, seen = n->mark;
-    }
+        for (int i = 0; i < n->n_in && n->scratch; i++) {
+            const char *weight = read_weight(n, i);
+            if (!is_owner(name->module, weight) || (last && !strcmp(weight, last))) continue;
+            bool earlier = false;  // read before, by an earlier call
+            for (const Node *m = a->graph->first; m != n && !earlier; m = m->next)
+                for (int j = 0; j < m->n_in && m->scratch; j++)
+                    earlier |= read_weight(m, j) && !strcmp(read_weight(m, j), weight);
+            if (!earlier && n->mark > seen && has_shape(a, n, name->recorded)) last = weight, seen = n->mark;
+        }
     return last;
 }
 
@@ -134,10 +135,10 @@ static Node *find_call(const Aligner *a, const Name *name) {
     int call = 0;
     if (!weight) return NULL;
     EACH_NODE(n, a->graph)
-    for (int i = 0; i < n->n_in && n->scratch; i++) {
-        if (!read_weight(n, i) || strcmp(read_weight(n, i), weight)) continue;
-        if (has_shape(a, n, name->recorded) && call++ == name->call) return n;
-    }
+        for (int i = 0; i < n->n_in && n->scratch; i++) {
+            if (!read_weight(n, i) || strcmp(read_weight(n, i), weight)) continue;
+            if (has_shape(a, n, name->recorded) && call++ == name->call) return n;
+        }
     return NULL;
 }
 
@@ -157,8 +158,9 @@ static Node *find_last(const Aligner *a, const Name *name) {
     Node *last = NULL;
     if (name->call || is_called_again(a, name->module)) return NULL;
     EACH_NODE(n, a->graph)
-    if (n->op != OP_input && !is_weight_chain(n) && (is_within(name->module, n->loc.scope) || reads_within(n, name->module)))
-        last = n;
+        if (n->op != OP_input && !is_weight_chain(n) &&
+            (is_within(name->module, n->loc.scope) || reads_within(n, name->module)))
+            last = n;
     return last && has_shape(a, last, name->recorded) ? last : NULL;
 }
 
@@ -172,8 +174,8 @@ static Node *find_module(const Aligner *a, Name name, const char *module) {
 // The prefix of weight names: "model" of "model.norm.weight".
 static const char *first_word(const Aligner *a) {
     EACH_NODE(n, a->graph)
-    if (n->op == OP_constant && n->value && n->value->name && strchr(n->value->name, '.'))
-        return arena_strndup(a->arena, n->value->name, strcspn(n->value->name, "."));
+        if (n->op == OP_constant && n->value && n->value->name && strchr(n->value->name, '.'))
+            return arena_strndup(a->arena, n->value->name, strcspn(n->value->name, "."));
     return "";
 }
 
@@ -201,7 +203,7 @@ static Node *find_output(const Graph *g, const char *name) {
 
 static Node *find_named(const Aligner *a, const Tensor *recorded) {
     EACH_NODE(n, a->graph)
-    if (n->op != OP_input && is_named(n, recorded->name) && has_shape(a, n, recorded)) return n;
+        if (n->op != OP_input && is_named(n, recorded->name) && has_shape(a, n, recorded)) return n;
     return NULL;
 }
 

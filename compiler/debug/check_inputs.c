@@ -185,7 +185,7 @@ static void pass_on(void *user, Node *n, const Tensor *exact, const Tensor *cont
 // A step has one slot, and the logits of all its rows are wanted.
 static void set_sizes(const Graph *g, EvalContext *c, int64_t rows) {
     EACH_NODE(n, g)
-    if (n->op == OP_state && n->type.dim[0]->kind == DIM_SYMBOL) eval_set_symbol(c, n->type.dim[0]->name, 1);
+        if (n->op == OP_state && n->type.dim[0]->kind == DIM_SYMBOL) eval_set_symbol(c, n->type.dim[0]->name, 1);
     for (int i = 0; i < g->n_inputs; i++) {
         const Type *logits = &g->outputs[0]->type;
         if (input_role(g->inputs[i]) == INPUT_LOGIT_ROWS && logits->rank && logits->dim[0]->kind == DIM_SYMBOL)
@@ -201,7 +201,7 @@ void check_walk(CheckInputs *c, const Module *m, InterpretBoth *w, InterpretBoth
         set_sizes(g, w->exact, rows), set_sizes(g, w->contract, rows);
         interpret_both_graph(w, g, inputs, pass_on, &(GraphWalk){c, visit, user});
         EACH_NODE(n, g)
-        if (n->op == OP_cache_append && attr_int(n->in[0], "memory", 0))
-            c->memory = check_size(n->in[1]->type.dim[0], w->exact);
+            if (n->op == OP_cache_append && attr_int(n->in[0], "memory", 0))
+                c->memory = check_size(n->in[1]->type.dim[0], w->exact);
     }
 }

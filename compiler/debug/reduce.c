@@ -175,7 +175,7 @@ static char *with_size(Arena *arena, const char *text, const char *from, const c
 
 static bool has_large_constants(const Graph *g) {
     EACH_NODE(n, g)
-    if (n->op == OP_constant && n->value && n->value->bytes > 16 * 8) return true;
+        if (n->op == OP_constant && n->value && n->value->bytes > 16 * 8) return true;
     return false;
 }
 
@@ -217,8 +217,8 @@ static bool try_size(Reduction *r, int64_t from, int64_t to) {
 static int64_t next_size(const Graph *g, int64_t below) {
     int64_t most = 0, size;
     EACH_NODE(n, g)
-    for (int i = 0; i < n->type.rank; i++)
-        if (dim_is_const(n->type.dim[i], &size) && size < below && size > most) most = size;
+        for (int i = 0; i < n->type.rank; i++)
+            if (dim_is_const(n->type.dim[i], &size) && size < below && size > most) most = size;
     return most;
 }
 

@@ -71,8 +71,8 @@ static void add_labels(Text *t, const Checkpoint *c, int64_t n, burin_card *card
     card->n_labels = (uint32_t)n;
 }
 
-// The class of torch.nn that a cross-encoder's scores go through: since version 5.4 sentence-transformers writes it into a file of
-// its own. NULL: none is said.
+// The class of torch.nn that a cross-encoder's scores go through: since version 5.4 sentence-transformers writes it into a file
+// of its own. NULL: none is said.
 static const char *activation_of(Arena *arena, const Checkpoint *c) {
     static const char *const known[] = {"Identity", "Sigmoid", "Softmax"};
     Loc loc = checkpoint_config_loc(c, "sentence_transformers");

@@ -49,7 +49,8 @@ static void add_named(Sentence *s, const json_t *name, Loc loc) {
     Pooling pooling = word ? find_pooling(pooling_names, word) : POOLING_NONE;
     if (word && !strcmp(word, "mean_sqrt_len_tokens")) pooling = POOLING_MEAN_SQRT;
     if (!pooling)
-        diag_fatal(loc, "the pooling_mode \"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another", word ? word : "?");
+        diag_fatal(loc, "the pooling_mode \"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another",
+                   word ? word : "?");
     add_pooling(s, pooling, loc);
 }
 

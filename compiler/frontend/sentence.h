@@ -1,5 +1,5 @@
-// Sentence embeddings: what sentence-transformers does after an encoder, as written in modules.json and the folders that it names
-// (1_Pooling, 2_Dense, 3_Normalize ...), or asked for by --pooling.
+// Sentence embeddings: what sentence-transformers does after an encoder, as written in modules.json and the folders that it
+// names (1_Pooling, 2_Dense, 3_Normalize ...), or asked for by --pooling.
 //
 //   before  graph encode(%input_ids: i32[T], ..., %attention_mask: i32[T]) -> ("last_hidden_state"=%x, "pooler_output"=...)
 //   after   graph encode(...) -> ("sentence_embedding"=%reshape.1, "last_hidden_state"=%x)
@@ -32,7 +32,7 @@ typedef struct SentenceStep {
 } SentenceStep;
 
 typedef struct Sentence {
-    Pooling pooling;  // POOLING_NONE: this is no sentence encoder
+    Pooling pooling;                 // POOLING_NONE: this is no sentence encoder
     Pooling others[N_POOLINGS - 1];  // whose results stand behind the first one's
     int n_others;
     SentenceStep steps[MAX_MODULES];

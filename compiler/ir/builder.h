@@ -41,7 +41,7 @@ Node *build_reshape(Builder, Node *x, int rank, const Dim *const *dims);  // x i
 Node *build_expand(Builder, Node *x, int rank, const Dim *const *dims);
 // x itself if perm changes nothing
 Node *build_transpose(Builder, Node *x, const int64_t *perm);
-Node *build_slice(Builder, Node *x, Slice);                               // x itself when it is all of it
+Node *build_slice(Builder, Node *x, Slice);  // x itself when it is all of it
 Node *build_concat(Builder, int n_in, Node *const *in, int axis);
 Node *build_gather(Builder, Node *x, Node *index, int axis);
 Node *build_reduce(Builder, Op, Node *x, const int64_t *axes, int n, bool keep_axes);

@@ -27,9 +27,7 @@ bool value_is_dense(const Value *v) {
     return true;
 }
 
-static uint64_t value_bytes(const Value *v) {
-    return dtype_bytes(v->dtype, storage_units_of(v->dtype, v->rank, v->dim));
-}
+static uint64_t value_bytes(const Value *v) { return dtype_bytes(v->dtype, storage_units_of(v->dtype, v->rank, v->dim)); }
 
 Value eval_fresh(EvalContext *c, DType dtype, int rank, const int64_t *dim) {
     Value v = {.dtype = dtype, .rank = rank};

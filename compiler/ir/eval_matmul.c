@@ -269,9 +269,7 @@ static int64_t expert_of(const PackedWeights *p, const int64_t *index, int64_t e
     return index[entry] < 0 ? 0 : index[entry] < p->experts ? index[entry] : p->experts - 1;
 }
 
-static size_t row_bytes(const Value *x, int64_t depth) {
-    return dtype_bytes(x->dtype, storage_units_of(x->dtype, 1, &depth));
-}
+static size_t row_bytes(const Value *x, int64_t depth) { return dtype_bytes(x->dtype, storage_units_of(x->dtype, 1, &depth)); }
 
 // Rows of x for the entries of one expert, as a matrix; *entry lists these.
 static Value rows_of_expert(EvalContext *c, const PackedWeights *p, const Value *x, const int64_t *index, int64_t expert,

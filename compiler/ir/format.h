@@ -38,20 +38,20 @@ extern const int n_formats;
 const Format *format_of(DType);        // NULL of a type without blocks
 const Format *format_of_ggml(int id);  // the same for scales
 bool dtype_is_block(DType);
-bool format_has_minimum(const Format *);                             // a part of the value that q does not multiply
-bool format_has_zero(const Format *);                                // a zero point a block
-bool format_takes_integers(const Format *);                          // a product by it may take rows of int8
-bool format_is_exact(const Format *);                                // ... takes rows of integers, and is exact
-bool format_is_made(const Format *);                                 // by --quant
-bool format_has_panel_d(const Format *);                             // one d for all blocks of a row of weights
-bool format_has_fits(const Format *);                                // blocks of a panel are marked where they fit (blocks.h)
+bool format_has_minimum(const Format *);     // a part of the value that q does not multiply
+bool format_has_zero(const Format *);        // a zero point a block
+bool format_takes_integers(const Format *);  // a product by it may take rows of int8
+bool format_is_exact(const Format *);        // ... takes rows of integers, and is exact
+bool format_is_made(const Format *);         // by --quant
+bool format_has_panel_d(const Format *);     // one d for all blocks of a row of weights
+bool format_has_fits(const Format *);        // blocks of a panel are marked where they fit (blocks.h)
 // bytes after a panel's blocks: sums, or d of its columns
 int64_t format_panel_end(const Format *, int64_t blocks);
-float coded_scale(const Format *, const CodedBlock *, int group);    // of products of integers
+float coded_scale(const Format *, const CodedBlock *, int group);  // of products of integers
 // ... and their addend for each row's integer; 0: none
 float coded_minimum(const Format *, const CodedBlock *, int group);
-int coded_zero(const Format *, const CodedBlock *, int group);       // taken from q first
-int64_t format_panel_bytes(const Format *);                          // of one block of 16 columns (runtime/kernels/blocks.h)
+int coded_zero(const Format *, const CodedBlock *, int group);  // taken from q first
+int64_t format_panel_bytes(const Format *);                     // of one block of 16 columns (runtime/kernels/blocks.h)
 void coded_values(const Format *, const CodedBlock *, float *values);
 // Codes of integers with a scale for each group: the values a format must hold
 typedef struct CodedKind {

@@ -110,7 +110,8 @@ bool graph_has_rows(const Graph *g) {
 }
 
 static bool leaves_memory(Graph *g) {
-    EACH_NODE(n, g) if (n->op == OP_state && attr_int(n, "memory", 0)) return !graph_has_rows(g);
+    EACH_NODE(n, g)
+        if (n->op == OP_state && attr_int(n, "memory", 0)) return !graph_has_rows(g);
     return false;
 }
 

@@ -17,8 +17,8 @@
 #include "ir.h"
 
 typedef struct LowerOptions {
-    const char *name;      // Program.name; NULL: the module's
-    bool over_ranks;       // --with=mpi
+    const char *name;  // Program.name; NULL: the module's
+    bool over_ranks;   // --with=mpi
     // tests: a band of GUARD_BYTES after each buffer, which AddressSanitizer watches (runtime/engine/guard.h)
     bool guarded;
     int64_t gather_above;  // bytes: ranks compute smaller products whole; 0: the default
@@ -112,8 +112,8 @@ typedef struct View {
 
 // ----------------------------------------------------------------------------------------------------------------- kernels
 typedef enum {
-    FAMILY_EMBED,     // rows of a table or of packed panels, converted to f32
-    FAMILY_MATMUL,    // rows times packed weights, with an epilogue
+    FAMILY_EMBED,   // rows of a table or of packed panels, converted to f32
+    FAMILY_MATMUL,  // rows times packed weights, with an epilogue
     // a product whose matrices an index selects row by row; its last operand is the order of the
     // entries
     FAMILY_EXPERTS,
@@ -170,17 +170,17 @@ typedef struct Kernel {
     const Dim *defines;  // the symbol whose value is its last result, or NULL
     const Dim *count;    // uncached attention: keys of a sequence; an order: the experts
     Share share;
-    const char *cache;                // appends: "key" or "value", which layout is written
-    bool copies;                      // a nest that only makes its operand row-major, whatever the node is
-    bool replicated_if_one_row;       // computed by every thread when there is one row
-    bool dynamic;                     // threads take its work as they come to it, so no part is a thread's own
-    bool per_sequence;                // of several texts in a step, one after the other (lower/sequences.c)
+    const char *cache;           // appends: "key" or "value", which layout is written
+    bool copies;                 // a nest that only makes its operand row-major, whatever the node is
+    bool replicated_if_one_row;  // computed by every thread when there is one row
+    bool dynamic;                // threads take its work as they come to it, so no part is a thread's own
+    bool per_sequence;           // of several texts in a step, one after the other (lower/sequences.c)
     // number of following kernels fused into this one, tile by tile (lower/tile_fusion.c)
     int n_fused;
-    Tiles tiles;                      // of its result
-    const struct Kernel *fused_into;  // producer of the tiles; NULL: not fused
-    int first_tile, n_tiles;          // tiles of the producer that it consumes
-    RankShare ranks;                  // without --with=mpi nothing
+    Tiles tiles;                           // of its result
+    const struct Kernel *fused_into;       // producer of the tiles; NULL: not fused
+    int first_tile, n_tiles;               // tiles of the producer that it consumes
+    RankShare ranks;                       // without --with=mpi nothing
     bool barrier_decode, barrier_prefill;  // threads wait before it: steps of one row, of more
     int signature;                         // equal where kernels compute the same of different memory
     int function;                          // index into Program.functions; equal signatures share one
@@ -189,8 +189,8 @@ typedef struct Kernel {
 
 // Of the emitted text, made by name_functions (codegen/functions.c)
 typedef struct KernelFunction {
-    const char *name;           // matmul_bf16_192x320
-    const Kernel *first;        // the first of its kernels
+    const char *name;     // matmul_bf16_192x320
+    const Kernel *first;  // the first of its kernels
     // preceding text, helpers that no earlier function has; its lines between the braces
     const char *before, *body;
     int uses;

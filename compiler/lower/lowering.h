@@ -8,7 +8,7 @@ typedef struct Lowering {
     Arena *arena;
     Graph *graph;
     const LowerOptions *options;
-    int *last_use;       // by node number (Node.mark): the number of the last node that reads its memory, through views too
+    int *last_use;  // by node number (Node.mark): the number of the last node that reads its memory, through views too
     // in a body: offsets of its outputs, BASE_NONE for free ones; NULL outside of bodies
     const View *places;
 } Lowering;
@@ -35,7 +35,7 @@ View memory_operand(Lowering *, Node *);    // the same where a kernel reads no 
 View adjacent_operand(Lowering *, Node *);  // elements that follow each other in memory: a copy where they do not
 // destination of a kernel: a buffer, or an output's memory
 View view_result(Lowering *, const Node *, const Type *, bool per_thread);
-View view_copy(Lowering *, const Node *, View from);                        // of a row-major copy
+View view_copy(Lowering *, const Node *, View from);  // of a row-major copy
 void copy_view(Lowering *, const Node *, View from, View to);
 void copy_to_output(Lowering *, Node *, View from);
 Kernel *kernel_new(Lowering *, KernelFamily, const Node *, int n_in);

@@ -141,7 +141,8 @@ Lowering body_begin(Lowering *l, Graph *body, const View *inputs, const View *pl
         l->last_use[body->inputs[i]->mark] = INT_MAX;
         set_view(l, body->inputs[i], inputs[i]);
     }
-    EACH_NODE(n, body) if (n->op != OP_input) selector_of(n->op)(l, n);
+    EACH_NODE(n, body)
+        if (n->op != OP_input) selector_of(n->op)(l, n);
     return around;
 }
 

@@ -22,10 +22,10 @@ void make_row_wise(Lowering *, Kernel *, const Type *result);
 
 // kernel.c: operands and their memory
 void read_operands(Lowering *, Kernel *, Node *);
-View matrix_operand(Lowering *, Node *);               // rows of adjacent elements: a copy where it is not that
+View matrix_operand(Lowering *, Node *);  // rows of adjacent elements: a copy where it is not that
 // a view broadcast to the shape of a node of its element type
 View matrix_like(Lowering *, Node *, const Node *of);
-bool shares_memory(const Node *view);                  // with its operand
+bool shares_memory(const Node *view);  // with its operand
 bool dies_here(const Lowering *, const Node *value, const Node *at);
 bool may_overwrite(const Lowering *, const Node *operand, const Kernel *, const Type *result);
 #endif

@@ -86,7 +86,7 @@ static bool reads_memory_well(const Node *n) {
 static bool check_reads(Graph *g) {
     EACH_NODE(n, g) n->mark = (int)origin_of(n);
     EACH_NODE(reader, g)
-    if (reader->mark == OF_ROWS && !reads_memory_well(reader)) return false;
+        if (reader->mark == OF_ROWS && !reads_memory_well(reader)) return false;
     for (int i = 0; i < g->n_outputs; i++)
         if (is_memory(g->outputs[i])) return diag_error(g->outputs[i]->loc, "an output is the same in every step"), false;
     return true;
@@ -246,7 +246,8 @@ static void attend_to_state(Hoist *h, Node *n) {
 }
 
 static const Dim *slots_of(Graph *g) {
-    EACH_NODE(n, g) if (n->op == OP_state && n->type.rank == 4) return n->type.dim[0];
+    EACH_NODE(n, g)
+        if (n->op == OP_state && n->type.rank == 4) return n->type.dim[0];
     return dim_const(g, 1);
 }
 
@@ -272,7 +273,8 @@ static void move(Hoist *h) {
     for (int i = 0; i < h->from->n_inputs; i++)
         if (is_memory_input(h->from->inputs[i])) h->from->inputs[i]->scratch = moved_input(h, h->from->inputs[i]);
     h->to->n_outputs = 0;
-    EACH_NODE(n, h->from) if (attends_to_memory(n)) attend_to_state(h, n);
+    EACH_NODE(n, h->from)
+        if (attends_to_memory(n)) attend_to_state(h, n);
 }
 
 bool pass_hoist(Graph *g, PassContext *c) {

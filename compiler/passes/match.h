@@ -63,7 +63,7 @@ bool match_last_mean(Node *, double coefficient, Node **of);  // coefficient * n
 bool match_square(Node *, Node **of);                         // x^2 in any spelling
 // the value before rounding to integers of one scale, and back; or NULL
 Node *match_quantized(Node *);
-bool match_same(const Node *, const Node *);                  // the same value: one node, or equal formulas over the same nodes
+bool match_same(const Node *, const Node *);  // the same value: one node, or equal formulas over the same nodes
 bool same_attrs(const Node *, const Node *);
 bool match_is_vector(const Node *, int64_t n);  // [n] or [1, ..., n]: the same for every row
 

@@ -58,8 +58,8 @@ bool pass_run(const PassInfo *pass, Graph *g, PassContext *c) {
     bool changed = pass->run(g, c);
     if (pass->where == OUTER) return changed;
     EACH_NODE(n, g)
-    for (const Attr *a = n->attrs; a; a = a->next)
-        if (a->kind == ATTR_GRAPH) changed |= pass_run(pass, a->graph, c);
+        for (const Attr *a = n->attrs; a; a = a->next)
+            if (a->kind == ATTR_GRAPH) changed |= pass_run(pass, a->graph, c);
     return changed;
 }
 

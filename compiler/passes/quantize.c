@@ -130,7 +130,8 @@ static const char *usual_cache_format(const Graph *g) {
 
 static bool set_cache_formats(Graph *g, const char *format) {
     bool changed = false;
-    EACH_NODE(n, g) if (n->op == OP_state) changed |= set_cache_format(n, format);
+    EACH_NODE(n, g)
+        if (n->op == OP_state) changed |= set_cache_format(n, format);
     return changed;
 }
 

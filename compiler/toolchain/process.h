@@ -21,7 +21,7 @@ void command_addf(CommandLine *, const char *format, ...) __attribute__((format(
 
 typedef struct Job {
     CommandLine line;
-    const char *what;     // for progress and errors: "compiling for x86-64-v3"
+    const char *what;  // for progress and errors: "compiling for x86-64-v3"
     // file for its standard error, in a folder that is removed, as is everything it leaves in
     // TMPDIR
     const char *log;

@@ -38,8 +38,9 @@ static const char *hint_for(const json_error_t *error, const char *text, uint32_
                                                                        : "";
 }
 
-// Python writes an infinite limit as Infinity (time_step_limit of Mamba-2): here it is a number beyond all that f32 has. Its NaN
-// becomes a string of one byte, and then "NaN": whoever wants a number there refuses it, and no field that is not read matters.
+// Python writes an infinite limit as Infinity (time_step_limit of Mamba-2): here it is a number beyond all that f32 has. Its
+// NaN becomes a string of one byte, and then "NaN": whoever wants a number there refuses it, and no field that is not read
+// matters.
 static const char not_a_number[] = "\177";
 
 static char *with_finite_limits(const char *text, size_t size) {

@@ -316,8 +316,9 @@ static void command_help(chat *t, const char *argument) {
     for (size_t i = 0; i < sizeof chat_commands / sizeof *chat_commands; i++)
         if (chat_commands[i].help) burin_print("%-8s %s\n", chat_commands[i].name, chat_commands[i].help);
     if (t->editor) burin_print("arrow keys move in a line and bring back earlier ones, Ctrl-R looks for one\n");
-    burin_print("a message of several lines is pasted, or between \"\"\" and \"\"\", or its lines end with \\\n"
-                "Ctrl-C stops an answer, Ctrl-D leaves\n");
+    burin_print(
+        "a message of several lines is pasted, or between \"\"\" and \"\"\", or its lines end with \\\n"
+        "Ctrl-C stops an answer, Ctrl-D leaves\n");
     burin_flush();
 }
 
@@ -339,8 +340,8 @@ static void print_error(const char *text) {
     burin_show();
 }
 
-// A string is a question, an object a message, a list or an object with messages a conversation that replaces the one before. The
-// result is a list, or that object; the caller frees it.
+// A string is a question, an object a message, a list or an object with messages a conversation that replaces the one before.
+// The result is a list, or that object; the caller frees it.
 static char *messages_of_line(const chat *t, size_t *bytes) {
     static const char *const around[][2] = {{"[{\"role\": \"user\", \"content\": ", "}]"}, {"[", "]"}, {"", ""}};
     const char *line = t->line + strspn(t->line, " \t");

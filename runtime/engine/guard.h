@@ -1,5 +1,5 @@
-// Bands of 64 bytes after each buffer of a program that was emitted guarded (LowerOptions.guarded): AddressSanitizer reports whoever
-// reads or writes one. For tests; nothing else includes this.
+// Bands of 64 bytes after each buffer of a program that was emitted guarded (LowerOptions.guarded): AddressSanitizer reports
+// whoever reads or writes one. For tests; nothing else includes this.
 #ifndef BURIN_GUARD_H
 #define BURIN_GUARD_H
 #include <sanitizer/asan_interface.h>

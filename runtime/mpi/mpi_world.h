@@ -16,8 +16,8 @@ typedef struct burin_world {
     int here, place;                    // ranks on this machine; index of this one
     int beside;                         // ranks that run on the same CPUs, this one among them
     bool several;
-    bool shares_memory;        // all ranks are on one machine, which has memory for their boards
-    bool items;                // --over: ranks share items, and no steps
+    bool shares_memory;  // all ranks are on one machine, which has memory for their boards
+    bool items;          // --over: ranks share items, and no steps
     // -v: rank whose pages each rank reports when it ends; NULL: no report
     const burin_model *shows;
 } burin_world;

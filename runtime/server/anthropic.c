@@ -1,5 +1,5 @@
-// Anthropic's /v1/messages and its count_tokens. A request becomes one of OpenAI's chat, so that prompts, forms and tools are read
-// by the same functions; replies and events have Anthropic's blocks.
+// Anthropic's /v1/messages and its count_tokens. A request becomes one of OpenAI's chat, so that prompts, forms and tools are
+// read by the same functions; replies and events have Anthropic's blocks.
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,8 @@ static void add_result(burin_request *q, burin_value messages, burin_value block
     burin_value message = burin_dict_new(&q->r);
     const burin_value *content = burin_body_field(q, block, "content");
     burin_body_set(q, message, "role", burin_body_text("tool"));
-    burin_body_set(q, message, "tool_call_id", burin_body_member(q, block, "tool_use_id", BURIN_STRING, "messages: tool_result"));
+    burin_body_set(q, message, "tool_call_id",
+                   burin_body_member(q, block, "tool_use_id", BURIN_STRING, "messages: tool_result"));
     burin_body_set(q, message, "content", content ? *content : burin_body_text(""));
     burin_list_add(&q->r, messages, message);
 }
@@ -44,7 +45,8 @@ static void add_message(burin_request *q, burin_value messages, burin_value give
         else if (burin_body_has_type(q, block, "tool_result"))
             add_result(q, messages, block);
         else if (burin_body_has_type(q, block, "thinking"))
-            burin_body_set(q, message, "reasoning_content", burin_body_member(q, block, "thinking", BURIN_STRING, "messages: thinking"));
+            burin_body_set(q, message, "reasoning_content",
+                           burin_body_member(q, block, "thinking", BURIN_STRING, "messages: thinking"));
         else if (!burin_body_has_type(q, block, "redacted_thinking"))
             burin_list_add(&q->r, texts, block);
     }
@@ -136,16 +138,17 @@ void burin_handle_count_tokens(burin_request *q) {
 
 // ---- replies ----
 static void print_message_usage(const burin_answer *a, bool whole) {
-    burin_print("\"usage\": {\"input_tokens\": %d, \"cache_creation_input_tokens\": 0, \"cache_read_input_tokens\": %d, "
-                "\"output_tokens\": %lld}",
-                a->n_prompt - a->cached, a->cached, whole ? (long long)a->g.generated : 0);
+    burin_print(
+        "\"usage\": {\"input_tokens\": %d, \"cache_creation_input_tokens\": 0, \"cache_read_input_tokens\": %d, "
+        "\"output_tokens\": %lld}",
+        a->n_prompt - a->cached, a->cached, whole ? (long long)a->g.generated : 0);
 }
 
 static void print_stop(const burin_answer *a, bool called) {
     burin_print("\"stop_reason\": \"%-s\", \"stop_sequence\": ", called                         ? "tool_use"
-                                                               : !strcmp(a->finish, "length") ? "max_tokens"
-                                                               : a->g.stop_text               ? "stop_sequence"
-                                                                                              : "end_turn");
+                                                                 : !strcmp(a->finish, "length") ? "max_tokens"
+                                                                 : a->g.stop_text               ? "stop_sequence"
+                                                                                                : "end_turn");
     if (a->g.stop_text && !called)
         burin_print_json_string(a->g.stop_text, strlen(a->g.stop_text));
     else

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chat/tool_calls.h"
 #include "engine/hash.h"
 #include "program/output.h"
-#include "chat/tool_calls.h"
 #include "server/server.h"
 
 // ---- parts of replies ----
@@ -23,9 +23,10 @@ static void print_head(const burin_request *q, const char *object) {
 static void print_usage(const burin_request *q) {
     long long written = 0;
     for (int i = 0; i < q->n_answers; i++) written += q->answers[i].g.generated;
-    burin_print(", \"usage\": {\"prompt_tokens\": %d, \"completion_tokens\": %lld, \"total_tokens\": %lld, "
-                "\"prompt_tokens_details\": {\"cached_tokens\": %d}}",
-                q->n_prompt, written, q->n_prompt + written, q->answers[0].cached);
+    burin_print(
+        ", \"usage\": {\"prompt_tokens\": %d, \"completion_tokens\": %lld, \"total_tokens\": %lld, "
+        "\"prompt_tokens_details\": {\"cached_tokens\": %d}}",
+        q->n_prompt, written, q->n_prompt + written, q->answers[0].cached);
 }
 
 // The same request has the same name: over the prompt, and the seed where it matters.

@@ -32,8 +32,7 @@ static const char *method_of(const burin_request *q) {
 
 static int64_t tokens_of(const burin_request *q, bool cached) {
     int64_t n = 0;
-    for (int i = 0; q->answers && i < q->n_answers; i++)
-        n += cached ? q->answers[i].cached : q->answers[i].g.generated;
+    for (int i = 0; q->answers && i < q->n_answers; i++) n += cached ? q->answers[i].cached : q->answers[i].g.generated;
     return n;
 }
 
@@ -59,9 +58,9 @@ static void log_request(const burin_request *q) {
     if (format && !strcmp(format, "json")) {
         log_as_json(q, total, first);
     } else if (q->answers) {
-        burin_note("%-s %s %d: read %d tokens (%lld cached), wrote %lld; first after %.1f ms, all after %.1f ms%-s%s", q->method,
-                   q->path, q->status, q->n_prompt, (long long)tokens_of(q, true), (long long)tokens_of(q, false), first, total,
-                   *q->error ? ": " : "", q->error);
+        burin_note("%-s %s %d: read %d tokens (%lld cached), wrote %lld; first after %.1f ms, all after %.1f ms%-s%s",
+                   q->method, q->path, q->status, q->n_prompt, (long long)tokens_of(q, true), (long long)tokens_of(q, false),
+                   first, total, *q->error ? ": " : "", q->error);
     } else {
         burin_note("%-s %s %d: %.1f ms%-s%s", q->method, q->path, q->status, total, *q->error ? ": " : "", q->error);
     }
@@ -173,10 +172,19 @@ static const char *phrase_of(int status) {
     static const struct {
         int status;
         const char *phrase;
-    } rows[] = {{200, "OK"}, {204, "No Content"}, {400, "Bad Request"}, {401, "Unauthorized"}, {404, "Not Found"},
-                {405, "Method Not Allowed"}, {413, "Content Too Large"}, {415, "Unsupported Media Type"},
-                {422, "Unprocessable Content"}, {429, "Too Many Requests"}, {500, "Internal Server Error"},
-                {501, "Not Implemented"}, {503, "Service Unavailable"}};
+    } rows[] = {{200, "OK"},
+                {204, "No Content"},
+                {400, "Bad Request"},
+                {401, "Unauthorized"},
+                {404, "Not Found"},
+                {405, "Method Not Allowed"},
+                {413, "Content Too Large"},
+                {415, "Unsupported Media Type"},
+                {422, "Unprocessable Content"},
+                {429, "Too Many Requests"},
+                {500, "Internal Server Error"},
+                {501, "Not Implemented"},
+                {503, "Service Unavailable"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].status == status) return rows[i].phrase;
     return "Error";

@@ -1,10 +1,11 @@
 // The prompt of a request: its messages rendered by the model's template, or its text, as tokens. Messages are made alike
 // first: texts in parts are joined.
+#include "text/prompt.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/prompt.h"
 #include "chat/tool_calls.h"
 #include "server/server.h"
 #include "tokenizer/prompt_ids.h"

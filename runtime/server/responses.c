@@ -38,7 +38,8 @@ static void add_call_item(burin_request *q, burin_value messages, burin_value it
 static void add_result_item(burin_request *q, burin_value messages, burin_value item) {
     const burin_value *output = burin_body_field(q, item, "output");
     burin_value message = message_with_role(q, messages, "tool");
-    burin_body_set(q, message, "tool_call_id", burin_body_member(q, item, "call_id", BURIN_STRING, "input: function_call_output"));
+    burin_body_set(q, message, "tool_call_id",
+                   burin_body_member(q, item, "call_id", BURIN_STRING, "input: function_call_output"));
     burin_body_set(q, message, "content", output ? *output : burin_body_text(""));
 }
 
@@ -168,18 +169,23 @@ static void print_response(const burin_request *q) {
     const burin_answer *a = q->answers;
     bool cut = a->finish && !strcmp(a->finish, "length");
     burin_print("{\"id\": \"%-s\", \"object\": \"response\", \"created_at\": %lld, \"status\": \"%-s\"", q->id,
-                (long long)q->created, !a->finish ? "in_progress" : cut ? "incomplete" : "completed");
+                (long long)q->created,
+                !a->finish ? "in_progress"
+                : cut      ? "incomplete"
+                           : "completed");
     burin_print_model(q);
-    burin_print(", \"error\": null, \"incomplete_details\": %-s, \"instructions\": null, \"metadata\": {}, "
-                "\"parallel_tool_calls\": true, \"previous_response_id\": null, \"temperature\": %.9g, \"tool_choice\": \"auto\", "
-                "\"tools\": [], \"top_p\": %.9g, \"output\": [",
-                cut ? "{\"reason\": \"max_output_tokens\"}" : "null", q->command.sampling.temperature, q->command.sampling.top_p);
+    burin_print(
+        ", \"error\": null, \"incomplete_details\": %-s, \"instructions\": null, \"metadata\": {}, "
+        "\"parallel_tool_calls\": true, \"previous_response_id\": null, \"temperature\": %.9g, \"tool_choice\": \"auto\", "
+        "\"tools\": [], \"top_p\": %.9g, \"output\": [",
+        cut ? "{\"reason\": \"max_output_tokens\"}" : "null", q->command.sampling.temperature, q->command.sampling.top_p);
     if (a->finish) print_output(a);
     burin_print("], \"usage\": ");
     if (a->finish)
-        burin_print("{\"input_tokens\": %d, \"input_tokens_details\": {\"cached_tokens\": %d}, \"output_tokens\": %lld, "
-                    "\"output_tokens_details\": {\"reasoning_tokens\": 0}, \"total_tokens\": %lld}}",
-                    a->n_prompt, a->cached, (long long)a->g.generated, (long long)(a->n_prompt + a->g.generated));
+        burin_print(
+            "{\"input_tokens\": %d, \"input_tokens_details\": {\"cached_tokens\": %d}, \"output_tokens\": %lld, "
+            "\"output_tokens_details\": {\"reasoning_tokens\": 0}, \"total_tokens\": %lld}}",
+            a->n_prompt, a->cached, (long long)a->g.generated, (long long)(a->n_prompt + a->g.generated));
     else
         burin_print("null}");
 }
@@ -200,7 +206,8 @@ static void event_of_response(burin_answer *a, const char *name) {
 }
 
 static void print_where(const burin_answer *a, const char *prefix) {
-    burin_print(", \"item_id\": \"%-s_%-s_%d\", \"output_index\": %d", prefix, own_id(a), a->streamed.blocks, a->streamed.blocks);
+    burin_print(", \"item_id\": \"%-s_%-s_%d\", \"output_index\": %d", prefix, own_id(a), a->streamed.blocks,
+                a->streamed.blocks);
 }
 
 static const char *prefix_of(char kind) { return kind == 'r' ? "rs" : kind == 'm' ? "msg" : "fc"; }

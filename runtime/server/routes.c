@@ -19,9 +19,10 @@ static void handle_models(burin_request *q) {
     burin_capture body = {0}, *before = burin_capture_into(&body);
     burin_print("{\"object\": \"list\", \"data\": [{\"id\": ");
     burin_print_json_string(q->server->name, strlen(q->server->name));
-    burin_print(", \"object\": \"model\", \"created\": 0, \"owned_by\": \"burin\", \"meta\": {\"identity\": \"%-s\", "
-                "\"n_vocab\": %d, \"n_ctx\": %d, \"size\": %zu}}]}",
-                m->identity, m->vocab_size, q->server->base->context, m->weight_bytes);
+    burin_print(
+        ", \"object\": \"model\", \"created\": 0, \"owned_by\": \"burin\", \"meta\": {\"identity\": \"%-s\", "
+        "\"n_vocab\": %d, \"n_ctx\": %d, \"size\": %zu}}]}",
+        m->identity, m->vocab_size, q->server->base->context, m->weight_bytes);
     burin_capture_into(before);
     burin_reply(q, 200, &body, NULL);
 }

@@ -20,8 +20,8 @@ static int32_t reusable_tokens(const burin_server *s, int32_t slot, const burin_
 
 enum { WORTH_KEEPING = 16, WORTH_SPARING = 64 };  // tokens: of a prompt, to be found; of a slot, not to be lost
 
-// The free slot that was not used for longest, among those that hold most of the prompt if there are any, and unless that slot would
-// lose much else: its state is copied then. -1: all are at work.
+// The free slot that was not used for longest, among those that hold most of the prompt if there are any, and unless that slot
+// would lose much else: its state is copied then. -1: all are at work.
 static int32_t choose_slot(const burin_server *s, const burin_request *q, int32_t *cached) {
     int32_t best = -1, oldest = -1, most = 0;
     for (int32_t i = 0; i < s->limits.slots; i++) {
@@ -106,8 +106,7 @@ typedef struct step_plan {
 
 static void add_row(burin_server *s, step_plan *p, burin_answer *a, int32_t token, bool wants_logits) {
     burin_slot *slot = &s->slots[a->run.slot];
-    s->rows[p->rows++] =
-        (burin_row){.token = token, .slot = a->run.slot, .position = slot->n, .wants_logits = wants_logits};
+    s->rows[p->rows++] = (burin_row){.token = token, .slot = a->run.slot, .position = slot->n, .wants_logits = wants_logits};
     slot->tokens[slot->n++] = token;
     if (wants_logits) s->wanted[p->wanted++] = a;
 }
@@ -153,12 +152,14 @@ static void note_time(burin_server *s, const step_plan *p, int decoding, double 
     int reading = p->rows - decoding;
     s->counters.steps++, s->counters.rows += (uint64_t)p->rows;
     s->counters.prompt_tokens += (uint64_t)reading;
-    double *mean = reading ? &s->row_seconds : &s->decode_seconds,
-           now = !reading       ? seconds
-                 : p->decodes   ? (seconds - s->decode_seconds) / reading
-                                : seconds / reading;
+    double *mean = reading ? &s->row_seconds : &s->decode_seconds, now = !reading     ? seconds
+                                                                         : p->decodes ? (seconds - s->decode_seconds) / reading
+                                                                                      : seconds / reading;
     if (now > 0) *mean = *mean > 0 ? *mean + weight * (now - *mean) : now;
-    if (reading) s->counters.prompt_seconds += seconds; else s->counters.completion_seconds += seconds;
+    if (reading)
+        s->counters.prompt_seconds += seconds;
+    else
+        s->counters.completion_seconds += seconds;
 }
 
 static void answer_ended(burin_answer *a, const char *finish) {

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "program/output.h"
-#include "text/prompt.h"
 #include "server/server.h"
+#include "text/prompt.h"
 
 // ---- defaults of the command line and the environment ----
 static int64_t or_usual(int64_t given, int64_t usual) { return given > 0 ? given : usual; }
@@ -95,11 +95,14 @@ static int listen_at_host(const char *host, int64_t port) {
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
     const char *numbers = !strcmp(host, "localhost") ? "127.0.0.1" : !strcmp(host, "*") ? "0.0.0.0" : host;
     bool is_four = inet_pton(AF_INET, numbers, &four.sin_addr) == 1, is_six = inet_pton(AF_INET6, numbers, &six.sin6_addr) == 1;
-    int one = 1, file = is_four || is_six ? socket(is_six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+    int one = 1,
+        file = is_four || is_six ? socket(is_six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     if (!is_four && !is_six)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "--serve: the host %s is no address\nhint: 127.0.0.1, 0.0.0.0, ::1 or a path with a /", host);
+        burin_stop(BURIN_BAD_COMMAND_LINE,
+                   "--serve: the host %s is no address\nhint: 127.0.0.1, 0.0.0.0, ::1 or a path with a /", host);
     setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (file < 0 || bind(file, is_six ? (struct sockaddr *)&six : (struct sockaddr *)&four, is_six ? sizeof six : sizeof four) ||
+    if (file < 0 ||
+        bind(file, is_six ? (struct sockaddr *)&six : (struct sockaddr *)&four, is_six ? sizeof six : sizeof four) ||
         listen(file, 1024))
         cannot_listen(host);
     socklen_t n = is_six ? sizeof six : sizeof four;

@@ -12,9 +12,9 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include "text/generation.h"
 #include "chat/tool_calls.h"
 #include "template/template_value.h"
+#include "text/generation.h"
 
 typedef struct burin_server burin_server;
 typedef struct burin_request burin_request;
@@ -41,23 +41,23 @@ typedef struct burin_answer {
     burin_answer_state state;
     burin_run run;  // the slot, its limits, this answer's settings
     burin_generation g;
-    int32_t n_prompt;  // tokens of the prompt
-    int32_t cached;    // tokens that the slot already held
-    const char *finish;  // "stop", "length", ...; NULL before the end
-    size_t sent;         // bytes of the text that were streamed
-    bool begun;          // its first event was
+    int32_t n_prompt;         // tokens of the prompt
+    int32_t cached;           // tokens that the slot already held
+    const char *finish;       // "stop", "length", ...; NULL before the end
+    size_t sent;              // bytes of the text that were streamed
+    bool begun;               // its first event was
     burin_streamed streamed;  // what clients have of it
-    burin_capture logprobs;  // of the tokens so far, as JSON
+    burin_capture logprobs;   // of the tokens so far, as JSON
     size_t logprobs_sent;
     struct burin_answer *next;  // in the queue, or among those at work
 } burin_answer;
 
 // How an API puts answers into replies.
 typedef struct burin_api {
-    void (*text)(burin_answer *);         // streamed: there may be new text
-    void (*ended)(burin_answer *);        // streamed: this answer has ended
-    void (*finished)(burin_request *);    // all answers have ended: the reply, or the end of the stream
-    bool anthropic;                       // shape of errors
+    void (*text)(burin_answer *);       // streamed: there may be new text
+    void (*ended)(burin_answer *);      // streamed: this answer has ended
+    void (*finished)(burin_request *);  // all answers have ended: the reply, or the end of the stream
+    bool anthropic;                     // shape of errors
 } burin_api;
 
 struct burin_request {
@@ -90,15 +90,15 @@ struct burin_request {
     burin_tool_format tools;
     // answers may call; the prompt lists tools; an answer ends after its first call
     bool has_tools, shows_tools, one_call;
-    char *grammar;                          // that answers obey; NULL: none
-    bool thinking;                          // the prompt ends within reasoning
-    int64_t logprobs;                       // likeliest tokens beside each; -1: none
+    char *grammar;     // that answers obey; NULL: none
+    bool thinking;     // the prompt ends within reasoning
+    int64_t logprobs;  // likeliest tokens beside each; -1: none
     char id[48];
     struct burin_texts_job *job;  // of an encoder; NULL: none
     int32_t most_results;         // of a ranking
     bool base64;                  // floats as base64
     int64_t dimensions;           // of embeddings; 0: all
-    int64_t created;  // seconds since 1970
+    int64_t created;              // seconds since 1970
     burin_answer *answers;
     int n_answers, n_ended;
     burin_request *next, *before;  // of all that are open
@@ -114,7 +114,7 @@ typedef struct burin_texts_job {
 } burin_texts_job;
 
 typedef struct burin_slot {
-    int32_t *tokens, n;  // its memory
+    int32_t *tokens, n;    // its memory
     burin_answer *answer;  // that is at work in it; NULL: free
     uint64_t used;         // the server's count of answers when it was used last
 } burin_slot;
@@ -136,8 +136,8 @@ struct burin_server {
     const burin_command *command;
     burin_run *base;  // whose session all answers share
     const void *tokenizer;
-    const char *name;  // of the model, for clients
-    const burin_route *routes;  // ends with a path that is NULL
+    const char *name;                // of the model, for clients
+    const burin_route *routes;       // ends with a path that is NULL
     struct burin_text_batch *batch;  // of an encoder; NULL: a decoder
     const struct burin_card *card;   // of an encoder's head; NULL: it embeds
     burin_request *computing;        // whose texts are in this step
@@ -179,7 +179,7 @@ void burin_stream_begin(burin_request *);
 void burin_stream_send(burin_request *, burin_capture *event);  // bytes of an event stream; empties the capture
 void burin_stream_end(burin_request *);
 void burin_request_abort(burin_request *, int status, const char *message);  // ends its answers with an error
-void burin_request_close(burin_request *);  // ends its answers, logs it, frees it
+void burin_request_close(burin_request *);                                   // ends its answers, logs it, frees it
 
 // ---- body.c: fields of a body, by name; other types fail with status 400 ----
 _Noreturn void burin_request_fail(burin_request *, int status, const char *parameter, const char *format, ...)
@@ -199,10 +199,10 @@ bool burin_body_has_type(burin_request *, burin_value dict, const char *type);
 char *burin_copy_text(burin_value);  // terminated; the caller frees it
 
 // ---- settings.c, prompt.c ----
-void burin_settings_read(burin_request *, int64_t max_tokens);  // sampling, stops, n: into the request's command
+void burin_settings_read(burin_request *, int64_t max_tokens);             // sampling, stops, n: into the request's command
 burin_value burin_prompt_json(burin_request *, const burin_value *tools);  // messages as burin_render takes them
-void burin_prompt_chat(burin_request *);                        // from messages and tools
-void burin_prompt_plain(burin_request *, burin_value);           // from a text, or ids
+void burin_prompt_chat(burin_request *);                                   // from messages and tools
+void burin_prompt_plain(burin_request *, burin_value);                     // from a text, or ids
 void burin_prompt_encode(burin_request *, const burin_encoding *);
 
 // ---- forms.c: what answers must be; its grammar's mistakes fail ----
@@ -216,7 +216,7 @@ void burin_answers_open(burin_request *);  // puts them into the queue; fails wh
 void burin_answer_open(burin_answer *, int32_t slot, int32_t cached);
 void burin_answer_close(burin_answer *);  // frees its memory
 
-void burin_answer_follow_form(burin_answer *);  // after each token
+void burin_answer_follow_form(burin_answer *);     // after each token
 bool burin_answer_has_call(const burin_answer *);  // a whole one
 
 // ---- schedule.c ----
@@ -235,8 +235,8 @@ bool burin_stream_parts(burin_answer *, const burin_stream_printer *);  // true:
 // ---- completions.c ----
 void burin_handle_chat(burin_request *);
 void burin_handle_completion(burin_request *);
-void burin_print_model(const burin_request *);                   // , "model": NAME
-void burin_name_request(burin_request *, const char *prefix);    // its id
+void burin_print_model(const burin_request *);                 // , "model": NAME
+void burin_name_request(burin_request *, const char *prefix);  // its id
 
 // ---- anthropic.c, responses.c, texts.c, state.c ----
 void burin_handle_messages(burin_request *);

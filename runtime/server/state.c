@@ -43,12 +43,13 @@ void burin_handle_props(burin_request *q) {
     burin_capture body = {0}, *before = burin_capture_into(&body);
     burin_print("{\"model_alias\": ");
     burin_print_json_string(s->name, strlen(s->name));
-    burin_print(", \"identity\": \"%-s\", \"cpu\": \"%-s\", \"threads\": %d, \"total_slots\": %d, "
-                "\"default_generation_settings\": {\"n_ctx\": %d, \"temperature\": %.9g, \"top_k\": %lld, \"top_p\": %.9g, "
-                "\"min_p\": %.9g}, \"n_vocab\": %d, \"chat_template\": %-s, \"modalities\": {\"vision\": false, \"audio\": false}}",
-                m->identity, s->base->session->variant->cpu, s->base->session->step.threads, s->limits.slots, s->base->context,
-                burin_run_temperature(s->base), (long long)s->command->sampling.top_k, s->command->sampling.top_p,
-                s->command->sampling.min_p, m->vocab_size, m->template_bytes ? "true" : "false");
+    burin_print(
+        ", \"identity\": \"%-s\", \"cpu\": \"%-s\", \"threads\": %d, \"total_slots\": %d, "
+        "\"default_generation_settings\": {\"n_ctx\": %d, \"temperature\": %.9g, \"top_k\": %lld, \"top_p\": %.9g, "
+        "\"min_p\": %.9g}, \"n_vocab\": %d, \"chat_template\": %-s, \"modalities\": {\"vision\": false, \"audio\": false}}",
+        m->identity, s->base->session->variant->cpu, s->base->session->step.threads, s->limits.slots, s->base->context,
+        burin_run_temperature(s->base), (long long)s->command->sampling.top_k, s->command->sampling.top_p,
+        s->command->sampling.min_p, m->vocab_size, m->template_bytes ? "true" : "false");
     burin_capture_into(before);
     burin_reply(q, 200, &body, NULL);
 }
@@ -61,10 +62,11 @@ void burin_handle_slots(burin_request *q) {
     burin_print("[");
     for (int32_t i = 0; i < s->limits.slots; i++) {
         const burin_answer *a = s->slots[i].answer;
-        burin_print("%s{\"id\": %d, \"n_ctx\": %d, \"n_tokens\": %d, \"is_processing\": %-s, \"n_prompt\": %d, "
-                    "\"n_decoded\": %lld}",
-                    i ? ", " : "", i, s->base->context, s->slots[i].n, a ? "true" : "false", a ? a->n_prompt : 0,
-                    a ? (long long)a->g.generated : 0);
+        burin_print(
+            "%s{\"id\": %d, \"n_ctx\": %d, \"n_tokens\": %d, \"is_processing\": %-s, \"n_prompt\": %d, "
+            "\"n_decoded\": %lld}",
+            i ? ", " : "", i, s->base->context, s->slots[i].n, a ? "true" : "false", a ? a->n_prompt : 0,
+            a ? (long long)a->g.generated : 0);
     }
     burin_print("]");
     burin_capture_into(before);

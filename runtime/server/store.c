@@ -234,7 +234,8 @@ static void slot_path(burin_request *q, char path[PATH_ROOM]) {
         char c = name.text[i];
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("._-", c);
         if (!c || !plain || (c == '.' && !i))
-            burin_request_fail(q, 400, "filename", "\"filename\" may have letters, digits, . _ and -, and begins with no point");
+            burin_request_fail(q, 400, "filename",
+                               "\"filename\" may have letters, digits, . _ and -, and begins with no point");
     }
     if (!name.length || name.length > 128) burin_request_fail(q, 400, "filename", "\"filename\" must have 1 to 128 bytes");
     snprintf(path, PATH_ROOM, "%.800s/%.*s", folder, (int)name.length, name.text);

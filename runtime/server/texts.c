@@ -22,10 +22,10 @@ void burin_handle_tokenize(burin_request *q) {
     const burin_value content = burin_body_member(q, q->body, "content", BURIN_STRING, "content");
     bool special = burin_body_bool(q, "add_special", false), pieces = burin_body_bool(q, "with_pieces", false);
     burin_prompt_encode(q, &(burin_encoding){.text = content.text,
-                                           .bytes = content.length,
-                                           .special = special,
-                                           .plain = !burin_body_bool(q, "parse_special", true),
-                                           .whole = true});
+                                             .bytes = content.length,
+                                             .special = special,
+                                             .plain = !burin_body_bool(q, "parse_special", true),
+                                             .whole = true});
     burin_capture body = {0}, *before = burin_capture_into(&body);
     burin_print("{\"tokens\": [");
     for (int32_t i = 0; i < q->n_prompt; i++) {

@@ -19,12 +19,12 @@ typedef struct burin_draft {
     struct burin_guesser *guesser;  // NULL: looks up
     // the newest token and n drafts after it, of which `right` were accepted so far
     int32_t *row, n, used;
-    bool asked, by_model;           // this step had a drafter that costs time; it was the model
-    int32_t followed;               // tokens of this text that the model has read
-    int32_t read;                   // tokens that were chosen and read
-    int32_t most, length;           // guesses of a step: at most, and now
-    double alone, took, gained;     // nanoseconds; took: by the last step
-    double credit, reading;         // allowed cost of the model; cost of a token that it reads
+    bool asked, by_model;        // this step had a drafter that costs time; it was the model
+    int32_t followed;            // tokens of this text that the model has read
+    int32_t read;                // tokens that were chosen and read
+    int32_t most, length;        // guesses of a step: at most, and now
+    double alone, took, gained;  // nanoseconds; took: by the last step
+    double credit, reading;      // allowed cost of the model; cost of a token that it reads
     int32_t steps_alone, pause, next_pause;
     int64_t steps, guesses, right, tokens;
 } burin_draft;

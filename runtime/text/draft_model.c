@@ -13,8 +13,8 @@ typedef struct burin_guesser {
     const burin_model *model;
     burin_session *session;
     burin_sampler sampler;
-    burin_row *rows;            // [max_rows]
-    float *logits, *weights;    // [vocabulary]: of the newest row; what its softmax needs
+    burin_row *rows;          // [max_rows]
+    float *logits, *weights;  // [vocabulary]: of the newest row; what its softmax needs
     // tokens in the slot, without the text's first ones: it has this model's context
     int32_t *seen, n, skipped;
     float least_probability;

@@ -32,8 +32,8 @@ typedef struct burin_generation {
     struct burin_draft *draft;        // NULL: without --draft
     char *answer;                     // keeps the text, as far as there is room; NULL: no
     size_t answer_bytes, answer_room;
-    uint8_t *answer_marks;     // [answer_room], 0: of a special token; NULL: not recorded
-    bool special;              // the text that is added is one of a special token
+    uint8_t *answer_marks;  // [answer_room], 0: of a special token; NULL: not recorded
+    bool special;           // the text that is added is one of a special token
     // the answer may call tools: their marks are kept, though they are special tokens
     bool calls;
     const char *const *marks;  // texts that have these

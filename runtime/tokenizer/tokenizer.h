@@ -27,8 +27,8 @@
 typedef struct burin_encoding {
     const char *text;
     size_t bytes;
-    bool special;          // add the tokens around a text (BOS, [CLS] ... [SEP])
-    bool plain;            // special tokens written in the text are text
+    bool special;  // add the tokens around a text (BOS, [CLS] ... [SEP])
+    bool plain;    // special tokens written in the text are text
     // with the padding of a tokenizer.json, which no model should read as text
     bool pad;
     bool whole;            // not cut, even if a tokenizer.json has truncation
@@ -86,9 +86,9 @@ enum {                             // burin_tokenizer.flags
     BURIN_PADS = 1 << 8,
     BURIN_PADS_LEFT = 1 << 9,
     BURIN_FLOAT_SCORES = 1 << 10,
-    BURIN_LEADING_CODE = 1 << 11,  // ">>fra<<" at the start of a text is one token, or unknown
+    BURIN_LEADING_CODE = 1 << 11,    // ">>fra<<" at the start of a text is one token, or unknown
     BURIN_SPLITS_SPECIAL = 1 << 12,  // special tokens in a text are text
-    BURIN_AFFIX_BEHIND = 1 << 5,   // BPE over characters: the affix is of a word's last one; else of all but its first
+    BURIN_AFFIX_BEHIND = 1 << 5,     // BPE over characters: the affix is of a word's last one; else of all but its first
 };
 
 typedef enum { BURIN_TOKEN_ABSENT, BURIN_TOKEN_NORMAL, BURIN_TOKEN_SPECIAL, BURIN_TOKEN_BYTE } burin_token_kind;
@@ -114,12 +114,12 @@ typedef struct burin_set {  // of code points
 } burin_set;
 
 typedef enum {
-    BURIN_MATCH_SET,       // min to max times b characters of a set; a: burin_manner
+    BURIN_MATCH_SET,  // min to max times b characters of a set; a: burin_manner
     // continues at a, or else at b; min: the number of a loop that begins here, or 0
     BURIN_MATCH_SPLIT,
     // continues at a, where loop min begins; at b if that has been tried from here
     BURIN_MATCH_AGAIN,
-    BURIN_MATCH_JUMP,      // continues at a
+    BURIN_MATCH_JUMP,  // continues at a
     // the part up to DONE must match, and is never given back; then continues at a
     BURIN_MATCH_ATOMIC,
     // the part up to DONE must match (b: must not) without being consumed; then continues at a
@@ -166,7 +166,7 @@ typedef enum {                  // normalization of the text between added token
     BURIN_NORMALIZE_APART,      // a space on both sides of every character of a set (BERT's CJK)
     // the same in SentencePiece's own way: the longest key at each position
     BURIN_NORMALIZE_LONGEST,
-    BURIN_NORMALIZE_BYTES,      // bytes become the characters that GPT-2 writes for them
+    BURIN_NORMALIZE_BYTES,  // bytes become the characters that GPT-2 writes for them
 } burin_normalize_kind;
 
 typedef struct burin_mapping {  // one code point becomes `count` code points at `offset` of burin_tokenizer.expansions
@@ -217,7 +217,8 @@ typedef struct burin_tokenizer {
     int32_t pad_id;
     burin_section affix;  // bytes of the prefix inside a word, or of a word's suffix
     uint32_t words;       // the set of characters of words
-    // Memory of matching: ways back, at most; in patterns with loops ways back at each place; loops; bytes of marks at each place
+    // Memory of matching: ways back, at most; in patterns with loops ways back at each place; loops; bytes of marks at each
+    // place
     uint32_t match_ways, match_loop_ways, match_loops, match_mark_bytes;
 } burin_tokenizer;
 #endif

@@ -221,7 +221,7 @@ static inline bool burin_untried(burin_matcher *m, uint32_t pc, const uint8_t *a
 static inline void burin_unmark(burin_matcher *m, uint32_t pc, uint32_t stop) {
     for (uint32_t place = m->first_mark; place < m->marks_stop; place++) {
         uint8_t *marks = m->memory.marks + (size_t)place * m->mark_bytes;
-        for (uint32_t i = pc; i < stop; i++) marks[i / 8] &= (uint8_t) ~(1 << i % 8);
+        for (uint32_t i = pc; i < stop; i++) marks[i / 8] &= (uint8_t)~(1 << i % 8);
     }
 }
 

@@ -1,5 +1,6 @@
 // SentencePiece's table: a double-array trie over bytes whose values are offsets of terminated texts. The compiler measures it
-// (normalizers.c) by the same steps as the runtime walks it. A NUL is in no key, and no key has more than CHARSMAP_MAX_KEY bytes.
+// (normalizers.c) by the same steps as the runtime walks it. A NUL is in no key, and no key has more than CHARSMAP_MAX_KEY
+// bytes.
 #ifndef BURIN_TOKENIZER_CHARSMAP_H
 #define BURIN_TOKENIZER_CHARSMAP_H
 #include <stdbool.h>

@@ -15,8 +15,17 @@ typedef struct HostileText {
 #define HOSTILE(text, times) {text, sizeof text - 1, times}
 static const HostileText HOSTILE_TEXTS[] = {
     HOSTILE(" A caf\u00e9, 12 na\u00efve <s>\n\t \u4e2d\u6587 \u1e9b\u0323 \u0130 don't \xff\xc0 [MASK]  ", 1),
-    HOSTILE("", 1), HOSTILE("\0", 9), HOSTILE("a", 300), HOSTILE("b", 70), HOSTILE(" ", 300), HOSTILE("\U0001d160", 20),
-    HOSTILE("\ufdfa", 20), HOSTILE("a\u0301\u0323", 40), HOSTILE("\xf0\x9f", 20), HOSTILE("\u2581a ", 30), HOSTILE("<s></s>[CLS]", 9),
+    HOSTILE("", 1),
+    HOSTILE("\0", 9),
+    HOSTILE("a", 300),
+    HOSTILE("b", 70),
+    HOSTILE(" ", 300),
+    HOSTILE("\U0001d160", 20),
+    HOSTILE("\ufdfa", 20),
+    HOSTILE("a\u0301\u0323", 40),
+    HOSTILE("\xf0\x9f", 20),
+    HOSTILE("\u2581a ", 30),
+    HOSTILE("<s></s>[CLS]", 9),
 };
 
 static void decode_all(Arena *arena, const void *blob, const burin_tokens *tokens) {

@@ -66,7 +66,8 @@ static Module *load_case(Case *c) {
 
 // Random numbers are others than the suite's: only types and shapes are compared.
 static bool draws(Graph *g) {
-    EACH_NODE(n, g) if (n->op == OP_random) return true;
+    EACH_NODE(n, g)
+        if (n->op == OP_random) return true;
     return false;
 }
 

@@ -114,8 +114,8 @@ static bool split_fused(Checkpoint *c, StoredTensor *stored) {
     for (int64_t e = 0; e < t->dim[0]; e++)
         for (int64_t part = 0; part < parts; part++) {
             Tensor one = slice_of(t, e, part, parts);
-            one.name = arena_printf(c->arena, "%.*s%" PRId64 ".%s.%s", (int)(end - t->name), t->name, e,
-                                    fused[i].parts[part], fused[i].kind);
+            one.name = arena_printf(c->arena, "%.*s%" PRId64 ".%s.%s", (int)(end - t->name), t->name, e, fused[i].parts[part],
+                                    fused[i].kind);
             checkpoint_add(c, stored->file, &one);
         }
     return stored->hidden = true;

@@ -236,45 +236,121 @@ static void push_stack_global(Machine *m) {
 static bool run_step(Machine *m) {
     unsigned char code = *take(m, 1);
     switch (code) {
-        case 0x80: take(m, 1); break;                                        // the protocol
-        case 0x95: take(m, 8); break;                                        // a frame's length
-        case '}': push(m, new_value(m, PICKLE_DICT)); break;
-        case ']': push_tuple(m, m->n_stack, true); break;
-        case ')': push_tuple(m, m->n_stack, false); break;
-        case '(': push(m, new_value(m, PICKLE_MARK)); break;
-        case 'q': remember(m, take_number(m, 1)); break;
-        case 'r': remember(m, take_number(m, 4)); break;
-        case 0x94: remember(m, (uint64_t)m->n_memo); break;
-        case 'h': recall(m, take_number(m, 1)); break;
-        case 'j': recall(m, take_number(m, 4)); break;
-        case 'X': push_text(m, take_number(m, 4)); break;
-        case 0x8c: push_text(m, take_number(m, 1)); break;
-        case 0x8d: push_text(m, take_number(m, 8)); break;
-        case 'T': push_text(m, take_number(m, 4)); break;
-        case 'U': push_text(m, take_number(m, 1)); break;
-        case 'J': push_number(m, (int32_t)take_number(m, 4)); break;
-        case 'K': push_number(m, (int64_t)take_number(m, 1)); break;
-        case 'M': push_number(m, (int64_t)take_number(m, 2)); break;
-        case 0x8a: push_long(m, take_number(m, 1)); break;
-        case 0x88: push_number(m, 1); break;
-        case 0x89: push_number(m, 0); break;
-        case 'N': push(m, new_value(m, PICKLE_NONE)); break;
-        case 'G': take(m, 8), push(m, new_value(m, PICKLE_FLOAT)); break;
-        case 't': push_marked(m); break;
-        case 0x85: push_short_tuple(m, 1); break;
-        case 0x86: push_short_tuple(m, 2); break;
-        case 0x87: push_short_tuple(m, 3); break;
-        case 'c': push_global(m); break;
-        case 0x93: push_stack_global(m); break;
-        case 'Q': push_storage(m); break;
-        case 'R': call(m); break;
-        case 'b': set_state(m); break;
-        case 's': add_item(m); break;
-        case 'u': add_items(m, find_mark(m)); break;
-        case 'a': add_element(m); break;
-        case 'e': add_elements(m, find_mark(m)); break;
-        case '.': return false;
-        default: refuse(m, arena_printf(m->arena, "has the instruction 0x%02x", code));
+        case 0x80:
+            take(m, 1);
+            break;  // the protocol
+        case 0x95:
+            take(m, 8);
+            break;  // a frame's length
+        case '}':
+            push(m, new_value(m, PICKLE_DICT));
+            break;
+        case ']':
+            push_tuple(m, m->n_stack, true);
+            break;
+        case ')':
+            push_tuple(m, m->n_stack, false);
+            break;
+        case '(':
+            push(m, new_value(m, PICKLE_MARK));
+            break;
+        case 'q':
+            remember(m, take_number(m, 1));
+            break;
+        case 'r':
+            remember(m, take_number(m, 4));
+            break;
+        case 0x94:
+            remember(m, (uint64_t)m->n_memo);
+            break;
+        case 'h':
+            recall(m, take_number(m, 1));
+            break;
+        case 'j':
+            recall(m, take_number(m, 4));
+            break;
+        case 'X':
+            push_text(m, take_number(m, 4));
+            break;
+        case 0x8c:
+            push_text(m, take_number(m, 1));
+            break;
+        case 0x8d:
+            push_text(m, take_number(m, 8));
+            break;
+        case 'T':
+            push_text(m, take_number(m, 4));
+            break;
+        case 'U':
+            push_text(m, take_number(m, 1));
+            break;
+        case 'J':
+            push_number(m, (int32_t)take_number(m, 4));
+            break;
+        case 'K':
+            push_number(m, (int64_t)take_number(m, 1));
+            break;
+        case 'M':
+            push_number(m, (int64_t)take_number(m, 2));
+            break;
+        case 0x8a:
+            push_long(m, take_number(m, 1));
+            break;
+        case 0x88:
+            push_number(m, 1);
+            break;
+        case 0x89:
+            push_number(m, 0);
+            break;
+        case 'N':
+            push(m, new_value(m, PICKLE_NONE));
+            break;
+        case 'G':
+            take(m, 8), push(m, new_value(m, PICKLE_FLOAT));
+            break;
+        case 't':
+            push_marked(m);
+            break;
+        case 0x85:
+            push_short_tuple(m, 1);
+            break;
+        case 0x86:
+            push_short_tuple(m, 2);
+            break;
+        case 0x87:
+            push_short_tuple(m, 3);
+            break;
+        case 'c':
+            push_global(m);
+            break;
+        case 0x93:
+            push_stack_global(m);
+            break;
+        case 'Q':
+            push_storage(m);
+            break;
+        case 'R':
+            call(m);
+            break;
+        case 'b':
+            set_state(m);
+            break;
+        case 's':
+            add_item(m);
+            break;
+        case 'u':
+            add_items(m, find_mark(m));
+            break;
+        case 'a':
+            add_element(m);
+            break;
+        case 'e':
+            add_elements(m, find_mark(m));
+            break;
+        case '.':
+            return false;
+        default:
+            refuse(m, arena_printf(m->arena, "has the instruction 0x%02x", code));
     }
     return true;
 }

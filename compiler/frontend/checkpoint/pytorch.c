@@ -1,17 +1,18 @@
 // pytorch_model.bin, as torch.save has written it since 2020: the tensors of a dict, without running what is in its pickle.
 // A tensor is a part of a storage: most are whole and in order, and stay where they are in the file; views are copied.
+#include "frontend/checkpoint/pytorch.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "frontend/checkpoint/pytorch.h"
 #include "ir/convert.h"
 
 static const struct {
     const char *name;
     DType dtype;
-} storages[] = {{"torch.FloatStorage", DT_f32},  {"torch.HalfStorage", DT_f16},  {"torch.BFloat16Storage", DT_bf16},
-                {"torch.DoubleStorage", DT_f64}, {"torch.LongStorage", DT_i64},  {"torch.IntStorage", DT_i32},
-                {"torch.ShortStorage", DT_i16},  {"torch.CharStorage", DT_i8},   {"torch.ByteStorage", DT_u8},
+} storages[] = {{"torch.FloatStorage", DT_f32},  {"torch.HalfStorage", DT_f16}, {"torch.BFloat16Storage", DT_bf16},
+                {"torch.DoubleStorage", DT_f64}, {"torch.LongStorage", DT_i64}, {"torch.IntStorage", DT_i32},
+                {"torch.ShortStorage", DT_i16},  {"torch.CharStorage", DT_i8},  {"torch.ByteStorage", DT_u8},
                 {"torch.BoolStorage", DT_bool}};
 
 typedef struct Reading {
@@ -24,7 +25,8 @@ static DType dtype_of(const Reading *r, const char *tensor, const PickleValue *s
     const char *name = storage->items[0]->text;
     for (size_t i = 0; i < sizeof storages / sizeof *storages; i++)
         if (!strcmp(storages[i].name, name)) return storages[i].dtype;
-    file_fatal(r->zip->file, "tensor \"%s\" has a %s, which burin does not read\nhint: take the model's .safetensors", tensor, name);
+    file_fatal(r->zip->file, "tensor \"%s\" has a %s, which burin does not read\nhint: take the model's .safetensors", tensor,
+               name);
 }
 
 static int64_t natural(const Reading *r, const char *tensor, const PickleValue *v) {
@@ -40,7 +42,8 @@ static int64_t extent_of(const Tensor *t, const int64_t *stride, bool *in_order)
     for (int i = t->rank - 1; i >= 0; i--) {
         int64_t reach;
         if (t->dim[i] > 1) *in_order &= stride[i] == next;
-        if (__builtin_mul_overflow(t->dim[i] - 1, stride[i], &reach) || __builtin_add_overflow(extent, reach, &extent)) return -1;
+        if (__builtin_mul_overflow(t->dim[i] - 1, stride[i], &reach) || __builtin_add_overflow(extent, reach, &extent))
+            return -1;
         next *= t->dim[i];
     }
     return extent;
@@ -91,8 +94,8 @@ static void read_tensor(Reading *r, const char *name, const PickleValue *value) 
     Tensor t = {.name = arena_strdup(r->checkpoint->arena, name), .dtype = dtype_of(r, name, value->items[0])};
     uint64_t dims[MAX_RANK];
     if (sizes->n_items > MAX_RANK || sizes->n_items != value->items[3]->n_items)
-        file_fatal(r->zip->file, "tensor \"%s\" has %d dimensions, at most %d are read, each with a stride", name, sizes->n_items,
-                   MAX_RANK);
+        file_fatal(r->zip->file, "tensor \"%s\" has %d dimensions, at most %d are read, each with a stride", name,
+                   sizes->n_items, MAX_RANK);
     if (is_empty(sizes)) return;
     for (int i = 0; i < sizes->n_items; i++) dims[i] = (uint64_t)natural(r, name, sizes->items[i]);
     tensor_set_shape(r->zip->file, &t, sizes->n_items, dims);
@@ -130,7 +133,8 @@ void pytorch_read(Checkpoint *c, const MappedFile *file) {
         const PickleValue *key = dict->items[i], *value = dict->items[i + 1];
         if (key->kind != PICKLE_TEXT) file_fatal(file, "an item of its dict has no name");
         if (value->kind != PICKLE_TENSOR)
-            file_fatal(file, "\"%s\" is no tensor\nhint: a checkpoint of a training? save the model's state_dict() alone", key->text);
+            file_fatal(file, "\"%s\" is no tensor\nhint: a checkpoint of a training? save the model's state_dict() alone",
+                       key->text);
         read_tensor(&r, key->text, value);
     }
 }

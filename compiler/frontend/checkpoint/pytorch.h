@@ -35,13 +35,13 @@ typedef struct PickleValue PickleValue;
 struct PickleValue {
     PickleKind kind;
     int64_t number;
-    const char *text;  // PICKLE_NAME: "torch.FloatStorage"; PICKLE_STORAGE: its key
+    const char *text;     // PICKLE_NAME: "torch.FloatStorage"; PICKLE_STORAGE: its key
     PickleValue **items;  // of a dict: keys and values in turn; of a tensor: storage, offset, size, stride
     int n_items, room;
     bool is_list;
 };
 
-// Reads the pickle by a small machine that knows numbers, texts, tuples, lists, dicts and tensors: every other instruction, class
-// or call ends the run, naming it. Time and memory grow with `size`.
+// Reads the pickle by a small machine that knows numbers, texts, tuples, lists, dicts and tensors: every other instruction,
+// class or call ends the run, naming it. Time and memory grow with `size`.
 PickleValue *pickle_read(Arena *, const MappedFile *, const unsigned char *, uint64_t size);
 #endif

@@ -1,5 +1,6 @@
-// The container of torch.save: a ZIP archive whose entries are stored as they are, "archive/data.pkl" and "archive/data/0" and so
-// on. Sizes and places come from the directory at its end; each is checked against the file, and against the entry's own header.
+// The container of torch.save: a ZIP archive whose entries are stored as they are, "archive/data.pkl" and "archive/data/0" and
+// so on. Sizes and places come from the directory at its end; each is checked against the file, and against the entry's own
+// header.
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ static uint64_t find_end(const MappedFile *f) {
         if (has_signature(f->data + at, 0x06054b50)) return at;
         if (at == furthest) break;
     }
-    file_fatal(f, "this ZIP archive has no directory at its end\nhint: a truncated download? Compare the size with the publisher's");
+    file_fatal(
+        f, "this ZIP archive has no directory at its end\nhint: a truncated download? Compare the size with the publisher's");
 }
 
 typedef struct Directory {
@@ -92,7 +94,8 @@ Zip *zip_open(Arena *arena, const MappedFile *f) {
         read_wide(rest + name, extra, (uint64_t *[]){&size, &packed, &local}, 3);
         const char *called = inner_name(arena, rest, name);
         if (number(e + 10, 2) || packed != size || number(e + 8, 2) & 1)
-            file_fatal(f, "the entry \"%s\" is packed, which torch.save never does\nhint: take the model's .safetensors", called);
+            file_fatal(f, "the entry \"%s\" is packed, which torch.save never does\nhint: take the model's .safetensors",
+                       called);
         add_entry(z, called, local, size);
         at += ENTRY_BYTES + name + extra + comment;
     }

@@ -15,7 +15,7 @@ typedef struct OnnxBody {
 OnnxBody *onnx_body_new(OnnxCall *, const char *name);
 // its value inside; all states before the first value
 Node *onnx_body_state(OnnxBody *, Node *first);
-Node *onnx_body_value(OnnxBody *, Node *);       // the same for outputs
+Node *onnx_body_value(OnnxBody *, Node *);  // the same for outputs
 OnnxValue *onnx_body_take(OnnxBody *, const OnnxValue *);
 
 typedef struct OnnxLoop {

@@ -90,7 +90,7 @@ static void check_integers(const OnnxCall *c, const BurinOnnx__Attribute *a) {
 
 // Values that an attribute may have (operators/values.def): words, or the integers from least to most where words is NULL.
 static const struct {
-    const char *operator, *attribute, *words;
+    const char *operator, * attribute, *words;
     int64_t least, most;
 } VALUES[] = {
 #define WORDS(operator, attribute, words)       {operator, attribute, words, 0, 0},
@@ -124,7 +124,8 @@ static void check_range(const OnnxCall *c, const BurinOnnx__Attribute *a, int64_
         if (i == a->n_ints && !a->has_i) return;
         int64_t value = i < a->n_ints ? a->ints[i] : a->i;
         if (value < least || value > most)
-            onnx_fatal(c, "the attribute %s is %lld, expected %lld to %lld\nhint: the file is damaged, or its exporter is wrong",
+            onnx_fatal(c,
+                       "the attribute %s is %lld, expected %lld to %lld\nhint: the file is damaged, or its exporter is wrong",
                        a->name, (long long)value, (long long)least, (long long)most);
     }
 }
@@ -296,8 +297,8 @@ void onnx_check_model(const OnnxImport *m) {
 }
 
 // ------------------------------------------------------------------------------------------------------------- declared types
-// Stale dimensions and ranks are common in files that were edited after the export, and PyTorch declares the rank of the branch of
-// an If that is not taken (scatter_reduce): a warning. A wrong element type is not common.
+// Stale dimensions and ranks are common in files that were edited after the export, and PyTorch declares the rank of the branch
+// of an If that is not taken (scatter_reduce): a warning. A wrong element type is not common.
 static bool dims_differ(const BurinOnnx__ValueType__TensorOf *declared, const Type *found) {
     for (int i = 0; declared->shape && i < found->rank; i++) {
         const BurinOnnx__Shape__Dimension *d = declared->shape->dim[i];

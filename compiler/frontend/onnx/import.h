@@ -23,8 +23,8 @@ typedef struct OnnxImport {
     OnnxModel *model;
     const OnnxOptions *options;
     Graph *graph;
-    Map values;                           // name -> OnnxValue
-    struct OnnxImport *outer;             // of a body: the outer scope
+    Map values;                // name -> OnnxValue
+    struct OnnxImport *outer;  // of a body: the outer scope
     // inputs from the outer scope, for a body with its own graph; or NULL
     struct OnnxBody *body;
     const struct OnnxCall *caller;        // of a function or body: the node
@@ -38,7 +38,7 @@ typedef struct OnnxImport {
     OnnxSaid *said;               // keeps notes and warnings; NULL: they are printed at once
 } OnnxImport;
 
-#define ONNX_MAX_ELEMENTS (INT64_C(1) << 48)  // of one value
+#define ONNX_MAX_ELEMENTS (INT64_C(1) << 48)            // of one value
 enum { ONNX_MAX_RESULTS = 64, ONNX_MAX_KNOWN = 1024 };  // results of a node; integers that are known one by one
 
 // import.c, for text.c
@@ -54,7 +54,7 @@ const OnnxDim *onnx_find_dim(const OnnxOptions *, const char *name);
 // text.c: the value that an input has for one text.
 // default value of an input in a program of tensors
 void onnx_set_role(const OnnxOptions *, Node *input);
-void onnx_text_by_rows(const struct OnnxText *);       // a value is quantized by the range of each token
+void onnx_text_by_rows(const struct OnnxText *);  // a value is quantized by the range of each token
 void onnx_text_in_floats(
     const struct OnnxText *);  // a product of two values that are quantized as they come stays one of floats
 bool onnx_stays_float(const OnnxImport *, const char *name);

@@ -253,8 +253,8 @@ bool onnx_unify_sizes(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
     Pair p = {.side = {x, y}};
     collect(x, &p);
     collect(y, &p);
-    return bound_extreme(c, n, &p, x) || bound_extreme(c, n, &p, y) || one_name(c, n, &p) || two_names(c, n, &p) || one_sum(c, n, &p) ||
-           one_number(c, n, &p) || quotient_of_one(c, n, x, y, x) || quotient_of_one(c, n, y, x, y);
+    return bound_extreme(c, n, &p, x) || bound_extreme(c, n, &p, y) || one_name(c, n, &p) || two_names(c, n, &p) ||
+           one_sum(c, n, &p) || one_number(c, n, &p) || quotient_of_one(c, n, x, y, x) || quotient_of_one(c, n, y, x, y);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- hints

@@ -38,8 +38,8 @@ void builder_init(TokenizerBuilder *b, Arena *arena, const char *path) {
     *b = (TokenizerBuilder){.arena = arena, .source = source, .affix = ""};
     b->head = (burin_tokenizer){
         .magic = BURIN_TOKENIZER_MAGIC, .version = BURIN_TOKENIZER_VERSION, .bos = -1, .eos = -1, .unknown = -1, .growth = 1};
-    Bytes *all[] = {&b->merges, &b->sets,  &b->set_hashes, &b->ranges, &b->expansions, &b->normalizers, &b->pretokenizers,
-                    &b->before, &b->after, &b->pair,   &b->blob,       &b->decoders};
+    Bytes *all[] = {&b->merges,        &b->sets,   &b->set_hashes, &b->ranges, &b->expansions, &b->normalizers,
+                    &b->pretokenizers, &b->before, &b->after,      &b->pair,   &b->blob,       &b->decoders};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->arena = arena;
     for (int i = 0; i < 512; i++) b->byte_ids[i] = -1;
     burin_tokenizer room = {0};
@@ -354,7 +354,8 @@ static void check_memory(TokenizerBuilder *b) {
     b->head.bytes = (uint32_t)b->blob.length;
     memcpy(b->blob.data, &b->head, sizeof b->head);
     if (burin_encode_memory(b->blob.data, SAMPLE) > MAX_BYTES)
-        tokenizer_fatal(b, "a text of 1 KB needs more than 1 GB: too many normalizers, pre-tokenizers or ways to match a pattern");
+        tokenizer_fatal(b,
+                        "a text of 1 KB needs more than 1 GB: too many normalizers, pre-tokenizers or ways to match a pattern");
 }
 
 // Memory for the normalization of any token that is looked for in normalized text.

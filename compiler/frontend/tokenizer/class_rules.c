@@ -22,7 +22,7 @@ typedef struct ClassRule {
                        // "!": special tokens are found by their texts alone
 } ClassRule;
 
-#define CLASS(...)  {__VA_ARGS__},
+#define CLASS(...) {__VA_ARGS__},
 #define ARRAY(...) {__VA_ARGS__}
 static const ClassRule rules[] = {
 #include "frontend/tokenizer/class_rules.def"
@@ -119,7 +119,8 @@ static const json_t *read_key(const Reading *r, const char **at, char stop, cons
 static void expand_value(const Reading *r, Text *out, const char **at, bool wanted) {
     const char *usual;
     const json_t *value = read_key(r, at, '\4', &usual);
-    const char *text = json_string_value(value) ? json_string_value(value) : json_string_value(json_object_get(value, "content"));
+    const char *text =
+        json_string_value(value) ? json_string_value(value) : json_string_value(json_object_get(value, "content"));
     char *dump = value && !text ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
     if (wanted && text) dump = json_dumps(json_own(r->b->arena, json_string(text)), JSON_ENCODE_ANY);
     if (wanted && text) dump[strlen(dump) - 1] = 0;
@@ -225,11 +226,10 @@ static void add_token(Reading *r, const json_t *token, bool special) {
     if (!text || !*text) return;
     special = flag_of(r, token, "special", special) || json_is_true(json_object_get(before, "special"));
     if (id_of(r, text) < 0) json_object_set_new(r->ids, text, json_integer(r->next_id++));
-    json_t *entry = json_pack("{s:I, s:s, s:b, s:b, s:b, s:b, s:b}", "id", id_of(r, text), "content", text, "special",
-                              (int)special, "lstrip", (int)flag_of(r, token, "lstrip", false), "rstrip",
-                              (int)flag_of(r, token, "rstrip", false), "normalized",
-                              (int)flag_of(r, token, "normalized", !special), "single_word",
-                              (int)flag_of(r, token, "single_word", false));
+    json_t *entry = json_pack(
+        "{s:I, s:s, s:b, s:b, s:b, s:b, s:b}", "id", id_of(r, text), "content", text, "special", (int)special, "lstrip",
+        (int)flag_of(r, token, "lstrip", false), "rstrip", (int)flag_of(r, token, "rstrip", false), "normalized",
+        (int)flag_of(r, token, "normalized", !special), "single_word", (int)flag_of(r, token, "single_word", false));
     if (before) {
         json_object_update(before, entry);
         json_decref(entry);
@@ -335,8 +335,7 @@ static void add_extra_ids(Reading *r) {
     const json_t *count = json_object_get(r->config, "extra_ids");
     json_int_t n = json_is_integer(count) ? json_integer_value(count) : 100;
     if (n < 0 || n > MAX_TOKENS) tokenizer_fatal(r->b, "\"extra_ids\" must be a number from 0 to %d", MAX_TOKENS);
-    for (json_int_t i = 0; i < n; i++)
-        add_usual(r, json_own(r->b->arena, json_sprintf("<extra_id_%lld>", (long long)i)));
+    for (json_int_t i = 0; i < n; i++) add_usual(r, json_own(r->b->arena, json_sprintf("<extra_id_%lld>", (long long)i)));
 }
 
 // Special tokens as their texts alone: without the files' settings of surrounding white space.
@@ -374,8 +373,9 @@ static void add_listed(Reading *r) {
     json_t *id;
     json_object_foreach((json_t *)r->added, key, id) {
         bool special = is_named_special(r, key);
-        add_token(r, json_own(r->b->arena, json_pack("{s:s, s:b, s:b}", "content", key, "special", (int)special, "normalized",
-                                                     (int)!special)),
+        add_token(r,
+                  json_own(r->b->arena,
+                           json_pack("{s:s, s:b, s:b}", "content", key, "special", (int)special, "normalized", (int)!special)),
                   special);
     }
 }
@@ -399,7 +399,8 @@ static const json_t *token_around(const Reading *r, const char *name, size_t n) 
         if (strlen(special_names[which]) == n && !strncmp(special_names[which], name, n)) return special_token(r, which);
     for (size_t i = 0; i < sizeof of_speech / sizeof *of_speech; i++)
         if (strlen(of_speech[i][0]) == n && !strncmp(of_speech[i][0], name, n))
-            return id_of(r, of_speech[i][1]) < 0 ? special_token(r, UNKNOWN) : json_own(r->b->arena, json_string(of_speech[i][1]));
+            return id_of(r, of_speech[i][1]) < 0 ? special_token(r, UNKNOWN)
+                                                 : json_own(r->b->arena, json_string(of_speech[i][1]));
     const json_t *language = json_object_get(r->config, "src_lang");
     const char *usual = strstr(r->rule->more ? r->rule->more : "", "eng_Latn") ? "eng_Latn" : "en_XX";
     return language && !json_is_null(language) ? language : json_own(r->b->arena, json_string(usual));
@@ -412,8 +413,11 @@ static json_t *template_of(const Reading *r, const char *words, size_t length, j
         size_t n = strcspn(at, " |"), name = strcspn(at, ": |");
         int type = name < n ? at[name + 1] - '0' : 0;
         const char *text = n == 0 || *at == 'A' || *at == 'B' ? NULL : text_of(token_around(r, at, name));
-        if (n && text && id_of(r, text) < 0) tokenizer_fatal(r->b, "\"%s\", which its class puts around a text, is no token", text);
-        if (text) json_object_set_new(specials, text, json_pack("{s:s, s:[I], s:[s]}", "id", text, "ids", id_of(r, text), "tokens", text));
+        if (n && text && id_of(r, text) < 0)
+            tokenizer_fatal(r->b, "\"%s\", which its class puts around a text, is no token", text);
+        if (text)
+            json_object_set_new(specials, text,
+                                json_pack("{s:s, s:[I], s:[s]}", "id", text, "ids", id_of(r, text), "tokens", text));
         if (text) json_array_append_new(list, json_pack("{s:{s:s, s:i}}", "SpecialToken", "id", text, "type_id", type));
         if (n && (*at == 'A' || *at == 'B'))
             json_array_append_new(list, json_pack("{s:{s:s%, s:i}}", "Sequence", "id", at, (size_t)1, "type_id", type));
@@ -445,7 +449,8 @@ static bool puts_token(const json_t *processor, const char *text, bool after) {
     for (size_t i = 0; i < json_array_size(list); i++)
         if (puts_token(json_array_get(list, i), text, after)) return true;
     for (size_t i = 0; i < json_array_size(single); i++) {
-        const char *special = json_string_value(json_object_get(json_object_get(json_array_get(single, i), "SpecialToken"), "id"));
+        const char *special =
+            json_string_value(json_object_get(json_object_get(json_array_get(single, i), "SpecialToken"), "id"));
         if (special && seen == after && !strcmp(special, text)) return true;
         seen |= !special;
     }
@@ -501,8 +506,10 @@ static const char *note_of(const Reading *r) {
         return "tokenizer_config.json adds tokens around a text, as transformers 4 does; transformers 5 leaves them out";
     if (!r->rule) return NULL;
     bool other = replaces(r, "normalizer", r->rule->normalizer) || replaces(r, "pre_tokenizer", r->rule->pretokenizer);
-    return other ? arena_printf(r->b->arena, "its class builds steps of its own in place of those of tokenizer.json, as transformers 5 does (%s)",
-                                class_name(r))
+    return other ? arena_printf(
+                       r->b->arena,
+                       "its class builds steps of its own in place of those of tokenizer.json, as transformers 5 does (%s)",
+                       class_name(r))
                  : NULL;
 }
 

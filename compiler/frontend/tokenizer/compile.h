@@ -147,7 +147,7 @@ typedef struct StepReader {
     void (*read)(TokenizerBuilder *, const json_t *);
 } StepReader;
 void read_step(TokenizerBuilder *, const json_t *step, const StepReader *, const char *part);
-burin_section read_pattern(TokenizerBuilder *, const json_t *pattern);   // {"String": "x"} or {"Regex": "x"}
+burin_section read_pattern(TokenizerBuilder *, const json_t *pattern);  // {"String": "x"} or {"Regex": "x"}
 // the same; refuses patterns that may match nothing
 burin_section read_replaced(TokenizerBuilder *, const json_t *pattern);
 void read_normalizer(TokenizerBuilder *, const json_t *);

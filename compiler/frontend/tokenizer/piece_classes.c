@@ -23,8 +23,8 @@ typedef struct TokenizerClass {
     size_t instead_of;               // their number
     // pieces <unk_2>, <unk_3> ... before others, unless "offset" is set
     int64_t offset;
-    const char *more;                // tokens after the pieces
-    const char *language;            // default language, unless "src_lang" names another
+    const char *more;      // tokens after the pieces
+    const char *language;  // default language, unless "src_lang" names another
     enum { AS_FILE, AS_FAST, AS_ALBERT } kind;
     bool own_ends;               // the file must have them
     bool lowers, keeps_accents;  // default, unless tokenizer_config.json overrides it

@@ -50,7 +50,7 @@ void build_of_class(SentencePiece *);
 
 // Puts pieces in the order of vocab.json; `has_target`: target.spm is beside it, `separate`: target_vocab.json is, too.
 void number_pieces(SentencePiece *, const char *unknown, bool has_target, bool separate);
-void place_listed(SentencePiece *, const json_t *config);                // tokens of tokenizer_config.json by their ids
+void place_listed(SentencePiece *, const json_t *config);  // tokens of tokenizer_config.json by their ids
 // after all others: pieces that vocab.json lacks
 void add_unnumbered(SentencePiece *, const SentencePiece *of_the_file);
 

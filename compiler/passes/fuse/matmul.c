@@ -75,8 +75,10 @@ static void mark_routers_behind(Node *n) {
 
 void mark_routers(Graph *g) {
     EACH_NODE(n, g) n->mark = 0;
-    EACH_NODE(n, g) if (n->op == OP_expert_matmul) mark_routers_behind(n->in[EXPERT_INDEX]);
-    EACH_NODE(n, g) if (n->mark != MATRIX_ROUTES || n->op != OP_pack) n->mark = MATRIX_MULTIPLIES;
+    EACH_NODE(n, g)
+        if (n->op == OP_expert_matmul) mark_routers_behind(n->in[EXPERT_INDEX]);
+    EACH_NODE(n, g)
+        if (n->mark != MATRIX_ROUTES || n->op != OP_pack) n->mark = MATRIX_MULTIPLIES;
 }
 
 // What --quant makes of each matrix, on its pack until the pass quantize does it

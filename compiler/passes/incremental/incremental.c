@@ -89,7 +89,8 @@ static bool find_inputs(const Graph *g, const PassContext *c, RowInputs *in) {
 
 // The slots that the states of a graph are for.
 static const Dim *slots_of(Graph *g) {
-    EACH_NODE(n, g) if (n->op == OP_state) return n->type.dim[0];
+    EACH_NODE(n, g)
+        if (n->op == OP_state) return n->type.dim[0];
     return new_symbol(g, "S", MOST_SLOTS);
 }
 
@@ -310,7 +311,8 @@ static bool is_sequence(Graph *g, Sequence *s) {
 }
 
 static bool depends_on_earlier(const Graph *g, const Sequence *s) {
-    EACH_NODE(n, g) if (n->op == OP_shift_rows) return true;
+    EACH_NODE(n, g)
+        if (n->op == OP_shift_rows) return true;
     return s->causal || has_loop_over(g, s->rows);
 }
 

@@ -99,7 +99,8 @@ static void select_operands(Node *n, Node *logit_rows) {
 }
 
 static bool is_selected(const Graph *g) {
-    EACH_NODE(n, g) if (n->op == OP_gather_rows) return true;
+    EACH_NODE(n, g)
+        if (n->op == OP_gather_rows) return true;
     return false;
 }
 

@@ -23,8 +23,8 @@ enum { CHAIN = 16 };  // nodes between a softmax and its product
 typedef struct Weights {
     // the summed value; the sum, with the axis kept as 1: both as their readers see them, rounded
     Node *weights, *sum;
-    Node *x;              // softmax(x) is weights / sum
-    Node *shift;          // c, or NULL
+    Node *x;      // softmax(x) is weights / sum
+    Node *shift;  // c, or NULL
     int axis;
     bool one_more;  // the sum has one more term, exp(0 - c)
 } Weights;

@@ -143,11 +143,11 @@ static bool take_branch(Node *n) {
 
 static bool has_counter(const Graph *body, const Dim *counter) {
     EACH_NODE(n, body)
-    for (const Attr *a = n->attrs; a; a = a->next) {
-        if (a->kind == ATTR_GRAPH && has_counter(a->graph, counter)) return true;
-        for (int i = 0; a->kind == ATTR_DIMS && i < a->n; i++)
-            if (dim_has_symbol(a->dims[i], counter)) return true;
-    }
+        for (const Attr *a = n->attrs; a; a = a->next) {
+            if (a->kind == ATTR_GRAPH && has_counter(a->graph, counter)) return true;
+            for (int i = 0; a->kind == ATTR_DIMS && i < a->n; i++)
+                if (dim_has_symbol(a->dims[i], counter)) return true;
+        }
     return false;
 }
 
@@ -157,8 +157,8 @@ static bool iterate_once(Node *n) {
     LoopParts l = loop_parts(n);
     if (loop_is_open(&l) || l.extent != dim_const(n->graph, 1)) return false;
     EACH_NODE(inner, l.body)
-    for (const Attr *a = inner->attrs; a; a = a->next)
-        if (a->kind == ATTR_GRAPH && has_counter(a->graph, l.counter)) return false;
+        for (const Attr *a = inner->attrs; a; a = a->next)
+            if (a->kind == ATTR_GRAPH && has_counter(a->graph, l.counter)) return false;
     Node *results[l.body->n_outputs + 1];
     put_in_place(n, l.body, n->in + LOOP_FIRST, l.counter, results);
     for (int i = l.first_scanned; i < l.body->n_outputs; i++) {

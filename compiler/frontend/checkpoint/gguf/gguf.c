@@ -426,7 +426,8 @@ static json_t *usual_value(const Reading *r, GgufPair key) {
     if (!strcmp(key.gguf, "rope.dimension_count") &&
         (!strcmp(key.name, "partial_rotary_factor") || !strcmp(key.name, "rotary_pct")))
         return json_real(1.0);
-    if (!strcmp(key.gguf, "attention.head_count_kv") && counts && strncmp(r->name, "rwkv", 4)) return json_integer((json_int_t)heads);
+    if (!strcmp(key.gguf, "attention.head_count_kv") && counts && strncmp(r->name, "rwkv", 4))
+        return json_integer((json_int_t)heads);
     if (!strcmp(key.gguf, "attention.key_length") && !strcmp(key.name, "head_dim") && counts && width >= heads)
         return json_integer((json_int_t)(width / heads));
     return NULL;
@@ -435,7 +436,8 @@ static json_t *usual_value(const Reading *r, GgufPair key) {
 static void set_usual(const Reading *r) {
     for (int i = 0; i < r->table->further.n; i++) {
         GgufPair key = r->table->further.items[i];
-        bool given = gguf_find(r->gguf, gguf_key_of(r, key.gguf)) || json_object_get(r->config, key.name) || strchr(key.name, '.');
+        bool given =
+            gguf_find(r->gguf, gguf_key_of(r, key.gguf)) || json_object_get(r->config, key.name) || strchr(key.name, '.');
         json_t *value = given ? NULL : usual_value(r, key);
         if (value) set_field(r, key.name, value);
     }

@@ -65,7 +65,7 @@ Gguf *gguf_open(Arena *, const MappedFile *);
 void gguf_index(Gguf *,
                 // adds it to the tensors of gguf_tensor; ends the run on a duplicate name
                 const GgufTensor *);
-bool gguf_is_later_part(const char *name);  // NAME-00002-of-00003.gguf
+bool gguf_is_later_part(const char *name);                      // NAME-00002-of-00003.gguf
 const GgufValue *gguf_find(const Gguf *, const char *key);      // NULL when absent
 const GgufTensor *gguf_tensor(const Gguf *, const char *name);  // the same for metadata
 // False when the key is absent; a value of another type ends the run.
@@ -102,9 +102,9 @@ json_t *gguf_labels(const Gguf *,
                     const char *architecture);  // gguf/labels.c: id2label of config.json; NULL without a classifier
 json_t *gguf_end_tokens(const Gguf *);          // gguf/eos.c: a list of at most 8 ids
 bool gguf_token_id(const Gguf *, const char *key, int64_t *);  // false: there is none, or it is beyond the vocabulary
-void gguf_check_token_ids(const Gguf *);        // warns of unused ids beyond the vocabulary
-bool gguf_is_control_text(const GgufString *);  // a control token, regardless of its type
-bool gguf_is_beside_model(const char *name);    // mmproj-NAME.gguf: an encoder of images, as publishers name it
+void gguf_check_token_ids(const Gguf *);                       // warns of unused ids beyond the vocabulary
+bool gguf_is_control_text(const GgufString *);                 // a control token, regardless of its type
+bool gguf_is_beside_model(const char *name);                   // mmproj-NAME.gguf: an encoder of images, as publishers name it
 // Ends the run where the file is an adapter, an encoder of images, or a vocabulary alone.
 void gguf_check_kind(const Gguf *);
 #endif

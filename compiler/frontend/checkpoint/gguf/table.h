@@ -16,9 +16,9 @@ typedef struct GgufPairs {
 } GgufPairs;
 
 typedef enum {
-    GGUF_ROTARY = 1,             // rows of queries and keys are stored in interleaved rotary order
-    GGUF_NORMS = 2,              // 1 was added to norms that Hugging Face's formula adds it to
-    GGUF_MATRICES = 4,           // GPT-2's matrices are stored transposed
+    GGUF_ROTARY = 1,    // rows of queries and keys are stored in interleaved rotary order
+    GGUF_NORMS = 2,     // 1 was added to norms that Hugging Face's formula adds it to
+    GGUF_MATRICES = 4,  // GPT-2's matrices are stored transposed
     // rows of queries, keys and values are separate, not interleaved by head
     GGUF_GROUPS = 8,
     GGUF_QUERY_SCALE = 16,       // what Gemma divides scores by is left out
@@ -30,18 +30,18 @@ typedef enum {
 } GgufChanges;
 
 typedef struct GgufTable {
-    GgufPairs models;   // model_type and class of transformers; `needs` is a field of the configuration that must be there
+    GgufPairs models;  // model_type and class of transformers; `needs` is a field of the configuration that must be there
     // names without ".weight" and ".bias"; N is a layer's number, E an expert's, Q is q, k, v
     GgufPairs tensors;
     // metadata keys after the architecture's name, and fields of config.json
     GgufPairs needed, further;
-    GgufPairs each;             // the same, as lists with a number for each layer
-    GgufPairs flags;            // tensors, and the fields that say whether they are there
-    GgufPairs rows;             // tensors, and the fields that say how many rows these have
-    GgufPairs fixed;            // fields, and their values as JSON
-    GgufPairs defaults;         // the same of fields that no key gave
-    GgufPairs choices;          // keys of a number from 1 on, fields, and in `needs` the words that it counts
-    GgufPairs only;             // keys of a number, and the one that is computed
+    GgufPairs each;      // the same, as lists with a number for each layer
+    GgufPairs flags;     // tensors, and the fields that say whether they are there
+    GgufPairs rows;      // tensors, and the fields that say how many rows these have
+    GgufPairs fixed;     // fields, and their values as JSON
+    GgufPairs defaults;  // the same of fields that no key gave
+    GgufPairs choices;   // keys of a number from 1 on, fields, and in `needs` the words that it counts
+    GgufPairs only;      // keys of a number, and the one that is computed
     // whole keys with a number for each layer, and the tensors that hold it; suffix "[1]": of rank
     // 1
     GgufPairs lists;

@@ -39,10 +39,10 @@ struct QuantizedMatrix {
     const char *module_in_file;  // name of the format in the file and its configuration
     // 0, or number of matrices in one tensor [stack, rows / stack, columns]
     int64_t stack;
-    int64_t rows, columns;       // outputs (of all matrices of a stack), inputs
-    bool transposed;             // the weight is [.., columns, rows] in Hugging Face's words
-    const float *table;          // NULL: codes are integers
-    bool powers;                 // scales are powers of two, the table e2m1's or of 6 bits
+    int64_t rows, columns;  // outputs (of all matrices of a stack), inputs
+    bool transposed;        // the weight is [.., columns, rows] in Hugging Face's words
+    const float *table;     // NULL: codes are integers
+    bool powers;            // scales are powers of two, the table e2m1's or of 6 bits
     float factor;
     // center: subtracted from integer codes and zero points; the remainder has `bits` bits and a
     // sign

@@ -106,7 +106,7 @@ Node *onnx_centred(OnnxCall *, Node *x, Node *zero_point, bool rows);  // x - ze
 Node *onnx_average_of_windows(OnnxCall *, Node *x);  // by the node's attributes
 // [N, .., C] to [N, C, ..] if channels_last is set
 Node *onnx_channels_first(OnnxCall *, Node *x);
-Node *onnx_channels_back(OnnxCall *, Node *x);       // and back
+Node *onnx_channels_back(OnnxCall *, Node *x);  // and back
 
 // microsoft/quant.c: sums of whole numbers as floats: times both scales, plus a bias (or NULL)
 Node *onnx_scaled_sums(OnnxCall *, Node *sums, Node *a_scale, Node *b_scale, Node *bias);

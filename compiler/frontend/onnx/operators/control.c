@@ -109,8 +109,8 @@ static bool is_lone(const BurinOnnx__GraphBody *g, const char *op) {
     return last && !strcmp(last->op_type, op);
 }
 
-// PyTorch writes squeeze(x, axis) as `if size == 1: squeeze(x) else x`: what reads the result fits one rank alone, that of a size of
-// 1, which Squeeze requires.
+// PyTorch writes squeeze(x, axis) as `if size == 1: squeeze(x) else x`: what reads the result fits one rank alone, that of a
+// size of 1, which Squeeze requires.
 static bool is_squeeze_if_one(OnnxCall *c) {
     return is_lone(branch_body(c, "then_branch"), "Squeeze") && is_lone(branch_body(c, "else_branch"), "Identity");
 }

@@ -193,7 +193,8 @@ static const int64_t *list_of(OnnxCall *c, const char *name, int n, int64_t leas
     for (int i = 0; i < n; i++) {
         list[i] = given ? given[i] : least;
         if (list[i] < least || list[i] > MOST_COLUMNS)
-            onnx_fatal(c, "%s has the value %lld, expected %lld to %d", name, (long long)list[i], (long long)least, MOST_COLUMNS);
+            onnx_fatal(c, "%s has the value %lld, expected %lld to %d", name, (long long)list[i], (long long)least,
+                       MOST_COLUMNS);
     }
     return list;
 }
@@ -219,8 +220,8 @@ void onnx_col2im(OnnxCall *c, int argument) {
         count[i] = (padded[i] - dilations[i] * (block[i] - 1) - 1) / strides[i] + 1;
         taps *= block[i], places *= count[i], size *= padded[i];
         if (count[i] < 1 || taps > MOST_COLUMNS || places > MOST_COLUMNS || taps * places > MOST_COLUMNS || size > INT32_MAX)
-            onnx_fatal(c, "%lld blocks of %lld elements, expected 1 to %d elements in all", (long long)count[i], (long long)taps,
-                       MOST_COLUMNS);
+            onnx_fatal(c, "%lld blocks of %lld elements, expected 1 to %d elements in all", (long long)count[i],
+                       (long long)taps, MOST_COLUMNS);
     }
     int64_t *index = ARENA_ARRAY(g->arena, int64_t, taps *places + 1);
     for (int64_t t = 0; t < taps; t++)

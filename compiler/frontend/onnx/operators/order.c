@@ -28,7 +28,8 @@ void onnx_cumulate(OnnxCall *c, int op) {
 static Node *long_enough(OnnxCall *c, Node *x, int axis, const Dim *k, bool largest) {
     Graph *g = c->graph;
     const Dim *size = x->type.dim[axis], *missing = dim_binary(g, DIM_MAX, dim_sub(g, k, size), dim_const(g, 0));
-    if (dim_upper(dim_sub(g, k, size)) <= 0 || size->kind == DIM_SYMBOL || size->kind == DIM_CONST || !dtype_is_float(x->type.dtype))
+    if (dim_upper(dim_sub(g, k, size)) <= 0 || size->kind == DIM_SYMBOL || size->kind == DIM_CONST ||
+        !dtype_is_float(x->type.dtype))
         return x;
     OnnxPadDims pads = {0};
     for (int i = 0; i < x->type.rank; i++) {

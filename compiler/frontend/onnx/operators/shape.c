@@ -370,8 +370,8 @@ static bool is_size(OnnxCall *c, int i, const Dim *whole) {
     return whole || (!dtype_is_float(onnx_type(c, i).dtype) && onnx_find_elements(c, i, &elements, &n));
 }
 
-// A range whose bounds the values of a run decide: the positions of a longer range that are below the count. One position more than
-// the range may have makes a run that needs it end with a message.
+// A range whose bounds the values of a run decide: the positions of a longer range that are below the count. One position more
+// than the range may have makes a run that needs it end with a message.
 static void dynamic_range(OnnxCall *c) {
     Graph *g = c->graph;
     DType type = onnx_type(c, 0).dtype;

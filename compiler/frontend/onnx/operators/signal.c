@@ -133,8 +133,8 @@ void onnx_mel_weights(OnnxCall *c, int argument) {
     double high = mel_of(onnx_need_float(c, 4, "upper_edge_hertz")), step = (high - low) / ((double)bins + 2);
     DType dtype = DT_f32;
     if (!(rate >= 1 && rate < INT32_MAX && low >= 0 && high > low && high < mel_of(INT32_MAX)))
-        onnx_fatal(c, "a sample rate of %g, and edges of %g to %g mel, expected a rate from 1 on, and edges from 0 on in order", rate,
-                   low, high);
+        onnx_fatal(c, "a sample rate of %g, and edges of %g to %g mel, expected a rate from 1 on, and edges from 0 on in order",
+                   rate, low, high);
     if (bins < 1 || bins > INT16_MAX || lines < 1 || lines > (1 << 26) / bins ||
         !onnx_dtype((int32_t)onnx_int(c, "output_datatype", 1), &dtype))
         onnx_fatal(c, "%lld bins of %lld lines, expected 1 to %d of each, and a supported element type", (long long)bins,

@@ -15,7 +15,7 @@ typedef struct Window {
     int64_t kernel[MAX_RANK], strides[MAX_RANK], dilations[MAX_RANK];
     OnnxPadDims pads;                // of all axes; 0 until read_pads
     const Dim *ceil_rest[MAX_RANK];  // elements that ceil_mode adds at the end of each spatial axis
-    const Dim *count[MAX_RANK];      // windows along a spatial axis, where auto_pad or ceil_mode decide; NULL: by the padded size
+    const Dim *count[MAX_RANK];  // windows along a spatial axis, where auto_pad or ceil_mode decide; NULL: by the padded size
 } Window;
 
 // Arithmetic of sizes: an axis may be a symbol.

@@ -16,9 +16,9 @@ typedef struct HeadsOf {
     Node *past_key;   // or NULL
     // [B, 1, 1, 1]: keys before the first row of each sequence; NULL: the length of the past
     Node *before;
-    Node *last;       // [B, 1, 1, 1]: the last visible key of each sequence; NULL: all are visible
-    Node *bias;       // added to the scores, or NULL
-    Node *sinks;      // [H]: of each head one more score, which no value belongs to; or NULL
+    Node *last;   // [B, 1, 1, 1]: the last visible key of each sequence; NULL: all are visible
+    Node *bias;   // added to the scores, or NULL
+    Node *sinks;  // [H]: of each head one more score, which no value belongs to; or NULL
     double scale, softcap;
     Node **shown;         // is set to the scores as the softmax takes them; or NULL
     Node **unhidden;      // is set to them with 0 for hidden keys; or NULL
