@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 typedef struct burin_budget {
-    const char *name;              // file or text that is interpreted; NULL: the message starts without it
-    uint64_t steps, max_steps;     // units of 10 to 100 ns; max_steps 0: not limited
-    uint64_t bytes, max_bytes;     // of memory or output; max_bytes 0: not limited
-    uint32_t levels, max_levels;   // of nesting; max_levels 0: not limited
+    const char *name;             // file or text that is interpreted; NULL: the message starts without it
+    uint64_t steps, max_steps;    // units of 10 to 100 ns; max_steps 0: not limited
+    uint64_t bytes, max_bytes;    // of memory or output; max_bytes 0: not limited
+    uint32_t levels, max_levels;  // of nesting; max_levels 0: not limited
 } burin_budget;
 
 static inline bool burin_is_spent(uint64_t spent, uint64_t limit) { return limit && spent > limit; }

@@ -94,8 +94,7 @@ static bool is_text(const burin_constraint *c, int32_t token) {
 // The state after the token of a reference, or after any other token; 0: the grammar does not want it.
 static int32_t state_after_reference(burin_constraint *c, int32_t reference, bool negated) {
     int32_t state = burin_recognizer_step(c->matcher, c->state, negated ? BURIN_NO_REFERENCE : BURIN_REFERENCE);
-    for (int i = 0; i < 2 && state; i++)
-        state = burin_recognizer_step(c->matcher, state, burin_reference_byte(reference, i));
+    for (int i = 0; i < 2 && state; i++) state = burin_recognizer_step(c->matcher, state, burin_reference_byte(reference, i));
     return state;
 }
 

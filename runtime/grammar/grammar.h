@@ -84,17 +84,17 @@ bool burin_grammar_find_tokens(burin_grammar *, const void *tokenizer, int32_t v
 typedef struct burin_recognizer burin_recognizer;
 burin_recognizer *burin_recognizer_open(const burin_grammar *);
 void burin_recognizer_close(burin_recognizer *);
-int32_t burin_recognizer_start(burin_recognizer *);                              // a state; 0 is none
+int32_t burin_recognizer_start(burin_recognizer *);  // a state; 0 is none
 // 0: no text continues this way
 int32_t burin_recognizer_step(burin_recognizer *, int32_t state, uint8_t byte);
 // The state after any character of some sets, if it is the same for all. -1: it depends on the
 // characters.
 int32_t burin_recognizer_step_parts(burin_recognizer *, int32_t state, uint8_t parts);
 int32_t burin_recognizer_join(burin_recognizer *, int32_t a, int32_t b);  // the state of all readings of both
-bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);  // is the text whole?
-bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);  // may there be more?
-bool burin_recognizer_overflowed(const burin_recognizer *);              // a step had too many readings, and gave 0
-void burin_recognizer_new_budget(burin_recognizer *);                    // steps are counted from here on
+bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);   // is the text whole?
+bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);   // may there be more?
+bool burin_recognizer_overflowed(const burin_recognizer *);               // a step had too many readings, and gave 0
+void burin_recognizer_new_budget(burin_recognizer *);                     // steps are counted from here on
 void burin_recognizer_overflow_text(const burin_recognizer *, char *out, size_t room);  // which limit was passed
 // The steps that are known, until the next one that is not: [state][class of a byte], -1 where it is not.
 const int32_t *burin_recognizer_steps(const burin_recognizer *, const uint8_t **class_of, int32_t *n_classes);

@@ -10,7 +10,7 @@
 
 // initial capacity, since growing takes time
 enum { USUAL_STATES = 1 << 13, USUAL_STEPS = 1 << 19 };
-enum { MOST_STATE_BYTES = 256 << 20 };                   // of the readings and steps of all states
+enum { MOST_STATE_BYTES = 256 << 20 };  // of the readings and steps of all states
 
 typedef struct reading {
     int32_t node, stack;

@@ -6,7 +6,14 @@
 #include "base/budget.h"
 #include "grammar.h"
 
-typedef enum burin_gbnf_kind { BURIN_I_CLASS, BURIN_I_SEQUENCE, BURIN_I_CHOICE, BURIN_I_REPEAT, BURIN_I_RULE, BURIN_I_TOKEN } burin_gbnf_kind;
+typedef enum burin_gbnf_kind {
+    BURIN_I_CLASS,
+    BURIN_I_SEQUENCE,
+    BURIN_I_CHOICE,
+    BURIN_I_REPEAT,
+    BURIN_I_RULE,
+    BURIN_I_TOKEN
+} burin_gbnf_kind;
 
 typedef struct burin_gbnf_item {
     burin_gbnf_kind kind;
@@ -37,7 +44,8 @@ typedef struct burin_grammar_reader {
     burin_code_range *ranges;
     burin_rule *rules;
     int32_t n_items, n_kids, n_waiting, n_ranges, n_rules;
-    size_t room_items, room_kids, room_waiting, room_ranges, room_rules, room_nodes, room_entries, room_classes, room_references;
+    size_t room_items, room_kids, room_waiting, room_ranges, room_rules, room_nodes, room_entries, room_classes,
+        room_references;
     int32_t *rule_slots, n_slots;  // numbers of rules + 1 by their names' hash; n_slots: a power of two
     burin_budget budget;
     jmp_buf failed;

@@ -182,8 +182,8 @@ static burin_bounds read_bounds_of(burin_schema_writer *w, burin_value schema) {
     "(([01] [0-9] | \"2\" [0-3]) \":\" [0-5] [0-9] \":\" [0-5] [0-9] (\".\" [0-9]{1,9})? " \
     "(\"Z\" | [+-] ([01] [0-9] | \"2\" [0-3]) \":\" [0-5] [0-9]))"
 #define BYTE_NUMBER "(\"25\" [0-5] | \"2\" [0-4] [0-9] | \"1\" [0-9]{2} | [1-9]? [0-9])"
-#define LABEL "[0-9A-Za-z] ([0-9A-Za-z-]{0,61} [0-9A-Za-z])?"
-#define HOST  LABEL " (\".\" " LABEL "){0,8}"
+#define LABEL       "[0-9A-Za-z] ([0-9A-Za-z-]{0,61} [0-9A-Za-z])?"
+#define HOST        LABEL " (\".\" " LABEL "){0,8}"
 static const struct string_format {
     const char *name, *grammar;
     int64_t least, most;  // characters; most -1: any number
@@ -291,12 +291,13 @@ static void write_types(burin_schema_writer *w, burin_growing *g, burin_value sc
 
 static bool has_type(burin_schema_writer *w, burin_value types, burin_value value) {
     static const char *const names[] = {
-        [BURIN_NONE] = "null",     [BURIN_BOOL] = "boolean", [BURIN_INTEGER] = "integer", [BURIN_FLOAT] = "number", [BURIN_BIG] = "integer",
-        [BURIN_STRING] = "string", [BURIN_LIST] = "array",   [BURIN_DICT] = "object"};
+        [BURIN_NONE] = "null",   [BURIN_BOOL] = "boolean",  [BURIN_INTEGER] = "integer", [BURIN_FLOAT] = "number",
+        [BURIN_BIG] = "integer", [BURIN_STRING] = "string", [BURIN_LIST] = "array",      [BURIN_DICT] = "object"};
     (void)w;
     for (uint32_t i = 0; i < types.list->n; i++) {
         if (burin_is_text(types.list->items[i], names[value.kind])) return true;
-        if ((value.kind == BURIN_INTEGER || value.kind == BURIN_BIG) && burin_is_text(types.list->items[i], "number")) return true;
+        if ((value.kind == BURIN_INTEGER || value.kind == BURIN_BIG) && burin_is_text(types.list->items[i], "number"))
+            return true;
     }
     return !types.list->n;
 }
@@ -500,5 +501,6 @@ char *burin_write_grammar(const burin_grammar_text *text, char *error, size_t ro
 }
 
 char *burin_schema_grammar(const char *name, const char *schema, size_t bytes, char *error, size_t room) {
-    return burin_write_grammar(&(burin_grammar_text){.name = name, .json = schema, .bytes = bytes, .write = write_whole}, error, room);
+    return burin_write_grammar(&(burin_grammar_text){.name = name, .json = schema, .bytes = bytes, .write = write_whole}, error,
+                               room);
 }

@@ -26,7 +26,7 @@ typedef struct burin_schema_writer {
     bool lenient;      // unsupported restrictions are noted, not refused
     int n_missed;      // of these notes
     char missed[256];  // the first one
-    char path[512];  // "#/properties/a"
+    char path[512];    // "#/properties/a"
 } burin_schema_writer;
 
 void burin_growing_literal(burin_growing *, const char *text, size_t n);  // of GBNF, with its quotes
@@ -68,7 +68,8 @@ void burin_schema_number(burin_schema_writer *, burin_growing *g, bool whole, co
 typedef struct burin_span_of_lengths {
     int64_t least, most;  // characters; most -1: any number
 } burin_span_of_lengths;
-void burin_schema_pattern(burin_schema_writer *, burin_growing *g, burin_value pattern, burin_span_of_lengths);  // inside of quotes
+void burin_schema_pattern(burin_schema_writer *, burin_growing *g, burin_value pattern,
+                          burin_span_of_lengths);  // inside of quotes
 void burin_schema_multiple(burin_schema_writer *, burin_growing *g, bool whole, const burin_bounds *, burin_value of);
 void burin_schema_other_strings(burin_schema_writer *, burin_growing *g, burin_value texts);  // all but these
 burin_value burin_schema_without_not(burin_schema_writer *, burin_value schema);              // the same in other keywords
@@ -76,8 +77,8 @@ bool burin_schema_says_something(burin_schema_writer *, burin_value schema);    
 // An array of distinct items; false: nothing was written, since the schema has no such restriction,
 // or it was missed.
 bool burin_schema_unique(burin_schema_writer *, burin_growing *g, burin_value schema, int64_t least, int64_t most);
-bool burin_schema_is_any(burin_schema_writer *, burin_value schema);                          // true, or {}
-burin_value burin_schema_merge(burin_schema_writer *, burin_value a, burin_value b);                    // what satisfies both
+bool burin_schema_is_any(burin_schema_writer *, burin_value schema);                  // true, or {}
+burin_value burin_schema_merge(burin_schema_writer *, burin_value a, burin_value b);  // what satisfies both
 void burin_schema_object(burin_schema_writer *, burin_growing *g, burin_value schema);
 void burin_schema_array(burin_schema_writer *, burin_growing *g, burin_value schema);
 bool burin_schema_lists(burin_value required, burin_value key);                      // is the key in this list of names?

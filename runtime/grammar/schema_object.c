@@ -175,7 +175,8 @@ static int write_pattern_pair(burin_schema_writer *w, const burin_pair *pattern)
 // The number of properties without names: "h3 (ws "," ws h3){1,4} ws". Otherwise the names decide.
 static bool write_counted(burin_schema_writer *w, burin_growing *g, burin_value schema, const int n_other[2]) {
     int n = n_other[0], other = n_other[1];
-    int64_t least = burin_schema_count(w, schema, "minProperties", 0), most = burin_schema_count(w, schema, "maxProperties", -1);
+    int64_t least = burin_schema_count(w, schema, "minProperties", 0),
+            most = burin_schema_count(w, schema, "maxProperties", -1);
     const burin_value *required = burin_schema_key(w, schema, "required");
     int64_t certain = required ? required->list->n : 0;
     if (most >= 0 && most < least) burin_schema_fail(w, "maxProperties is less than minProperties");

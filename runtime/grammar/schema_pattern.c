@@ -30,8 +30,9 @@ static burin_span_of_lengths one_after_other(burin_span_of_lengths a, burin_span
 }
 
 static burin_span_of_lengths either_length(burin_span_of_lengths a, burin_span_of_lengths b) {
-    return (burin_span_of_lengths){a.least < b.least ? a.least : b.least,
-                                   a.most < 0 || b.most < 0 ? -1 : a.most > b.most ? a.most : b.most};
+    return (burin_span_of_lengths){a.least < b.least ? a.least : b.least, a.most < 0 || b.most < 0 ? -1
+                                                                          : a.most > b.most        ? a.most
+                                                                                                   : b.most};
 }
 
 typedef struct code_set {

@@ -32,8 +32,7 @@ static bool list_multiples(burin_schema_writer *w, burin_growing *g, const burin
     int64_t first = -floor_multiple(-(low + b->low.open), of), last = floor_multiple(high - b->high.open, of);
     if (last - first >= MOST_MULTIPLES) return false;
     if (last < first) burin_schema_fail(w, "no multiple is between these bounds");
-    for (int64_t i = first; i <= last; i++)
-        burin_growing_add(g, "%s\"%lld\"", i > first ? " | " : "(", (long long)(i * of));
+    for (int64_t i = first; i <= last; i++) burin_growing_add(g, "%s\"%lld\"", i > first ? " | " : "(", (long long)(i * of));
     burin_growing_add(g, ")");
     return true;
 }
@@ -45,7 +44,8 @@ static void add_remainders(burin_schema_writer *w, burin_growing *g, int64_t of)
     for (int64_t r = 0; r < of; r++) {
         burin_growing_add(&w->rules, "h%d ::= ", first + (int)r);
         for (int64_t digit = 0; digit < 10; digit++)
-            burin_growing_add(&w->rules, "%s\"%lld\" h%d", digit ? " | " : "", (long long)digit, first + (int)((10 * r + digit) % of));
+            burin_growing_add(&w->rules, "%s\"%lld\" h%d", digit ? " | " : "", (long long)digit,
+                              first + (int)((10 * r + digit) % of));
         burin_growing_add(&w->rules, r ? "\n" : " | \"\"\n");
     }
     burin_growing_add(g, "\"-\"? (\"0\"");
@@ -194,7 +194,8 @@ bool burin_schema_unique(burin_schema_writer *w, burin_growing *g, burin_value s
     const burin_value *unique = burin_schema_key(w, schema, "uniqueItems"), *items = burin_schema_key(w, schema, "items");
     if (!unique || !burin_truth(*unique) || most == 0 || most == 1) return false;
     const burin_value *values = items && items->kind == BURIN_DICT ? burin_schema_key(w, *items, "enum") : NULL;
-    bool listed = values && values->kind == BURIN_LIST && values->list->n <= MOST_UNIQUE && !burin_schema_key(w, schema, "prefixItems");
+    bool listed =
+        values && values->kind == BURIN_LIST && values->list->n <= MOST_UNIQUE && !burin_schema_key(w, schema, "prefixItems");
     if (!listed) {
         burin_schema_miss(w, "uniqueItems is supported for items of an enum with at most %d values", MOST_UNIQUE);
         return false;

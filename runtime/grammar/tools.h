@@ -24,7 +24,7 @@ typedef struct burin_tool_format {
     burin_tool_syntax shape;
     // special tokens with one of these texts are text for a grammar of tools; ends with NULL
     const char *marks[16];
-    burin_growing texts;    // of the last grammar: the form of arguments between tags
+    burin_growing texts;  // of the last grammar: the form of arguments between tags
     // restrictions that the last grammar does not enforce (BURIN_CALLS_ALLOWED), or ""
     char missed[256];
 } burin_tool_format;

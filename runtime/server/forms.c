@@ -7,8 +7,7 @@
 #include "server/server.h"
 
 burin_value burin_body_json(burin_request *q, burin_value v) {
-    const burin_json_style style = {
-        .indent = burin_none(), .between = BURIN_LITERAL(", "), .behind_key = BURIN_LITERAL(": ")};
+    const burin_json_style style = {.indent = burin_none(), .between = BURIN_LITERAL(", "), .behind_key = BURIN_LITERAL(": ")};
     return burin_json_text(&q->r, v, &style);
 }
 
@@ -52,8 +51,7 @@ static void read_response_format(burin_request *q, burin_value format) {
         burin_request_fail(q, 400, "response_format.type", "\"type\" must be text, json_object or json_schema");
     inner = burin_body_field(q, format, "json_schema");
     if (inner && inner->kind == BURIN_DICT) schema = burin_body_field(q, *inner, "schema");
-    if (!schema)
-        burin_request_fail(q, 400, "response_format.json_schema", "\"response_format.json_schema.schema\" is missing");
+    if (!schema) burin_request_fail(q, 400, "response_format.json_schema", "\"response_format.json_schema.schema\" is missing");
     follow_schema(q, "response_format.json_schema.schema", schema);
 }
 
@@ -83,7 +81,8 @@ static burin_value tool_named(burin_request *q, const burin_value *tools, burin_
     const burin_value *wanted = name_of_tool(q, choice);
     burin_value one = burin_list_new(&q->r, BURIN_LIST, 1);
     for (uint32_t i = 0; i < tools->list->n; i++)
-        if (burin_equal(&q->r, *name_of_tool(q, tools->list->items[i]), *wanted)) burin_list_add(&q->r, one, tools->list->items[i]);
+        if (burin_equal(&q->r, *name_of_tool(q, tools->list->items[i]), *wanted))
+            burin_list_add(&q->r, one, tools->list->items[i]);
     if (!one.list->n)
         burin_request_fail(q, 400, "tool_choice", "\"tool_choice\" names the tool \"%.*s\", which \"tools\" has not",
                            (int)wanted->length, wanted->text);
@@ -116,13 +115,15 @@ void burin_form_tools(burin_request *q) {
     burin_dict_set(&q->r, input, BURIN_LITERAL("tools"), allowed);
     burin_value json = burin_body_json(q, input);
     burin_tool_format_open(&q->tools, m->weights() + m->template_offset, m->template_bytes);
-    q->grammar = burin_tools_grammar(&q->tools, &(burin_tools_text){"tools", json.text, json.length},
-                                     choice == CHOICE_REQUIRED ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED, error, sizeof error);
+    q->grammar =
+        burin_tools_grammar(&q->tools, &(burin_tools_text){"tools", json.text, json.length},
+                            choice == CHOICE_REQUIRED ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED, error, sizeof error);
     if (!q->grammar && *error) burin_request_fail(q, 400, "tools", "%s", error);
     if (!q->grammar && choice == CHOICE_REQUIRED)
         burin_request_fail(q, 400, "tool_choice", "burin does not know how this model's template writes calls");
     if (q->grammar && burin_body_field(q, q->body, "response_format"))
-        burin_request_fail(q, 400, "response_format", "\"response_format\" and \"tools\" do not go together: \"tool_choice\": \"none\"");
+        burin_request_fail(q, 400, "response_format",
+                           "\"response_format\" and \"tools\" do not go together: \"tool_choice\": \"none\"");
     q->one_call = !burin_body_bool(q, "parallel_tool_calls", true);
     if (q->grammar) check_grammar(q, "tools", choice == CHOICE_REQUIRED);
     q->has_tools = q->grammar != NULL;  // tools whose grammar is too large are not held, unless they must be called

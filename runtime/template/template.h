@@ -21,13 +21,13 @@ typedef struct burin_rendering {
     size_t json_bytes;
     const char *json_name;      // for messages about mistakes in it
     const char *template_name;  // file of the template, for messages; NULL: "the template"
-    const char *bos, *eos;  // the texts of these tokens; NULL: the blob's own
-    const char *now;        // "2025-07-05 14:03:09"; NULL: the clock's
-    void *memory;           // aligned to 16
-    size_t memory_bytes;    // BURIN_RENDER_BYTES(json_bytes) are enough for what people write
-    bool as_given;          // messages stay as they are: parts are lists, arguments in text are text (template_messages.c)
-    const char *text;       // the result, terminated
-    const uint8_t *marks;   // [bytes], 1: from the messages
+    const char *bos, *eos;      // the texts of these tokens; NULL: the blob's own
+    const char *now;            // "2025-07-05 14:03:09"; NULL: the clock's
+    void *memory;               // aligned to 16
+    size_t memory_bytes;        // BURIN_RENDER_BYTES(json_bytes) are enough for what people write
+    bool as_given;              // messages stay as they are: parts are lists, arguments in text are text (template_messages.c)
+    const char *text;           // the result, terminated
+    const uint8_t *marks;       // [bytes], 1: from the messages
     size_t bytes;
     bool raised;  // the error is the template's own, in its own words
     char error[1024];

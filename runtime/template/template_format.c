@@ -218,7 +218,9 @@ static burin_value padded_braces(burin_render_state *r, const brace_format *f, c
 static burin_value brace_number(burin_render_state *r, const brace_format *f, burin_value v) {
     char digits[BRACE_DIGITS], grouped[2 * BRACE_DIGITS], prefix[8];
     char align = !f->align ? '>' : f->align == '0' ? '=' : f->align;
-    bool minus = v.kind == BURIN_FLOAT ? signbit(v.real) && !isnan(v.real) : v.kind == BURIN_BIG ? *v.text == '-' : v.integer < 0;
+    bool minus = v.kind == BURIN_FLOAT ? signbit(v.real) && !isnan(v.real)
+                 : v.kind == BURIN_BIG ? *v.text == '-'
+                                       : v.integer < 0;
     brace_digits(r, f, v, digits);
     bool based = f->type && strchr("xXo", f->type);
     if (f->group && (based || align == '=')) burin_render_fail(r, "format: digits in groups behind zeros or in another base");

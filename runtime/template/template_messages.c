@@ -68,8 +68,7 @@ static void note_names(burin_render_state *r, burin_value names, burin_value cal
         burin_value call = calls.list->items[i];
         const burin_value *id = call.kind == BURIN_DICT ? burin_dict_find_text(r, call, "id") : NULL;
         const burin_value *function = id ? burin_dict_find_text(r, call, "function") : NULL;
-        const burin_value *name =
-            function && function->kind == BURIN_DICT ? burin_dict_find_text(r, *function, "name") : NULL;
+        const burin_value *name = function && function->kind == BURIN_DICT ? burin_dict_find_text(r, *function, "name") : NULL;
         if (name && id->kind == BURIN_STRING) burin_dict_set(r, names, *id, *name);
     }
 }

@@ -10,9 +10,9 @@
 
 #include "base/escape.h"
 
-const char *const burin_kind_names[] = {"undefined", "none",    "a boolean",  "a number",     "a number", "a number",
-                                        "a string",  "a list",  "a tuple",    "a dictionary", "a namespace",
-                                        "a loop",    "a macro", "a function", "a method",     "an object"};
+const char *const burin_kind_names[] = {"undefined", "none",       "a boolean", "a number",     "a number",    "a number",
+                                        "a string",  "a list",     "a tuple",   "a dictionary", "a namespace", "a loop",
+                                        "a macro",   "a function", "a method",  "an object"};
 
 void burin_render_fail(burin_render_state *r, const char *format, ...) {
     burin_rendering *out = r->out;

@@ -28,8 +28,8 @@ typedef enum burin_value_kind {
 } burin_value_kind;
 
 typedef struct burin_value {
-    uint8_t kind;     // burin_value_kind
-    bool safe;        // a string whose HTML is escaped already (Markup)
+    uint8_t kind;  // burin_value_kind
+    bool safe;     // a string whose HTML is escaped already (Markup)
     // of an undefined value: the kind of the value that lacks this name; BURIN_UNDEFINED: a
     // variable
     uint8_t of;
@@ -51,7 +51,7 @@ typedef struct burin_list {
     uint32_t n, capacity;
     burin_value *items;
     burin_value text;  // a string: prints as it, and joins texts as it (template_messages.c); undefined: prints as a list
-    bool is_group;  // a pair of groupby
+    bool is_group;     // a pair of groupby
 } burin_list;
 
 typedef struct burin_pair {
@@ -118,7 +118,7 @@ typedef struct burin_render_state {
     burin_rendering *out;
     const burin_template *program;
     const uint32_t *words;
-    char *objects, *objects_end;         // free room
+    char *objects, *objects_end;  // free room
     // the bytes of strings; the mark of a byte is strings_end - strings after it
     char *strings, *free, *strings_end;
     burin_sink sink;
@@ -145,8 +145,8 @@ burin_value burin_boolean(bool);
 burin_value burin_integer(int64_t);
 burin_value burin_real(double);
 burin_value burin_big(burin_render_state *, const char *digits, size_t n);  // "-123": an integer of any size
-burin_value burin_string_of(const char *text, size_t bytes);             // not copied
-burin_value burin_slice(burin_value string, size_t from, size_t bytes);  // keeps the string's kind
+burin_value burin_string_of(const char *text, size_t bytes);                // not copied
+burin_value burin_slice(burin_value string, size_t from, size_t bytes);     // keeps the string's kind
 burin_value burin_list_new(burin_render_state *, burin_value_kind, uint32_t capacity);
 void burin_list_add(burin_render_state *, burin_value list, burin_value);
 burin_value burin_dict_new(burin_render_state *);
@@ -161,7 +161,7 @@ burin_value burin_printed_as(burin_value);  // the string that a list or diction
 bool burin_equal(burin_render_state *, burin_value, burin_value);
 int burin_order(burin_render_state *, burin_value, burin_value);  // < 0, 0, > 0; fails where there is no order
 bool burin_contains(burin_render_state *, burin_value all, burin_value item);
-int64_t burin_length(burin_render_state *, burin_value);     // fails where there is none
+int64_t burin_length(burin_render_state *, burin_value);  // fails where there is none
 // the values of a loop, as a list; fails in the same way
 burin_value burin_items(burin_render_state *, burin_value);
 bool burin_is_iterable(burin_value);

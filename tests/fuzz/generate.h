@@ -1,5 +1,5 @@
-// Mutations that know a format: pieces of text by the rules of its grammar are written, put into the input, or around a part of it.
-// A target lists its rules and defines LLVMFuzzerCustomMutator by FUZZ_GENERATOR:
+// Mutations that know a format: pieces of text by the rules of its grammar are written, put into the input, or around a part of
+// it. A target lists its rules and defines LLVMFuzzerCustomMutator by FUZZ_GENERATOR:
 //
 //     static const FuzzRule RULES[] = {{"e", {"<n>", "(<e> + <e>)"}}, {"n", {"1", "0"}}, {0}};
 //     FUZZ_GENERATOR(RULES)
@@ -66,17 +66,17 @@ static inline size_t fuzz_generate(const FuzzRule *rules, uint8_t *data, size_t 
     fuzz_write(&w, how == 3 ? rules : &rules[fuzz_random(&w, n_rules)], 0);
     size_t part[2] = {fuzz_random(&w, (uint32_t)size + 1), fuzz_random(&w, (uint32_t)size + 1)};
     if (part[0] > part[1]) part[1] = part[0];
-    if (how == 3) part[0] = 0, part[1] = size;                                  // all of it anew
-    if (how == 4 || how == 5) part[1] = part[0];                                // inserted
-    if (how == 6 && part[1] - part[0] > 64) part[1] = part[0] + 64;             // instead of a short part
+    if (how == 3) part[0] = 0, part[1] = size;                       // all of it anew
+    if (how == 4 || how == 5) part[1] = part[0];                     // inserted
+    if (how == 6 && part[1] - part[0] > 64) part[1] = part[0] + 64;  // instead of a short part
     if (how < 7) return fuzz_put(data, size, most, part, w.text, w.n);
     size_t n = part[1] - part[0] < sizeof w.text ? part[1] - part[0] : sizeof w.text;  // a part of the input, once more
     memcpy(w.text, data + part[0], n);
     return fuzz_put(data, size, most, (size_t[]){part[0], part[0]}, w.text, n);
 }
 
-#define FUZZ_GENERATOR(rules)                                                                        \
-    size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {         \
-        return fuzz_generate(rules, data, size, most, seed);                                         \
+#define FUZZ_GENERATOR(rules)                                                                \
+    size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) { \
+        return fuzz_generate(rules, data, size, most, seed);                                 \
     }
 #endif

@@ -13,7 +13,8 @@ static const FuzzRule RULES[] = {
     {"choice", {"<sequence>", "<sequence> | <choice>"}},
     {"sequence", {"<item>", "<item> <sequence>", ""}},
     {"item", {"<atom>", "<atom><repeat>", "<atom><repeat><repeat>"}},
-    {"atom", {"\"a\"", "\"\"", "[a-z]", "[^\\x00-\\x1f\"]", ".", "(<choice>)", "r1", "r2", "root", "[\\U0001f600-\\U0010ffff\u00e9]"}},
+    {"atom",
+     {"\"a\"", "\"\"", "[a-z]", "[^\\x00-\\x1f\"]", ".", "(<choice>)", "r1", "r2", "root", "[\\U0001f600-\\U0010ffff\u00e9]"}},
     {"repeat", {"?", "*", "+", "{<number>}", "{<number>,}", "{0,<number>}"}},
     {"number", {"0", "1", "2", "3", "17", "1000", "1048576"}},
     {0}};
