@@ -123,7 +123,8 @@ static char *read_text(const char *path, size_t *bytes) {
 }
 
 static char *grammar_of_schema(const char *name, const json_t *schema) {
-    char error[512], *text = json_is_string(schema) ? strdup(json_string_value(schema)) : json_dumps(schema, JSON_COMPACT | JSON_ENCODE_ANY);
+    char error[512],
+        *text = json_is_string(schema) ? strdup(json_string_value(schema)) : json_dumps(schema, JSON_COMPACT | JSON_ENCODE_ANY);
     char *grammar = burin_schema_grammar(name, text, strlen(text), error, sizeof error);
     if (!grammar) printf("%s\n", error);
     free(text);
