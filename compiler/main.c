@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/standard_files.h"
 #include "build/build.h"
+#include "build/memory_needs.h"
 #include "build/output_name.h"
 #include "commands/commands.h"
 #include "debug/calibrate.h"
@@ -119,6 +121,37 @@ static void compare_perplexity(Arena *arena, const Options *o, const char *outpu
     diag_keep(folder);
 }
 
+// What a program can be tried with
+static const char *trial_of(const Build *b) {
+    if (b->kind != OUTPUT_PROGRAM || !b->tools.native) return NULL;
+    if (b->has_chat) return " --chat";
+    if (b->labels || b->embeds) return " \"a text\"";
+    return is_decoder(b->program) && b->tokenizer && !b->program->encoder ? " \"Once upon a time\"" : " --info";
+}
+
+static uint64_t file_bytes(const char *path) {
+    struct stat s;
+    return stat(path, &s) ? 0 : (uint64_t)s.st_size;
+}
+
+// The one line that a build ends with: what was written, the memory it needs, what to try.
+static void print_summary(const Build *b, const char *output) {
+    char size[32];
+    const char *base = path_name(output), *trial = trial_of(b);
+    bool renamed = b->kind != OUTPUT_PROGRAM && strncmp(base, b->name, strcspn(base, "."));
+    print_spelled("%s: %s for", output,
+                  b->kind == OUTPUT_PROGRAM  ? "a program"
+                  : b->kind == OUTPUT_FOLDER ? "a folder of C"
+                                             : "a library");
+    for (int i = 0; i < b->tools.n_cpus; i++) printf(" %s", b->tools.cpus[i]->name);
+    if (b->kind != OUTPUT_FOLDER) printf(", %s MB", megabytes_text(size, file_bytes(output)));
+    printf("%s%s; needs at most %s", b->tools.editor ? ", with libedit" : "", b->tools.server ? ", with a server (libevent)" : "",
+           memory_needs_text(b));
+    if (renamed) printf("; its C names begin with %s_", b->name);
+    if (trial) print_spelled("; try %s%s%s", strchr(output, '/') ? "" : "./", output, trial);
+    printf("\n");
+}
+
 static int build_for_one(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
     const char *output = output_name(arena, o, b.tools.machine);
@@ -130,20 +163,12 @@ static int build_for_one(Arena *arena, const Options *o) {
         usage_error("--perplexity=%s runs the program that is built\n  hint: leave it out, or build a program for this machine",
                     o->perplexity);
     if (!compile(&b)) return 0;
-    print_sizes(&b);
+    if (o->verbose) print_sizes(&b);
     build_output(&b, output);
     if (o->quant_report || o->quant) print_errors(&b);
     if (o->perplexity) compare_perplexity(arena, o, output);
     if (b.numbers) printf("numbers %s\n", b.numbers);
-    print_spelled("%s: %s for", output,
-                  b.kind == OUTPUT_PROGRAM  ? "a program"
-                  : b.kind == OUTPUT_FOLDER ? "a folder of C"
-                                            : "a library");
-    for (int i = 0; i < b.tools.n_cpus; i++) printf(" %s", b.tools.cpus[i]->name);
-    const char *base = path_name(output);
-    bool renamed = b.kind != OUTPUT_PROGRAM && strncmp(base, b.name, strcspn(base, "."));
-    printf("%s%s%s%s%s\n", b.tools.editor ? ", with libedit" : "", b.tools.server ? ", with a server (libevent)" : "",
-           renamed ? "; its C names begin with " : "", renamed ? b.name : "", renamed ? "_" : "");
+    print_summary(&b, output);
     return 0;
 }
 

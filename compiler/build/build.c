@@ -9,8 +9,10 @@
 
 #include "build/crash.h"
 #include "build/editor.h"
+#include "build/memory_needs.h"
 #include "build/output_name.h"
 #include "build/server.h"
+#include "cli/option_tables.h"
 #include "frontend/card.h"
 #include "frontend/dsl.h"
 #include "frontend/onnx.h"
@@ -58,7 +60,9 @@ static int pass_named(const char *option, const char *name, bool first, int abse
 static const QuantRules *rules_of(Arena *arena, const char *text) {
     const char *problem;
     const QuantRules *rules = text ? quant_rules(arena, text, &problem) : NULL;
-    if (text && !rules) usage_error("--quant=%s: %s\n  hint: there are %s", text, problem, quant_names(arena));
+    if (text && !rules)
+        usage_error("--quant=%s: %s\n  hint: %s%s", text, problem, strstr(problem, " bits: ") ? "" : "there are ",
+                    strstr(problem, " bits: ") ? "`burin formats` lists all" : quant_names(arena));
     return rules;
 }
 
@@ -130,10 +134,12 @@ void build_check_models(const Build *b) {
     for (int i = b->options->n_files - 1; i >= 0; i--)
         if (access(b->options->files[i], F_OK) && errno == ENOENT) missing = b->options->files[i];
     if (!missing) return;
-    diag_fatal(NO_LOC, "there is no %s\nhint: %-s", missing,
-               is_name_of_hub(b->arena, missing)
-                   ? "burin reads what is on this machine: download the model's folder first, and give its path"
-                   : "MODEL is a Hugging Face folder, a .gguf or llama2.c .bin file, an .onnx, or a .burin with --weights");
+    const char *name = path_name(missing);
+    if (is_name_of_hub(b->arena, missing))
+        diag_fatal(NO_LOC, "there is no %s\nhint: huggingface-cli download %s --local-dir %s, then burin %s %s", missing, missing, name,
+                   commands[b->options->command].name, name);
+    diag_fatal(NO_LOC, "there is no %s\nhint: MODEL is a Hugging Face folder, a .gguf or llama2.c .bin file, an .onnx, or a .burin "
+                       "with --weights", missing);
 }
 
 static const char *library_of(const Build *b) { return arena_printf(b->arena, "%s/dsl", burin_home(b->arena)); }
@@ -296,6 +302,7 @@ static const char *info_text(const Build *b) {
     if (b->numbers) text_add(&t, "numbers   %s\n", b->numbers);
     if (b->has_chat) text_add(&t, "editor    %s\n", b->tools.editor ? "libedit" : "none");
     if (b->tools.server) text_add(&t, "server    libevent\n");
+    text_add(&t, "memory    at most %s\n", memory_needs_text(b));
     plan_print(&t, b->program);
     const char *text = arena_strndup(b->arena, t.data, t.length);
     text_free(&t);

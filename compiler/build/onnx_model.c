@@ -130,6 +130,19 @@ static bool has_fixed_length(const Module *m, const char *prefix, Text *why) {
     return false;
 }
 
+static void check_binds(const Build *b, const OnnxOptions *o) {
+    size_t n = 0;
+    const char *const *names = o->n_binds ? onnx_input_names(b->arena, b->options->model, &n) : NULL;
+    for (int i = 0; i < o->n_binds; i++) {
+        bool known = false;
+        for (size_t j = 0; j < n; j++) known |= !strcmp(names[j], o->binds[i].name);
+        const char *near = known ? NULL : nearest_name(o->binds[i].name, names, n);
+        if (!known)
+            usage_error("--bind=%s: there is no input %s\n  hint: %s%s%sinputs: %s", b->options->bind, o->binds[i].name,
+                        near ? "did you mean " : "", near ? near : "", near ? "? " : "", name_list(names, n));
+    }
+}
+
 Module *load_onnx(Build *b) {
     const Options *o = b->options;
     OnnxOptions onnx = onnx_options(b->arena, o);
@@ -138,6 +151,7 @@ Module *load_onnx(Build *b) {
     read_binds(b->arena, o->bind, &onnx);
     build_check_models(b);
     if (o->n_files > 1) return load_files(b, &onnx);
+    check_binds(b, &onnx);
     Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, &said);
     const char *prefix = is_wanted(o) ? "note: " : "text     no, a program of tensors: ";
     bool open = text && !has_fixed_length(text, prefix, &why);

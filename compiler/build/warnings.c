@@ -8,6 +8,7 @@
 #include "ir/operands.h"
 #include "passes/pass.h"
 #include "passes/recipe.h"
+#include "tokenizer/tokenizer.h"
 
 static bool has_rows(const Build *b) {
     for (int i = 0; i < b->module->n_graphs; i++)
@@ -22,6 +23,11 @@ static void no_effect(const char *option, const char *value, const char *why) {
 
 static const char *count_text(const Build *b, int64_t n) { return arena_printf(b->arena, "%lld", (long long)n); }
 
+static const char *near_part(Arena *arena, const char *word) {
+    const char *near = quant_nearest_part(word);
+    return near ? arena_printf(arena, "did you mean %s? ", near) : "";
+}
+
 // Products whose weights could have been quantized, and those that have the format.
 static void check_quant(const Build *b) {
     int products = 0, fitting = 0;
@@ -34,8 +40,8 @@ static void check_quant(const Build *b) {
                      "hint: put the rule for less behind the one for more",
                      quant, rule);
     else if (rule)
-        diag_warning(NO_LOC, "--quant=%s: no matrix is %s\nhint: `burin formats` lists parts; `burin inspect MODEL`, names",
-                     quant, rule);
+        diag_fatal(NO_LOC, "--quant=%s: no matrix is called %s\nhint: %s`burin formats` lists parts; `burin inspect MODEL`, names",
+                   quant, rule, near_part(b->arena, rule));
     if (!quant || b->passes.quantized) return;
     if (b->passes.start_from > PASS_quantize) {
         no_effect("quant", quant, "the dump was quantized before, or is not to be");
@@ -58,6 +64,32 @@ static bool has_cache(const Build *b) {
     return false;
 }
 
+static int64_t vocabulary_of(const Module *m) {
+    int64_t size = 0;
+    for (int i = 0; i < m->n_graphs; i++) {
+        int at = graph_output_index(m->graphs[i], "logits");
+        const Type *t = at < 0 ? NULL : &m->graphs[i]->outputs[at]->type;
+        if (t && t->rank && dim_is_const(t->dim[t->rank - 1], &size)) return size;
+    }
+    return 0;
+}
+
+static void check_tokenizer(const Build *b, bool rows) {
+    const Options *o = b->options;
+    int64_t model = rows ? vocabulary_of(b->module) : 0;
+    int size = b->tokenizer ? burin_tokenizer_size(b->tokenizer->blob) : 0;
+    bool writes = o->command == COMMAND_build && b->kind == OUTPUT_PROGRAM && !o->emit && !o->stop_after && !o->start_from &&
+                  !o->calibrate;
+    if (rows && !b->tokenizer && writes && !b->is_draft)
+        diag_warning(NO_LOC, "there is no tokenizer beside the weights: the program takes --tokens alone\nhint: --tokenizer=FILE");
+    if (!o->tokenizer || !size || !model) return;
+    if (size > model)
+        diag_fatal(NO_LOC, "%s has %d tokens, the model %lld\nhint: --tokenizer needs that of this model", o->tokenizer, size,
+                   (long long)model);
+    if (size < model / 2)
+        diag_warning(NO_LOC, "%s has %d tokens, the model %lld: it may be another model's", o->tokenizer, size, (long long)model);
+}
+
 // Called when the passes are done and the kind of the program is known.
 static void check_options(const Build *b) {
     const Options *o = b->options;
@@ -77,6 +109,7 @@ static void check_options(const Build *b) {
         no_effect("line-editor", o->line_editor, "the program has no --chat");
     if (server_is_asked_for(o) && !b->embeds && !b->labels && (!rows || !b->tokenizer))
         no_effect("with", o->with, "the program reads and writes no text");
+    check_tokenizer(b, rows);
     check_quant(b);
     if (o->kv && b->passes.start_from > PASS_quantize)
         no_effect("kv", o->kv, "the dump has the formats of its caches");

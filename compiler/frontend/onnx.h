@@ -66,4 +66,5 @@ Module *onnx_load_files(Arena *, const char *const *paths, int n, const OnnxOpti
 
 // The files beside a model that hold tensors of it, each once, whether they can be read or not.
 const char *const *onnx_external_files(Arena *, const char *path, int *n);
+const char *const *onnx_input_names(Arena *, const char *path, size_t *n);
 #endif

@@ -10,44 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/forward.h"
+#include "build/memory_needs.h"
 #include "output/output.h"
 #include "toolchain/footprint.h"
 
-typedef struct Needs {
-    uint64_t ram, flash;  // flash 0: there is none
-} Needs;
-
-// Of one slot and one thread, for rows and runs as large as they can be.
-static uint64_t session_bytes(const Build *b) {
-    enum { BARE_POOL = 64 };  // burin_pool_bytes of engine/bare.h
-    static burin_pool pool;
-    const bool bare = machine_is_bare(b->tools.machine);
-    const Program *p = b->program, *e = p->encoder;
-    burin_encoder encoder = {0};
-    burin_model model = {.max_rows = (int32_t)(p->max_rows ? p->max_rows : 1),
-                         .row_bytes = p->plan.row_bytes,
-                         .local_bytes = p->plan.local_bytes,
-                         .slot_bytes = p->plan.slot_bytes,
-                         .scratch_bytes = p->plan.scratch_bytes};
-    if (e) {
-        encoder = (burin_encoder){.max_rows = (int32_t)e->max_rows,
-                                  .row_bytes = e->plan.row_bytes,
-                                  .local_bytes = e->plan.local_bytes,
-                                  .scratch_bytes = e->plan.scratch_bytes};
-        model.encoder = &encoder;
-    }
-    burin_options options = {.slots = 1, .threads = 1, .pool = bare ? &pool : NULL};
-    return burin_session_bytes(&model, &options) + (bare ? BARE_POOL : 0);
-}
-
-static Needs needs_of(const Build *b) {
-    uint64_t state = session_bytes(b);
-    if (machine_is_bare(b->tools.machine)) return (Needs){state, b->image.bytes};
-    return (Needs){state + b->image.bytes, 0};
-}
-
-static bool fits(const Build *b, Needs n) {
+static bool fits(const Build *b, MemoryNeeds n) {
     const Options *o = b->options;
     return (!o->max_ram || n.ram <= (uint64_t)o->max_ram) && (!o->max_flash || n.flash <= (uint64_t)o->max_flash);
 }
@@ -71,7 +38,7 @@ static bool fits_with(const Options *options, bool compiled) {
         build_load(&b);
         if (!build_passes(&b)) _exit(1);
         build_lower(&b);
-        Needs n = needs_of(&b);
+        MemoryNeeds n = memory_needs(&b);
         if (compiled && o.max_flash) n.flash += build_code_bytes(&b);
         _exit(!fits(&b, n));
     }
@@ -177,16 +144,17 @@ static const char *what_fits(const Build *b) {
     return arena_printf(b->arena, "it fits with%s", hint.data);
 }
 
-static _Noreturn void refuse(const Build *b, Needs n) {
+static _Noreturn void refuse(const Build *b, MemoryNeeds n) {
     const Options *o = b->options;
     bool ram = o->max_ram && n.ram > (uint64_t)o->max_ram;
     Text plan = {0};
     plan_print(&plan, b->program);
-    diag_fatal(NO_LOC, "the %s needs %llu bytes%s, --max-%s allows %lld\nnote: %s:\n%-shint: %s",
-               n.flash ? "library" : "program", (unsigned long long)(ram ? n.ram : n.flash), ram && n.flash ? " of RAM" : "",
-               ram ? "ram" : "flash", (long long)(ram ? o->max_ram : o->max_flash),
-               n.flash ? "one slot, one thread" : "weights, one slot, one thread", arena_strdup(b->arena, plan.data),
-               what_fits(b));
+    char needed[32], allowed[32];
+    diag_fatal(NO_LOC, "the %s needs %s MB (%llu bytes)%s, --max-%s allows %s MB\nnote: %s:\n%-shint: %s",
+               n.flash ? "library" : "program", megabytes_text(needed, ram ? n.ram : n.flash),
+               (unsigned long long)(ram ? n.ram : n.flash), ram && n.flash ? " of RAM" : "", ram ? "ram" : "flash",
+               megabytes_text(allowed, (uint64_t)(ram ? o->max_ram : o->max_flash)),
+               ram ? memory_needs_text(b) : "weights, tokenizer and code", arena_strdup(b->arena, plan.data), what_fits(b));
 }
 
 void memory_check(const Build *b) {
@@ -194,7 +162,7 @@ void memory_check(const Build *b) {
     if (!o->max_ram && !o->max_flash) return;
     if (o->max_flash && !machine_is_bare(b->tools.machine))
         usage_error("--max-flash: a program for %s is in memory as a whole\n  hint: --max-ram", b->tools.machine->triple);
-    Needs n = needs_of(b);
+    MemoryNeeds n = memory_needs(b);
     if (fits(b, n)) return;
     refuse(b, n);
 }
@@ -215,8 +183,9 @@ static void print_stack(const char *place, const char *calls, StackNeed need) {
 void memory_of_library(const Build *b, const Objects *objects) {
     const Program *p = b->program;
     const Footprint f = footprint_of(b->arena, objects, b->name);
-    uint64_t weights = program_weight_bytes(p), state = session_bytes(b);
-    Needs needs = {state, b->image.bytes + f.code};
+    MemoryNeeds needs = memory_needs(b);
+    uint64_t weights = program_weight_bytes(p), state = needs.ram;
+    needs.flash += f.code;
     if (!fits(b, needs)) refuse(b, needs);
     print_row("flash", "weights", weights);
     print_row("", "tokenizer, template, checksums", b->image.bytes - weights);

@@ -3,6 +3,7 @@
 #include "passes/recipe.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -227,6 +228,12 @@ const char *quant_names(Arena *a) {
     return names;
 }
 
+const char *quant_nearest_part(const char *word) {
+    const char *names[PART_NAMES];
+    for (int i = 0; i < PART_NAMES; i++) names[i] = part_names[i].name;
+    return nearest_name(word, names, PART_NAMES);
+}
+
 const char *part_names_text(Arena *a) {
     const char *names = "";
     for (int i = 0; i < PART_NAMES; i++) names = arena_printf(a, "%s%s%s", names, i ? ", " : "", part_names[i].name);
@@ -248,6 +255,26 @@ static const Recipe *find_recipe(const char *word) {
     return NULL;
 }
 
+// Names that have bits alone: q4, int4, 4bit. NULL: it is none.
+static const char *formats_of_bits(const char *word) {
+    static const struct {
+        const char *bits, *formats;
+    } known[] = {{"2", "2 bits: q2_k"},
+                 {"3", "3 bits: q3_k_m"},
+                 {"4", "4 bits: q4_k_m (best), q4_0 (smallest, fastest)"},
+                 {"5", "5 bits: q5_k_m (best), q5_0"},
+                 {"6", "6 bits: q6_k"},
+                 {"8", "8 bits: q8_0"}};
+    static const char *const forms[] = {"q%s", "int%s", "i%s", "%sbit", "%s-bit", "%s"};
+    char text[16];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (size_t j = 0; j < sizeof forms / sizeof *forms; j++) {
+            snprintf(text, sizeof text, forms[j], known[i].bits);
+            if (!strcasecmp(word, text)) return known[i].formats;
+        }
+    return NULL;
+}
+
 // Formats also as names of files have them: Q4_0
 static bool read_format(Arena *a, const char *word, DType *t, const char **problem) {
     if (dtype_parse(text_lower(arena_strdup(a, word)), t) && makes_format(*t)) return true;
@@ -255,8 +282,9 @@ static bool read_format(Arena *a, const char *word, DType *t, const char **probl
         *problem = arena_printf(a, "%s is a recipe, which says more than one format: a rule takes one", word);
         return false;
     }
-    const char *near = nearest_format(word);
-    *problem = near ? arena_printf(a, "there is no format %s; did you mean %s?", word, near)
+    const char *near = nearest_format(word), *of_bits = formats_of_bits(word);
+    *problem = of_bits ? arena_printf(a, "there is no format %s; %s", word, of_bits)
+               : near ? arena_printf(a, "there is no format %s; did you mean %s?", word, near)
                     : arena_printf(a, "there is no format %s", word);
     return false;
 }

@@ -10,6 +10,7 @@ const QuantRules *quant_rules(Arena *, const char *text, const char **problem);
 const char *quant_rules_text(const QuantRules *);  // as it was given
 const char *quant_names(Arena *);                  // formats and recipes that the first word can be
 const char *part_names_text(Arena *);
+const char *quant_nearest_part(const char *word);  // or NULL
 
 // LOOKED_UP: a table of which rows are read, and no product is made; ROUTES: its products choose experts
 typedef enum { MATRIX_MULTIPLIES, MATRIX_LOOKED_UP, MATRIX_ROUTES } MatrixUse;

@@ -160,6 +160,14 @@ static void explain_emitted(const Job *j, const char *said) {
                j->line.words[0], kernel ? kernel : "the whole");
 }
 
+// The signal that ended a job comes to this process, too: the thread that waits for it ends the run.
+static bool is_ending_signal(int number) { return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT; }
+
+static void wait_to_be_ended(void) {
+    const struct timespec second = {.tv_sec = 1};
+    nanosleep(&second, NULL);
+}
+
 static _Noreturn void job_failed(const Job *j, int status, bool verbose) {
     size_t size;
     stop_children();
@@ -171,6 +179,7 @@ static _Noreturn void job_failed(const Job *j, int status, bool verbose) {
     explain_missing_library(j, said);
     if (!verbose) fwrite(said, 1, size, stderr);
     if (WIFEXITED(status) && size) explain_emitted(j, said);
+    if (WIFSIGNALED(status) && is_ending_signal(WTERMSIG(status))) wait_to_be_ended();
     if (WIFSIGNALED(status)) diag_fatal(NO_LOC, "%s: %s was stopped by signal %d", j->what, j->line.words[0], WTERMSIG(status));
     diag_fatal(NO_LOC, "%s: %s failed with status %d", j->what, j->line.words[0], WEXITSTATUS(status));
 }
@@ -279,6 +288,7 @@ static void *wait_for_signal(void *unused) {
     diag_hold();
     end_children();
     progress(NULL, 0);
+    if (signal_number == SIGINT) fprintf(stderr, "burin: interrupted; what was compiled before is kept\n");
     diag_remove_outputs();
     signal(signal_number, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &watched, NULL);

@@ -20,19 +20,36 @@
 #define FLAGS FLAGS_LANGUAGE " " FLAGS_NUMBERS " " FLAGS_ALIKE
 
 // ------------------------------------------------------------------------------------------------------- --target and --mcpu
+static bool is_name_of_arm(const char *name) {
+    static const char *const starts[] = {"cortex", "neoverse", "apple-", "armv", "arm"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (!strncmp(name, starts[i], strlen(starts[i]))) return true;
+    return false;
+}
+
+// The first machine of an architecture
+static const char *triple_of(const char *architecture) {
+    for (int i = 0; i < n_machines; i++)
+        if (!strcmp(machines[i].architecture, architecture)) return machines[i].triple;
+    return "TRIPLE";
+}
+
 static const Target *cpu_find(const Toolchain *t, const char *name) {
     const Target *cpu = target_find(name, t->fast);
     if (!cpu) {
         const char *names[64];
         size_t n = (size_t)target_names(t->machine->architecture, names, 64);
         const char *near = nearest_name(name, names, n);
+        if (is_name_of_arm(name) && strcmp(t->machine->architecture, "aarch64"))
+            usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: CPUs of ARM need --target=aarch64-linux-gnu; `burin targets` "
+                        "lists all", name, t->machine->triple);
         if (near) usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: did you mean %s?", name, t->machine->triple, near);
         usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: there are native, %s", name, t->machine->triple,
                     name_list(names, n));
     }
     if (!target_is_of(cpu, t->machine->architecture))
-        usage_error("--mcpu=%s: that is of %s, and the program is for %s\n  hint: --target says what it is for", name,
-                    cpu->architecture, t->machine->triple);
+        usage_error("--mcpu=%s: that is of %s, and the program is for %s\n  hint: add --target=%s", name, cpu->architecture,
+                    t->machine->triple, triple_of(cpu->architecture));
     if (cpu->use == FOR_FAST_MATH && !t->fast)
         usage_error("--mcpu=%s: that level is for --math=fast alone\n  hint: add --math=fast", name);
     return cpu;

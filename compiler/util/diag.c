@@ -236,15 +236,28 @@ static size_t edit_distance(const char *a, const char *b) {
     return before[n];
 }
 
+// The longest candidate that begins the name, or else the shortest one that the name begins
+static const char *name_by_prefix(const char *name, const char *const *candidates, size_t n) {
+    enum { LEAST = 3 };
+    const char *inside = NULL, *longer = NULL;
+    size_t length = strlen(name);
+    for (size_t i = 0; i < n && length >= LEAST; i++) {
+        size_t m = strlen(candidates[i]);
+        if (m >= LEAST && !strncmp(name, candidates[i], m) && (!inside || m > strlen(inside))) inside = candidates[i];
+        if (!strncmp(name, candidates[i], length) && (!longer || m < strlen(longer))) longer = candidates[i];
+    }
+    return inside ? inside : longer;
+}
+
 const char *nearest_name(const char *name, const char *const *candidates, size_t n) {
-    const char *best = NULL;
-    size_t length = strlen(name), limit = length < 4 ? 1 : length / 3 < MAX_EDITS ? length / 3 : MAX_EDITS;
+    const char *best = NULL, *prefix = name_by_prefix(name, candidates, n);
+    size_t length = strlen(name), limit = length < 4 || prefix ? 1 : length / 3 < MAX_EDITS ? length / 3 : MAX_EDITS;
     for (size_t i = 0; i < n; i++) {
         size_t d = edit_distance(name, candidates[i]);
         if (d <= limit) best = candidates[i], limit = d ? d - 1 : 0;
         if (!d) break;
     }
-    return best;
+    return best ? best : prefix;
 }
 
 const char *name_list(const char *const *names, size_t n) {

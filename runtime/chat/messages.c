@@ -131,11 +131,17 @@ void burin_answer_with_tools(burin_conversation *c, const burin_tools_text *text
     c->g.constraint = NULL, c->g.calls = false, c->g.marks = NULL;
 }
 
+// A template knows of a message without a role the place alone where it looks for one.
+static _Noreturn void stop_at_rendering(burin_conversation *c, const burin_tools_text *text) {
+    char error[512];
+    bool whole = c->rendering.raised || burin_conversation_parse(c, text->name, text->json, text->bytes, error, sizeof error);
+    burin_stop(BURIN_USER_MISTAKE, "%s", !whole && strstr(error, "has no \"role\"") ? error : c->rendering.error);
+}
+
 // Prints the answer to a conversation; `what` it is, for messages: "the messages have".
 static void answer_conversation(burin_conversation *c, const burin_tools_text *text, const char *what) {
     burin_run *run = c->g.run;
-    if (!burin_conversation_prompt(c, text->json, text->bytes, text->name))
-        burin_stop(BURIN_USER_MISTAKE, "%s", c->rendering.error);
+    if (!burin_conversation_prompt(c, text->json, text->bytes, text->name)) stop_at_rendering(c, text);
     if (!c->n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");
     if (c->n_ids > run->context) burin_out_of_context(run, what, c->n_ids);
     burin_answer_with_tools(c, text);

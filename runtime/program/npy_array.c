@@ -38,10 +38,28 @@ static bool read_bytes(int file, void *data, size_t bytes) {
     return true;
 }
 
+// A file of another kind, by its first 8 bytes
+static const char *kind_of_other(const unsigned char *start) {
+    static const struct {
+        const char *bytes;
+        size_t n;
+        const char *kind;
+    } kinds[] = {
+        {"\xff\xd8\xff", 3, "it is an image (JPEG)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
+        {"\x89PNG", 4, "it is an image (PNG)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
+        {"GIF8", 4, "it is an image (GIF)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
+        {"RIFF", 4, "it is a recording (WAV)\nhint: numpy.save(\"x.npy\", ...) writes one from the samples as the model takes them"},
+        {"PK\3\4", 4, "it is an archive (.npz, .zip, .pt)\nhint: unzip it: each array of an .npz is an .npy"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!memcmp(start, kinds[i].bytes, kinds[i].n)) return kinds[i].kind;
+    return "it does not begin with \\x93NUMPY";
+}
+
 // The dict's text: after 8 bytes of magic and version, and its length in 2 or 4.
 static const char *read_text(header *h, int file) {
     unsigned char start[12] = {0};
-    if (!read_bytes(file, start, 8) || memcmp(start, "\x93NUMPY", 6)) return not_npy("it does not begin with \\x93NUMPY");
+    if (!read_bytes(file, start, 8) || memcmp(start, "\x93NUMPY", 6)) return not_npy(kind_of_other(start));
     int version = start[6], field = version == 1 ? 2 : 4;
     if (version < 1 || version > 3) return not_npy("its version is none of 1, 2 and 3");
     if (!read_bytes(file, start + 8, (size_t)field)) return not_npy("it ends inside of its header");

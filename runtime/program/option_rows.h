@@ -58,6 +58,7 @@ static const option options[] = {
     {N, "--dim", NULL, "NAME=N,...", TEXT, AT(dims), 0, 0, "sizes of --random and --bench that no input tells (default 16)"},
     {G, "-n", "--count", "N", INTEGER, AT(count), 0, 1e15,
      "tokens to generate [256, or the model's own]; 0 only reads"},
+    {G, "-p", "--prompt", "TEXT", TEXT, AT(prompt), 0, 0, "the prompt, which may also stand without an option"},
     {D, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0,
      "read the prompt from FILE, every byte of it; - is standard input"},
     {S, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read sources from FILE, one a line; - is standard input"},

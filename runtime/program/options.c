@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/hash.h"
+#include "program/option_names.h"
 #include "program/option_rows.h"
 #include "program/output.h"
 
@@ -32,9 +34,32 @@ static int distance(const char *a, const char *b) {
     return row[m];
 }
 
+static size_t common_start(const char *a, const char *b) {
+    size_t n = 0;
+    while (a[n] && a[n] == b[n]) n++;
+    return n;
+}
+
+// The shortest long option that the name begins, or the longest that begins the name
+static const char *option_by_prefix(burin_kind program, const char *name) {
+    enum { LEAST = 5 };  // of "--top-k": "--top"
+    const char *inside = NULL, *longer = NULL;
+    for (int i = 0; i < N_OPTIONS; i++)
+        for (int alias = 0; alias < 2; alias++) {
+            const char *candidate = alias ? options[i].alias : options[i].name;
+            if (!candidate || !(options[i].programs & program)) continue;
+            size_t n = common_start(name, candidate);
+            if (n < LEAST) continue;
+            if (!candidate[n] && (!inside || n > strlen(inside))) inside = candidate;
+            if (!name[n] && (!longer || strlen(candidate) < strlen(longer))) longer = candidate;
+        }
+    return longer ? longer : inside;
+}
+
 static const char *nearest_option(burin_kind program, const char *name) {
-    const char *best = NULL;
-    int least = (int)strlen(name) / 3 + 2;
+    const char *best = option_by_prefix(program, name);
+    int least = best ? 2 : (int)strlen(name) / 3 + 2;
+    if (strlen(name) < 4) return NULL;  // any letter is near -n
     for (int i = 0; i < N_OPTIONS; i++)
         for (int alias = 0; alias < 2; alias++) {
             const char *candidate = alias ? options[i].alias : options[i].name;
@@ -44,11 +69,28 @@ static const char *nearest_option(burin_kind program, const char *name) {
     return best;
 }
 
-static const option *find_option(burin_kind program, const char *name) {
+static const option *own_option(burin_kind program, const char *name) {
     for (int i = 0; i < N_OPTIONS; i++)
         if (options[i].programs & program &&
             (!strcmp(name, options[i].name) || (options[i].alias && !strcmp(name, options[i].alias))))
             return &options[i];
+    return NULL;
+}
+
+static const char *find_other_name(const other_name *names, size_t n, burin_kind program, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (names[i].programs & program && !strcmp(names[i].name, name)) return names[i].ours;
+    return NULL;
+}
+
+#define FIND_OTHER_NAME(names, program, name) find_other_name(names, sizeof names / sizeof *names, program, name)
+
+static const option *find_option(burin_kind program, const char *name) {
+    const char *ours = FIND_OTHER_NAME(option_aliases, program, name);
+    const option *o = own_option(program, ours ? ours : name);
+    if (o) return o;
+    const char *hint = FIND_OTHER_NAME(option_hints, program, name);
+    if (hint) burin_stop(BURIN_BAD_COMMAND_LINE, "unknown option %s\nhint: %s", name, hint);
     const char *nearest = nearest_option(program, name);
     burin_stop(BURIN_BAD_COMMAND_LINE, "unknown option %s\nhint: %s%s%s", name, nearest ? "did you mean " : "",
                nearest ? nearest : "--help lists the options", nearest ? "?" : "; a prompt that starts with - goes after --");
@@ -130,6 +172,17 @@ typedef struct line {
     char **argv;
 } line;
 
+// A prompt of several words without quotes: the hint has them all, up to the next option.
+static _Noreturn void stop_at_second_prompt(const char *first, const line *l, const char *second) {
+    char words[200];
+    size_t n = (size_t)snprintf(words, sizeof words, "%.100s", first);
+    int i = 1;
+    while (i < l->argc && l->argv[i] != second) i++;
+    for (; i < l->argc && l->argv[i][0] != '-' && n < sizeof words; i++)
+        n += (size_t)snprintf(words + n, sizeof words - n, " %s", l->argv[i]);
+    burin_stop(BURIN_BAD_COMMAND_LINE, "more than one prompt\nhint: put it in quotes: %s \"%s\"", burin_program_name, words);
+}
+
 // Parses one option at argv[i], `--name value` or `--name=value`; returns the index of the last
 // used argument.
 static int read_option(burin_command *c, const line *l, int i) {
@@ -146,6 +199,7 @@ static int read_option(burin_command *c, const line *l, int i) {
     if (!is_flag && !g.value && i + 1 < l->argc) g.value = argv[++i];
     if (!is_flag && !g.value)
         burin_stop(BURIN_BAD_COMMAND_LINE, "%s needs a value\nhint: %s %s", g.name, g.name, g.option->argument);
+    if (g.option->place == AT(prompt) && c->prompt) stop_at_second_prompt(c->prompt, l, g.value);
     set_option(c, &g);
     return i;
 }
@@ -162,8 +216,9 @@ static void set_prompt(burin_command *c, const line *l, char *text) {
         return;
     }
     if (l->program == BURIN_NETWORK)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "\"%s\" is no option\nhint: inputs are given as --input NAME=F.npy", text);
-    if (c->prompt) bad_command_line("more than one prompt", "put it in quotes: ", burin_program_name);
+        burin_stop(BURIN_BAD_COMMAND_LINE, "\"%s\" is no option\nhint: inputs are .npy files: --input NAME=F.npy%s", text,
+                   strstr(text, ".npy") ? "" : "; --info names them");
+    if (c->prompt) stop_at_second_prompt(c->prompt, l, text);
     c->prompt = text;
 }
 

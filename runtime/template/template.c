@@ -365,12 +365,15 @@ static burin_value text_of_content(burin_render_state *r, burin_value content) {
     return content;
 }
 
-static void read_message(burin_render_state *r, const burin_message_reader *reader, burin_value message) {
+static void read_message(burin_render_state *r, const burin_message_reader *reader, burin_value message, uint32_t number) {
     char name[64];
-    const burin_value *role = message.kind == BURIN_DICT ? burin_dict_find_text(r, message, "role") : NULL;
-    const burin_value *content = role ? burin_dict_find_text(r, message, "content") : NULL;
-    if (!content || role->kind != BURIN_STRING || role->length >= sizeof name)
-        burin_render_fail(r, "%s: expected messages with a role and a content", r->out->json_name);
+    if (message.kind != BURIN_DICT)
+        burin_render_fail(r, "%s: message %u is no object: {\"role\": \"user\", \"content\": \"a text\"}", r->out->json_name, number);
+    const burin_value *role = burin_dict_find_text(r, message, "role"), *content = burin_dict_find_text(r, message, "content");
+    if (!role || !content)
+        burin_render_fail(r, "%s: message %u has no \"%s\"", r->out->json_name, number, role ? "content" : "role");
+    if (role->kind != BURIN_STRING || role->length >= sizeof name)
+        burin_render_fail(r, "%s: message %u: its role is no name", r->out->json_name, number);
     memcpy(name, role->text, role->length);
     name[role->length] = 0;
     burin_value text = text_of_content(r, *content);
@@ -390,7 +393,7 @@ bool burin_read_messages(const burin_message_reader *reader, const char *name, c
     burin_value input = burin_json_read(&r, name, json, bytes);
     const burin_value *list = input.kind == BURIN_DICT ? burin_dict_find_text(&r, input, "messages") : &input;
     if (!list || list->kind != BURIN_LIST) burin_render_fail(&r, "%s: \"messages\" must be a list", name);
-    for (uint32_t i = 0; i < list->list->n; i++) read_message(&r, reader, list->list->items[i]);
+    for (uint32_t i = 0; i < list->list->n; i++) read_message(&r, reader, list->list->items[i], i + 1);
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/escape.h"
 #include "grammar/constraint.h"
@@ -54,7 +55,11 @@ burin_constraint *burin_run_constraint(const burin_run *run) {
     size_t bytes;
     if (run->command->json_schema || run->command->json_object) return follow_schema(run);
     if (!grammar) return NULL;
-    const char *name = text_or_file("--grammar", grammar, strstr(grammar, "::=") != NULL, &text, &bytes);
+    bool rules = strstr(grammar, "::=") != NULL;
+    if (!rules && strpbrk(grammar, "=\"|") && access(grammar, F_OK))
+        burin_stop(BURIN_USER_MISTAKE, "--grammar %.60s: this is no file and no grammar\nhint: rules are NAME ::= \"text\" | NAME ...",
+                   grammar);
+    const char *name = text_or_file("--grammar", grammar, rules, &text, &bytes);
     burin_constraint *constraint = follow_grammar(run, name, text, bytes, NULL);
     free(text);
     return constraint;

@@ -25,7 +25,7 @@ ones='1 1 1 1 1 1 1 1 1' none='0 0 0 0'
 network() {
     name=$1 fusions=$2
     shift 2
-    emulated "$BURIN" build "$cases/$name/model.onnx" --as=net "$@" -o "$WORK/$name" > "$WORK/build" 2>&1 || not_ok "batches: $name builds"
+    emulated "$BURIN" build "$cases/$name/model.onnx" -v --as=net "$@" -o "$WORK/$name" > "$WORK/build" 2>&1 || not_ok "batches: $name builds"
     got=$(awk '$3 ~ /^[0-9]+$/ && NF == 3 { print }' "$WORK/build" | sort | xargs)
     echo "$got" > "$WORK/got" && echo "$fusions" > "$WORK/fusions"
     same "batches: fusions of $name" "$WORK/fusions" "$WORK/got"

@@ -26,7 +26,7 @@ for cc in gcc clang-19; do
         check "$file: no warnings of $cc" $cc -std=gnu17 -D_GNU_SOURCE -DBURIN_EDITOR=1 -O1 -Wall -Wextra -Werror -Iruntime -c "$file" -o "$WORK/object"
     done
 done
-check "line_editor: libedit: builds" grep -q ", with libedit$" "$WORK/out"
+check "line_editor: libedit: builds" grep -q ", with libedit;" "$WORK/out"
 check "line_editor: libedit: it says so" sh -c "'$WORK/talk' --info | grep -qx 'editor    libedit'"
 "$BURIN" build "$model" --mcpu=native -o "$WORK/auto" > "$WORK/out" 2>&1
 check "line_editor: auto is libedit where it is" cmp -s "$WORK/auto" "$WORK/talk"

@@ -5,6 +5,7 @@
 // declarations win.
 #include "util/files.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,12 +37,29 @@ static const char *import_path(Elaborator *e, const File *f, const Ast *import) 
     return *text == '/' ? text : arena_printf(e->arena, "%s/%s", path_folder(e->arena, f->path), text);
 }
 
+// The name of a file of dsl/std that is like this one, or NULL
+static const char *near_block_file(Elaborator *e, const char *path, const char *name) {
+    enum { MOST = 64 };
+    static const char ending[] = ".burin";
+    const char *names[MOST];
+    size_t n = 0;
+    DIR *d = opendir(path_folder(e->arena, path));
+    for (struct dirent *entry; d && n < MOST && (entry = readdir(d));)
+        if (text_ends_with(entry->d_name, ending))
+            names[n++] = arena_strndup(e->arena, entry->d_name, strlen(entry->d_name) - (sizeof ending - 1));
+    if (d) closedir(d);
+    return nearest_name(name, names, n);
+}
+
 static void add_import(Elaborator *e, File *f, const Ast *import) {
     const char *path = import_path(e, f, import);
     if (!path) return;
     if (access(path, R_OK)) {
-        report(e, import->loc, "there is no %s to import%-s", path,
-               import->a ? "" : "\nhint: a name is looked for in dsl/std, a path in quotes beside this file");
+        const char *near = import->a ? NULL : near_block_file(e, path, import->name);
+        report(e, import->loc, "there is no %s to import%-s%s%-s", path, near ? "\nhint: did you mean " : "", near ? near : "",
+               near        ? "?"
+               : import->a ? ""
+                           : "\nhint: a name is looked for in dsl/std, a path in quotes beside this file");
         return;
     }
     File *imported = file_load(e, path, import->loc);

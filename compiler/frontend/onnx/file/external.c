@@ -47,3 +47,11 @@ const char *const *onnx_external_files(Arena *arena, const char *path, int *n) {
     *n = f.seen.n;
     return files;
 }
+
+const char *const *onnx_input_names(Arena *arena, const char *path, size_t *n) {
+    const BurinOnnx__GraphBody *g = onnx_open(arena, path)->proto->graph;
+    const char **names = ARENA_ARRAY(arena, const char *, g->n_input + 1);
+    for (size_t i = 0; i < g->n_input; i++) names[i] = g->input[i]->name;
+    *n = g->n_input;
+    return names;
+}

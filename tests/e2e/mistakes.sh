@@ -1,0 +1,102 @@
+#!/bin/sh
+# Typical mistakes of a first hour, a row each: who is called, exit status, its words, and a part of what is printed.
+. tests/lib.sh
+need "mistakes" examples/austen/model.safetensors
+unsanitized mistakes
+here=$PWD
+mkdir "$WORK/model" "$WORK/lora" "$WORK/pickle"
+for file in config.json generation_config.json model.safetensors tokenizer.json tokenizer_config.json; do
+    ln -s "$here/examples/austen/$file" "$WORK/model/$file"
+done
+printf '%s' '{%- for m in messages %}{{- bos_token + m.role[:0] + m.content + eos_token }}{%- endfor %}{{ bos_token }}and' > "$WORK/model/chat_template.jinja"
+"$BURIN" build "$WORK/model" --mcpu=native --line-editor=none -o "$WORK/story" > "$WORK/log" 2>&1
+"$BURIN" build examples/austen --mcpu=native -o "$WORK/plain" >> "$WORK/log" 2>&1
+"$BURIN" build examples/digits/digits.onnx --mcpu=native -o "$WORK/net" >> "$WORK/log" 2>&1
+echo '{}' > "$WORK/lora/adapter_config.json"
+echo '[{"content": "x"}]' > "$WORK/m.json" && echo '[{"role": "user"' > "$WORK/cut.json"
+printf '\377\330\377\340 JFIF ' > "$WORK/cat.jpg" && printf 'RIFF    WAVEfmt ' > "$WORK/a.wav" && printf 'PK\003\004 npz   ' > "$WORK/a.npz"
+mkdir "$WORK/no_tokenizer" && cp examples/austen/config.json "$WORK/no_tokenizer" && ln -s "$here/examples/austen/model.safetensors" "$WORK/no_tokenizer"
+sed 's/"vocab": {/"vocab": {"zzzz": 5000, /' examples/austen/tokenizer.json > "$WORK/large.json"
+printf 'model m\nimport embeding\ngraph decode(tokens: [R]) -> [R] { return tokens }\n' > "$WORK/import.burin"
+cp "$BURIN" "$WORK/burin.name" && burin() { (cd "$WORK" && BURIN_HOME=$here "$here/${BURIN#"$here"/}" "$@"); }
+case $BURIN in /*) burin() { (cd "$WORK" && "$BURIN" "$@"); } ;; esac
+story() { (cd "$WORK" && ./story "$@"); }
+plain() { (cd "$WORK" && ./plain "$@"); }
+net() { (cd "$WORK" && ./net "$@"); }
+A=$here/examples/austen D=$here/examples/digits/digits.onnx
+while IFS='|' read -r who status words expected; do
+    eval "$who $words" > "$WORK/got" 2>&1 < /dev/null
+    got=$?
+    if [ $got = "$status" ] && grep -qF -- "$expected" "$WORK/got"; then ok "mistakes: $who $words"; else
+        not_ok "mistakes: $who $words: status $got, expected $status and: $expected"
+        head -n 5 "$WORK/got" | sed 's/^/# /'
+    fi
+done << 'END'
+burin|2|biuld $A|did you mean `burin build`?
+burin|2|$A|`burin build
+burin|2|build|burin build needs a MODEL
+burin|1|build nowhere/model.gguf -o x|there is no nowhere/model.gguf
+burin|1|build HuggingFaceTB/SmolLM2-135M|huggingface-cli download HuggingFaceTB/SmolLM2-135M --local-dir SmolLM2-135M, then burin build SmolLM2-135M
+burin|2|build $A --quantize q4_0|did you mean --quant?
+burin|2|build $A --quant q4|4 bits: q4_k_m (best), q4_0 (smallest, fastest)
+burin|2|build $A --quant int8 -o x|8 bits: q8_0
+burin|2|build $A --quant q4_kk -o x|did you mean q4_k?
+burin|1|build $A --quant q4_k_m,hed=q6_k -o x|no matrix is called hed
+burin|1|build $A --quant q4_k_m,hed=q6_k -o x|did you mean head?
+burin|2|build $A --kv q4_0 -o x|--kv=q4_0
+burin|2|build $A --target=raspberrypi -o x|hint:
+burin|2|build $A --target=wasm32 -o x|--target=wasm32: not a target
+burin|2|build $A --mcpu=cortex-a76 -o x|add --target=aarch64-linux-gnu
+burin|2|build $A --mcpu=cortex-a999 -o x|CPUs of ARM need --target=aarch64-linux-gnu
+burin|2|build $A --mcpu=skylak -o x|did you mean skylake?
+burin|0|build $A --ctx 100000 --emit=ir|made for 512 positions
+burin|1|build $A --max-ram 2M -o x|bytes), --max-ram allows 2.1 MB
+burin|1|build $A -o nowhere/x|there is no folder nowhere/
+burin|1|build $A -o model|it is a folder
+burin|2|build $A -o x.onnx|burin reads models and writes programs
+burin|2|build $A -o x.exe|--target=x86_64-windows-gnu
+burin|1|build lora -o x|is an adapter (LoRA)
+burin|0|build no_tokenizer --mcpu=native -o x|--tokenizer=FILE
+burin|2|build $D --bind=foo=tokens -o x|there is no input foo
+burin|2|build $D --bind=imag=tokens -o x|did you mean image?
+burin|1|build $D --dim foo=3 -o x|those that are open: batch
+burin|2|build $A --temp 0.5 -o x|one of the program's
+burin|2|build $A --versbose -o x|did you mean --verbose?
+burin|1|build import.burin --weights $A -o x|embedding
+burin|2|run $A --kvv f32|
+burin|2|build $A $A|one MODEL at a time
+burin|2|build $A --ctx many|expected a whole number
+burin|2|help format|did you mean `burin help formats`?
+story|2|--temprature 0.5 hi|did you mean --temperature?
+story|2|-m model.gguf hi|the program has its model inside
+story|2|-ngl 99 hi|computes on the CPU alone
+story|2|--serve|--with=server
+story|2|-fa hi|attention is always fused
+story|2|--quantize q4_0|burin build --quant
+story|2|Once upon a time|story "Once upon a time"
+story|0|-p hi -c 100 --n-predict 2 --temp 0|
+story|0|-p hi -sys "Be brief." --predict 2 --temp 0|
+story|0|hi --max-new-tokens 2 --repetition-penalty 1.1 --temp 0|
+story|2|hi -n abc|not a number
+story|2|hi --temp hot|not a number
+story|2|hi --top-p 3|expected a number from 0 to 1
+story|2|hi -t 0|expected a number from 1
+story|2|hi --seed x|not a whole number
+story|2|hi --topk 3|did you mean --top-k?
+story|1|hi --ctx 100000|burin build --ctx 100000
+story|1|--messages m.json|m.json: message 1 has no "role"
+story|1|--messages cut.json|expected a comma or }
+story|1|-f nowhere.txt|cannot read nowhere.txt
+story|1|hi --grammar 'root = "a"'|this is no file and no grammar
+story|1|hi --json-schema '{"type": "strin"}'|strin
+story|2|hi --system x --raw|--system is for a question or a chat
+story|1|hi --cpu pentium|this program carries code for
+plain|1|--chat|this model has no chat template
+plain|1|--system x hi|--system: this model has no chat template
+net|2|cat.jpg|--input NAME=F.npy
+net|1|--input image=cat.jpg|it is an image (JPEG)
+net|1|--input image=a.wav|it is a recording (WAV)
+net|1|--input image=a.npz|it is an archive
+net|1|--input imagee=a.npz|image
+net|2|--prompt hi|unknown option --prompt
+END
