@@ -104,8 +104,10 @@ static int run(const burin_model *model, const Build *b) {
     burin_command command = burin_command_line(kind, line.n, (char **)line.words);
     command.threads = 1;
     int status = 0;
-    if (command.help)
-        burin_print_help(kind, b->name);
+    if (command.help_all)
+        burin_print_all_help(kind, b->name);
+    else if (command.help)
+        burin_print_help(kind, b->name, command.help);
     else
         status = model->modes->run(model, &command);
     burin_flush();

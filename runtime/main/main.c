@@ -52,11 +52,11 @@ static void file_ended(int signal_number) {
     _exit(BURIN_USER_MISTAKE);
 }
 
-static void print_help(const burin_model *model) {
-    burin_print_help(burin_kind_of(model), model->name);
+static void print_all_help(const burin_model *model) {
+    burin_print_all_help(burin_kind_of(model), model->name);
     burin_print("\n");
     if (!model->net) burin_print("context: %d tokens; rows at once: %d. ", model->context, model->max_rows);
-    burin_print("Exit status: 0 done, 1 a mistake in what was asked, 2 in how.\n");
+    burin_print("Exit status: 0 success, 1 the request failed (file, size, ...), 2 wrong options.\n");
 }
 
 int main(int argc, char **argv) {
@@ -68,8 +68,10 @@ int main(int argc, char **argv) {
     burin_ranks_start(model);
     burin_command command = burin_command_line(burin_kind_of(model), argc, argv);
     int status = 0;
-    if (command.help)
-        print_help(model);
+    if (command.help_all)
+        print_all_help(model);
+    else if (command.help)
+        burin_print_help(burin_kind_of(model), model->name, command.help);
     else if (command.version)
         burin_print("%s %s\n", model->name, model->identity);
     else if (command.info)

@@ -217,7 +217,8 @@ static const option options[] = {
     {A, "--info", NULL, NULL, FLAG, AT(info), 0, 0, "print model, passes, memory, CPUs of this program"},
     {A, "--verify", NULL, NULL, FLAG, AT(verify), 0, 0, "read all weights: are they as they were built?"},
     {A, "-v", "--verbose", NULL, FLAG, AT(verbose), 0, 0, "speed and settings on stderr, also when it is no terminal"},
-    {A, "-h", "--help", NULL, FLAG, AT(help), 0, 0, "this text"},
+    {A, "-h", "--help", "[GROUP]", OPTIONAL, AT(help), 0, 0, "the usual options; all of a group: --help sampling"},
+    {A, "--help-all", NULL, NULL, FLAG, AT(help_all), 0, 0, "all options"},
     {A, "--version", NULL, NULL, FLAG, AT(version), 0, 0, "name and identity"},
 };
 enum { N_OPTIONS = sizeof options / sizeof *options };

@@ -206,6 +206,10 @@ static int read_option(burin_command *c, const line *l, int i) {
 
 // Texts are stored over parsed words of the command line.
 static void set_prompt(burin_command *c, const line *l, char *text) {
+    if (c->help && !*c->help) {
+        c->help = text;  // --help GROUP
+        return;
+    }
     if (c->server.address && !*c->server.address) {
         c->server.address = text;  // --serve HOST:PORT
         return;
@@ -374,7 +378,7 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
         {program == BURIN_EMBEDDER && !c->rank, "it is for --rank", {"--top-k"}},
         {c->similarity && !c->bench, "--similarity prints one number", {"--format"}},
     };
-    if (c->help || c->info || c->version) return;
+    if (c->help || c->help_all || c->info || c->version) return;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (const char *const *name = rows[i].names; rows[i].because && *name; name++)
             if (is_given(c, *name)) burin_note("%s has no effect: %s", *name, rows[i].why);
@@ -431,88 +435,4 @@ uint64_t burin_command_sum(const burin_command *c) {
         if (counts) sum = sum_of_value(sum, &options[i], c);
     }
     return sum;
-}
-
-static const char introduction[] =
-    "usage: %s [options] [prompt]\n"
-    "\n"
-    "%s, compiled: continues the prompt (an argument, -f FILE, or standard input); without one it starts a text of its own.\n"
-    "Text goes to standard output, byte for byte but on a terminal, which gets control characters spelled (\\x1b; | cat: as "
-    "they\n"
-    "are); everything else goes to standard error.\n"
-    "\n"
-    "  %s \"Once upon a time\" -n 100           a hundred tokens, sampled\n"
-    "  %s \"Once upon a time\" --temp 0         always the likeliest token\n"
-    "  %s \"Once upon a time\" --seed 7         the same text every time, on every machine\n"
-    "  %s --bench                             how fast it is here\n"
-    "\n";
-
-static const char encoder_decoder_introduction[] =
-    "usage: %s [options] [source]\n"
-    "\n"
-    "%s, compiled: reads a source (an argument, each line of -f FILE or of standard input, or --input where it is no text)\n"
-    "and writes what its decoder makes of it: a translation, a summary, an answer. Everything else goes to standard error.\n"
-    "\n"
-    "  %s \"a text\"                           what is made of it, always the likeliest token\n"
-    "  %s -f lines.txt > results.txt         a line for each line\n"
-    "  %s \"a text\" --temp 0.8 --seed 7       sampled: the same text every time, on every machine\n"
-    "  %s --bench                             how fast it is here\n"
-    "\n";
-
-static const char network_introduction[] =
-    "usage: %s [options]\n"
-    "\n"
-    "%s, compiled: computes its outputs from its inputs, which are .npy files. --info names them.\n"
-    "\n"
-    "  %s --input NAME=F.npy --output DIR     writes DIR/OUTPUT.npy; without --output: prints the first values\n"
-    "  %s --random --hash                     a 64-bit hash of the outputs: the same on every machine\n"
-    "  %s --bench                             how fast it is here\n"
-    "\n";
-
-static const char embedder_introduction[] =
-    "usage: %s [options] [text ...]\n"
-    "\n"
-    "%s, compiled: prints the embedding of each text (arguments, lines of -f FILE, or of standard input).\n"
-    "\n"
-    "  %s \"a text\"                           its embedding\n"
-    "  %s --similarity \"a text\" \"another\"   how near they are: a cosine\n"
-    "  %s --rank \"a question\" -f lines.txt   the lines that are nearest to it\n"
-    "  %s --format npy < lines.txt > e.npy   one row a line\n"
-    "\n";
-
-static const char labeller_introduction[] =
-    "usage: %s [options] [text ...]\n"
-    "\n"
-    "%s, compiled: prints the labels of each text (arguments, lines of -f FILE, or of standard input) with their scores, "
-    "spans\n"
-    "of labels in it, or words for its masks: what the model's head is for.\n"
-    "\n"
-    "  %s \"a text\"                           its label\n"
-    "  %s --pair \"a question\" \"a text\"      of two texts together; in lines of a file a tab is between them\n"
-    "  %s --format json < lines.txt          a line each, with all scores\n"
-    "\n";
-
-static void print_option(const option *o) {
-    const char *parts[] = {
-        "  ", o->name, o->alias ? ", " : "", o->alias ? o->alias : "", o->argument ? " " : "", o->argument ? o->argument : ""};
-    char left[64];
-    int n = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (const char *s = parts[i]; *s && n < (int)sizeof left - 1; s++) left[n++] = *s;
-    left[n] = 0;
-    burin_print("%-26s %s\n", left, o->help);
-}
-
-void burin_print_help(burin_kind program, const char *model_name) {
-    const char *p = burin_program_name;
-    if (program == BURIN_NETWORK)
-        burin_print(network_introduction, p, model_name, p, p, p);
-    else if (program == BURIN_LABELLER)
-        burin_print(labeller_introduction, p, model_name, p, p, p);
-    else if (program == BURIN_EMBEDDER)
-        burin_print(embedder_introduction, p, model_name, p, p, p, p);
-    else
-        burin_print(program == BURIN_ENCODER_DECODER ? encoder_decoder_introduction : introduction, p, model_name, p, p, p, p);
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (options[i].programs & program) print_option(&options[i]);
 }

@@ -79,14 +79,16 @@ typedef struct burin_command {
     bool chat, raw, session_read_only, json, json_object, tokenize, pieces;
     const char *decode;   // ids that --tokenize turns into a text
     const char *profile;  // NULL: off; "": printed; else also a trace in this file
+    const char *help;     // a group of options; "": the usual ones; NULL: no help
     burin_server_options server;
     bool pair;            // two texts after the other are one
-    bool info, verify, bench, roofline, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
+    bool info, verify, bench, roofline, logits_hash, random, similarity, shift, ignore_eos, verbose, help_all, version;
 } burin_command;
 
 // Ends the program with status 2 and a hint for a syntax error, with status 1 for invalid values.
 burin_command burin_command_line(burin_kind, int argc, char **argv);
 // A hash over the options that affect a line's result.
 uint64_t burin_command_sum(const burin_command *);
-void burin_print_help(burin_kind, const char *model_name);  // usage and options
+void burin_print_help(burin_kind, const char *model_name, const char *group);  // usage and the usual options; or a group's
+void burin_print_all_help(burin_kind, const char *model_name);
 #endif

@@ -100,3 +100,9 @@ net|1|--input image=a.npz|it is an archive
 net|1|--input imagee=a.npz|image
 net|2|--prompt hi|unknown option --prompt
 END
+
+# Help: at most 25 lines; a group's options; all of them.
+check "mistakes: --help has $(story --help | wc -l) lines" test "$(story --help | wc -l)" -le 25
+check "mistakes: --help GROUP" sh -c "'$WORK/story' --help samp | grep -q -- --dry-base && ! '$WORK/story' --help sampling | grep -q -- --chat"
+check "mistakes: --help-all" sh -c "'$WORK/story' --help-all | grep -q -- --dry-base && '$WORK/story' --help-all | grep -q -- --chat"
+says "mistakes: no such group" 0 "there is no group colours of options: Input, Output" "$WORK/story" --help colours

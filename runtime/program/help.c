@@ -1,0 +1,167 @@
+// --help: the usual options by group; --help GROUP: all of one; --help-all: all.
+#include <string.h>
+#include <strings.h>
+
+#include "program/option_groups.h"
+#include "program/option_rows.h"
+#include "program/output.h"
+
+static const char introduction[] =
+    "usage: %s [options] [prompt]\n"
+    "%s, compiled: answers a prompt (an argument, -f FILE, a pipe), or continues it where the model has no chat template.\n"
+    "\n"
+    "  %s \"Once upon a time\" -n 100           a hundred tokens, sampled\n"
+    "  %s \"Once upon a time\" --temp 0         always the likeliest token\n"
+    "  %s \"Once upon a time\" --seed 7         the same text every time, on every machine\n"
+    "\n";
+
+static const char encoder_decoder_introduction[] =
+    "usage: %s [options] [source]\n"
+    "\n"
+    "%s, compiled: reads a source (an argument, each line of -f FILE or of standard input, or --input where it is no text)\n"
+    "and writes what its decoder makes of it: a translation, a summary, an answer. Everything else goes to standard error.\n"
+    "\n"
+    "  %s \"a text\"                           what is made of it, always the likeliest token\n"
+    "  %s -f lines.txt > results.txt         a line for each line\n"
+    "  %s \"a text\" --temp 0.8 --seed 7       sampled: the same text every time, on every machine\n"
+    "  %s --bench                             how fast it is here\n"
+    "\n";
+
+static const char network_introduction[] =
+    "usage: %s [options]\n"
+    "\n"
+    "%s, compiled: computes its outputs from its inputs, which are .npy files. --info names them.\n"
+    "\n"
+    "  %s --input NAME=F.npy --output DIR     writes DIR/OUTPUT.npy; without --output: prints the first values\n"
+    "  %s --random --hash                     a 64-bit hash of the outputs: the same on every machine\n"
+    "  %s --bench                             how fast it is here\n"
+    "\n";
+
+static const char embedder_introduction[] =
+    "usage: %s [options] [text ...]\n"
+    "\n"
+    "%s, compiled: prints the embedding of each text (arguments, lines of -f FILE, or of standard input).\n"
+    "\n"
+    "  %s \"a text\"                           its embedding\n"
+    "  %s --similarity \"a text\" \"another\"   how near they are: a cosine\n"
+    "  %s --rank \"a question\" -f lines.txt   the lines that are nearest to it\n"
+    "  %s --format npy < lines.txt > e.npy   one row a line\n"
+    "\n";
+
+static const char labeller_introduction[] =
+    "usage: %s [options] [text ...]\n"
+    "\n"
+    "%s, compiled: prints the labels of each text (arguments, lines of -f FILE, or of standard input) with their scores, "
+    "spans\n"
+    "of labels in it, or words for its masks: what the model's head is for.\n"
+    "\n"
+    "  %s \"a text\"                           its label\n"
+    "  %s --pair \"a question\" \"a text\"      of two texts together; in lines of a file a tab is between them\n"
+    "  %s --format json < lines.txt          a line each, with all scores\n"
+    "\n";
+
+// The first option of a group has its name before it.
+static void print_option(const char *group, const option *o) {
+    const char *parts[] = {
+        o->name, o->alias ? ", " : "", o->alias ? o->alias : "", o->argument ? " " : "", o->argument ? o->argument : ""};
+    char left[64];
+    int n = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (const char *s = parts[i]; *s && n < (int)sizeof left - 1; s++) left[n++] = *s;
+    left[n] = 0;
+    burin_print("%-8s  %-24s %s\n", group, left, o->help);
+}
+
+// An option with several rows has one for each kind of program.
+static bool is_of(burin_kind program, int row, const char *name) {
+    return options[row].programs & program && !strcmp(options[row].name, name);
+}
+
+static bool is_named(const char *const *names, const char *name) {
+    for (; *names; names++)
+        if (!strcmp(*names, name)) return true;
+    return false;
+}
+
+// --top-k is a sampler, and the number of texts or labels of other programs.
+static const option_group *group_of(burin_kind program, const char *name) {
+    for (int i = 0; i < N_OPTION_GROUPS; i++) {
+        const option_group *g = &option_groups[i];
+        bool other = !strcmp(g->name, "Sampling") ? !(program & G) : !strcmp(name, "--top-k") && program & G;
+        if (!other && (is_named(g->usual, name) || is_named(g->others, name))) return g;
+    }
+    return &option_groups[N_OPTION_GROUPS - 1];
+}
+
+static int options_of_group(burin_kind program, const option_group *g) {
+    int n = 0;
+    for (int i = 0; i < N_OPTIONS; i++) n += options[i].programs & program && group_of(program, options[i].name) == g;
+    return n;
+}
+
+static void print_group(burin_kind program, const option_group *g, bool all) {
+    if (!options_of_group(program, g)) return;
+    const char *heading = g->name;
+    for (const char *const *name = g->usual; *name; name++)
+        for (int i = 0; i < N_OPTIONS; i++)
+            if (is_of(program, i, *name)) {
+                print_option(heading, &options[i]);
+                heading = "";
+            }
+    for (int i = 0; i < N_OPTIONS && all; i++)
+        if (options[i].programs & program && group_of(program, options[i].name) == g && !is_named(g->usual, options[i].name)) {
+            print_option(heading, &options[i]);
+            heading = "";
+        }
+}
+
+static const option_group *find_group(burin_kind program, const char *name) {
+    for (int i = 0; i < N_OPTION_GROUPS; i++)
+        if (!strncasecmp(option_groups[i].name, name, strlen(name)) && options_of_group(program, &option_groups[i]))
+            return &option_groups[i];
+    return NULL;
+}
+
+static void print_group_names(burin_kind program) {
+    const char *before = "";
+    for (int i = 0; i < N_OPTION_GROUPS; i++) {
+        if (!options_of_group(program, &option_groups[i])) continue;
+        burin_print("%s%s", before, option_groups[i].name);
+        before = ", ";
+    }
+    burin_print("\n");
+}
+
+static void print_introduction(burin_kind program, const char *model_name) {
+    const char *p = burin_program_name;
+    if (program == BURIN_NETWORK)
+        burin_print(network_introduction, p, model_name, p, p, p);
+    else if (program == BURIN_LABELLER)
+        burin_print(labeller_introduction, p, model_name, p, p, p);
+    else if (program == BURIN_EMBEDDER)
+        burin_print(embedder_introduction, p, model_name, p, p, p, p);
+    else
+        burin_print(program == BURIN_ENCODER_DECODER ? encoder_decoder_introduction : introduction, p, model_name, p, p, p, p);
+}
+
+void burin_print_help(burin_kind program, const char *model_name, const char *group) {
+    const option_group *one = *group ? find_group(program, group) : NULL;
+    if (*group && !one) {
+        burin_print("there is no group %s of options: ", group);
+        print_group_names(program);
+        return;
+    }
+    if (one) {
+        print_group(program, one, true);
+        return;
+    }
+    print_introduction(program, model_name);
+    for (int i = 0; i < N_OPTION_GROUPS; i++) print_group(program, &option_groups[i], false);
+    burin_print("--help-all lists all options, --help GROUP those of one: ");
+    print_group_names(program);
+}
+
+void burin_print_all_help(burin_kind program, const char *model_name) {
+    print_introduction(program, model_name);
+    for (int i = 0; i < N_OPTION_GROUPS; i++) print_group(program, &option_groups[i], true);
+}
