@@ -150,10 +150,11 @@ static _Noreturn void refuse(const Build *b, MemoryNeeds n) {
     Text plan = {0};
     plan_print(&plan, b->program);
     char needed[32], allowed[32];
-    diag_fatal(NO_LOC, "the %s needs %s MB (%llu bytes)%s, --max-%s allows %s MB\nnote: %s:\n%-shint: %s",
+    diag_fatal(NO_LOC, "the %s needs %s MB (%llu bytes)%s, --max-%s allows %s MB (%llu bytes)\nnote: %s:\n%-shint: %s",
                n.flash ? "library" : "program", megabytes_text(needed, ram ? n.ram : n.flash),
                (unsigned long long)(ram ? n.ram : n.flash), ram && n.flash ? " of RAM" : "", ram ? "ram" : "flash",
                megabytes_text(allowed, (uint64_t)(ram ? o->max_ram : o->max_flash)),
+               (unsigned long long)(ram ? o->max_ram : o->max_flash),
                ram ? memory_needs_text(b) : "weights, tokenizer and code", arena_strdup(b->arena, plan.data), what_fits(b));
 }
 

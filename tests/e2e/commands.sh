@@ -59,7 +59,7 @@ check "commands: it writes as the folder's" [ "$("$WORK/austen" "It was" -n 9 --
 says "commands: a native program" 0 "a program for" $BURIN build $model --mcpu=native -o "$WORK/native"
 need=$($BURIN build $model --max-ram 64K --mcpu=x86-64-v3 -o "$WORK/small" 2>&1 | sed -n 's/.*the program needs [0-9.]* MB (\([0-9]*\) bytes).*/\1/p')
 says "commands: a promise of memory" 0 "a program" $BURIN build $model --max-ram "$need" --mcpu=x86-64-v3 -o "$WORK/small"
-says "commands: of a byte less" 1 "needs $need bytes" $BURIN build $model --max-ram "$((need - 1))" --mcpu=x86-64-v3 -o "$WORK/smaller"
+says "commands: of a byte less" 1 "($need bytes)" $BURIN build $model --max-ram "$((need - 1))" --mcpu=x86-64-v3 -o "$WORK/smaller"
 says "commands: bench" 0 "decode at 0" $BURIN bench $model --ctx 64 --mcpu=x86-64-v3
 
 # A machine where a file of the cross compiler is missing: hidden in a namespace of our own, where that is allowed.
