@@ -10,6 +10,7 @@
 #include "main/run_text.h"
 #include "network/model_card.h"
 #include "program/output.h"
+#include "program/private_file.h"
 #include "text/modes.h"
 #include "text/run.h"
 #include "tokenizer/prompt_ids.h"
@@ -52,6 +53,22 @@ static void file_ended(int signal_number) {
     _exit(BURIN_USER_MISTAKE);
 }
 
+// Ctrl-C, where nothing else is made of it (a chat stops its answer, a server ends).
+static void interrupted(int signal_number) {
+    static const char text[] = ": interrupted\n";
+    burin_write_all(STDERR_FILENO, "\n", 1);
+    burin_write_all(STDERR_FILENO, burin_program_name, strlen(burin_program_name));
+    burin_write_all(STDERR_FILENO, text, sizeof text - 1);
+    burin_remove_lock();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+// A shell starts background jobs with the signal ignored.
+static void watch_interrupt(void) {
+    if (signal(SIGINT, interrupted) == SIG_IGN) signal(SIGINT, SIG_IGN);
+}
+
 static void print_all_help(const burin_model *model) {
     burin_print_all_help(burin_kind_of(model), model->name);
     burin_print("\n");
@@ -65,6 +82,7 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_DFL);  // a reader that goes away ends the program, quietly
     signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of its write, like a full disk
     signal(SIGBUS, file_ended);
+    watch_interrupt();
     burin_ranks_start(model);
     burin_command command = burin_command_line(burin_kind_of(model), argc, argv);
     int status = 0;

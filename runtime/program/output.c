@@ -30,6 +30,22 @@ int burin_create_file(const char *path, const char **why) {
     return -1;
 }
 
+const char *burin_cannot_create(const char *path) {
+    struct stat status;
+    char folder[4096];
+    if (!stat(path, &status))
+        return S_ISDIR(status.st_mode) ? strerror(EISDIR)
+               : !S_ISREG(status.st_mode) ? "it is no file"
+               : access(path, W_OK)       ? strerror(errno)
+                                          : NULL;
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) + 1 : 1;
+    if (n >= sizeof folder) return strerror(ENAMETOOLONG);
+    memcpy(folder, slash ? path : ".", n);
+    folder[n] = 0;
+    return access(folder, W_OK | X_OK) ? strerror(errno) : NULL;
+}
+
 bool burin_write_all(int file, const void *data, size_t bytes) {
     const char *p = data;
     while (bytes) {

@@ -17,6 +17,8 @@ bool burin_write_all(int file, const void *data, size_t bytes);
 // Creates or empties an output file: only a regular file, no device, pipe or link. -1, with the
 // reason in *why.
 int burin_create_file(const char *path, const char **why);
+// NULL: burin_create_file will likely work. For what is written at the end of long work.
+const char *burin_cannot_create(const char *path);
 void burin_print_bytes(const char *text, size_t bytes);
 void burin_print_text(const char *text, size_t bytes);  // whole characters; on a terminal, control characters are spelled: \x1b
 // the contents of a string without its quotes

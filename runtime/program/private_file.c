@@ -93,6 +93,10 @@ void burin_unlock_file(void) {
     lock.path = NULL;
 }
 
+void burin_remove_lock(void) {
+    if (lock.path) unlink(lock.path);
+}
+
 static bool has_its_name(int file, const char *path) {
     struct stat held, there;
     return !fstat(file, &held) && !stat(path, &there) && held.st_ino == there.st_ino && held.st_dev == there.st_dev;

@@ -14,4 +14,5 @@ bool burin_replace_file(const char *path, const void *data, size_t bytes, const 
 // when the program ends with a message. One lock at a time.
 bool burin_lock_file(const char *path, const char **why);
 void burin_unlock_file(void);
+void burin_remove_lock(void);  // the file alone, from a handler of a signal that ends the program
 #endif

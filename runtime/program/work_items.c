@@ -2,6 +2,7 @@
 
 #include "engine/ranks.h"
 #include "program/lines.h"
+#include "program/progress.h"
 
 static int64_t run_lines(const burin_work *w) {
     burin_lines lines;
@@ -11,10 +12,12 @@ static int64_t run_lines(const burin_work *w) {
         item.line = lines.line;
         item.bytes = lines.bytes;
         w->compute(w->context, &item);
+        burin_progress("lines", item.index + 1, 0, "");
         if (w->rest && !burin_line_is_here(&lines)) w->rest(w->context);
     }
     if (w->rest) w->rest(w->context);
     burin_lines_close(&lines);
+    burin_progress_end();
     return item.index;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "program/output.h"
+#include "program/progress.h"
 #include "sampler/sampler.h"
 #include "text/prompt.h"
 
@@ -40,11 +41,9 @@ static int32_t window_of(const burin_run *run) {
 }
 
 static void show_windows(int32_t done, int32_t windows, double mean) {
-    char line[96];
-    if (!isatty(STDERR_FILENO)) return;
-    int n = snprintf(line, sizeof line, "\r%d of %d windows, perplexity %.4f ", done, windows, exp(mean));
-    burin_write_all(STDERR_FILENO, line, (size_t)n);
-    if (done == windows) burin_write_all(STDERR_FILENO, "\r\x1b[K", 4);
+    char more[40];
+    snprintf(more, sizeof more, ", perplexity %.4f", exp(mean));
+    burin_progress("windows", done, windows, more);
 }
 
 int burin_perplexity(burin_run *run) {
@@ -63,6 +62,7 @@ int burin_perplexity(burin_run *run) {
         scored += window - 1;
         show_windows(w + 1, windows, sum / scored);
     }
+    burin_progress_end();
     burin_print("perplexity %.6f over %d windows of %d tokens (%.0f scored)\n", exp(sum / scored), windows, window, scored);
     free(tokens.id);
     free(text);

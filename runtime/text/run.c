@@ -114,7 +114,16 @@ static void open_on_all_ranks(burin_session *session, const burin_command *c, co
     burin_ranks_open(session, options, &asked);
 }
 
+// Before the first step, what would end the program after the last
+static void check_outputs(const burin_command *c) {
+    const char *why = c->profile && *c->profile ? burin_cannot_create(c->profile) : NULL;
+    if (why) burin_stop(BURIN_USER_MISTAKE, "--profile=%s: %s", c->profile, why);
+    why = c->attention_file ? burin_cannot_create(c->attention_file) : NULL;
+    if (why) burin_stop(BURIN_USER_MISTAKE, "--attention %s: %s", c->attention_file, why);
+}
+
 burin_session *burin_open(const burin_model *model, const burin_command *c, const burin_options *sizes) {
+    check_outputs(c);
     burin_options options = *sizes;
     options.threads = (int32_t)c->threads;
     options.cpu = c->cpu;

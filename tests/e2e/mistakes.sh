@@ -99,6 +99,9 @@ net|1|--input image=a.wav|it is a recording (WAV)
 net|1|--input image=a.npz|it is an archive
 net|1|--input imagee=a.npz|image
 net|2|--prompt hi|unknown option --prompt
+story|1|hi --profile=nowhere/x.json|--profile=nowhere/x.json: No such file or directory
+story|1|hi --attention nowhere/x.npy|--attention nowhere/x.npy: No such file or directory
+story|1|hi --session nowhere/s|--session nowhere/s: No such file or directory
 END
 
 # Help: at most 25 lines; a group's options; all of them.
@@ -106,3 +109,7 @@ check "mistakes: --help has $(story --help | wc -l) lines" test "$(story --help 
 check "mistakes: --help GROUP" sh -c "'$WORK/story' --help samp | grep -q -- --dry-base && ! '$WORK/story' --help sampling | grep -q -- --chat"
 check "mistakes: --help-all" sh -c "'$WORK/story' --help-all | grep -q -- --dry-base && '$WORK/story' --help-all | grep -q -- --chat"
 says "mistakes: no such group" 0 "there is no group colours of options: Input, Output" "$WORK/story" --help colours
+
+# Ctrl-C says what happened; the lock of a session goes.
+timeout -s INT 1 "$WORK/story" --raw "It was" -n 1000000 --ignore-eos --shift --session "$WORK/s" > "$WORK/got" 2> "$WORK/err"
+check "mistakes: Ctrl-C" sh -c "grep -qx 'story: interrupted' '$WORK/err' && [ ! -e '$WORK/s.lock' ]"
