@@ -15,6 +15,7 @@
 #include "network/rank.h"
 #include "network/text_batch.h"
 #include "program/network_values.h"
+#include "program/npy.h"
 #include "program/output.h"
 #include "program/work_items.h"
 #include "text/prompt.h"
@@ -25,7 +26,9 @@ typedef struct embedder {
     const burin_command *command;
     burin_text_batch batch;
     size_t width;
-    float *all;  // the embeddings so far, where the whole is needed at the end
+    burin_npy npy;  // rows are written as they come
+    bool streams;   // it is open
+    float *all;     // the embeddings so far, where the whole is needed at the end
     size_t n, capacity;
     burin_work items;
     burin_ranking ranking;
@@ -83,6 +86,38 @@ double burin_cosine(const float *a, const float *b, size_t n) {
 
 static bool is_json(const burin_command *c) { return c->format && !strcmp(c->format, "json"); }
 
+static bool wants_array(const burin_command *c) { return c->output || (c->format && !strcmp(c->format, "npy")); }
+
+static void array_path(const embedder *e, char *path, size_t room) {
+    burin_output_path(path, room, e->command->output, e->model->net->outputs[e->model->net->embedding].name);
+}
+
+// Of an array that nothing else needs as a whole, rows go to the file at once: a run that is stopped has left those.
+static void open_stream(embedder *e) {
+    const burin_command *c = e->command;
+    static char path[4096];
+    if (e->n || !wants_array(c) || c->similarity || c->logits_hash) return;
+    burin_flush();
+    if (!c->output) {
+        e->streams = burin_npy_stream(&e->npy, STDOUT_FILENO, (int32_t)e->width);
+        return;
+    }
+    array_path(e, path, sizeof path);
+    if (mkdir(c->output, 0777) && errno != EEXIST) burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", c->output, strerror(errno));
+    const char *why = burin_npy_open(&e->npy, path, (int32_t)e->width);
+    if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
+    e->streams = true;
+}
+
+static void keep_or_write(embedder *e, const float *embedding) {
+    if (!e->streams) open_stream(e);
+    enum { ROWS_BETWEEN = 32 };
+    if (!e->streams)
+        keep(e, embedding);
+    else if (!burin_npy_add(&e->npy, embedding, 1) || (e->npy.rows % ROWS_BETWEEN == 0 && !burin_npy_sync(&e->npy)))
+        burin_stop(BURIN_USER_MISTAKE, "cannot write the embeddings: %s", strerror(errno));
+}
+
 // A line's result that is not printed at once: a score, or an embedding.
 static void take_line(void *context, const burin_work_item *item, const void *given, size_t bytes) {
     embedder *e = context;
@@ -90,7 +125,7 @@ static void take_line(void *context, const burin_work_item *item, const void *gi
         burin_ranking_add(&e->ranking, *(const double *)given, item->line, item->bytes);
     } else {
         e->width = bytes / sizeof(float);
-        keep(e, given);
+        keep_or_write(e, given);
     }
 }
 
@@ -179,25 +214,25 @@ static void write_all(const embedder *e, const char *folder) {
         .element = burin_element_named("f32"), .rank = 2, .dim = {(int64_t)e->n, (int64_t)e->width}, .data = e->all};
     char path[4096];
     a.count = e->n * e->width;
-    if (!folder && isatty(STDOUT_FILENO))
-        burin_stop(BURIN_USER_MISTAKE, "--format npy is no text for a terminal\nhint: > embeddings.npy");
     burin_flush();
     if (!folder && !burin_npy_put(&a, STDOUT_FILENO)) burin_stop(BURIN_USER_MISTAKE, "cannot write: %s", strerror(errno));
     if (!folder) return;
-    burin_output_path(path, sizeof path, folder, e->model->net->outputs[e->model->net->embedding].name);
+    array_path(e, path, sizeof path);
     if (mkdir(folder, 0777) && errno != EEXIST) burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
     const char *why = burin_npy_write(&a, path);
     if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
 }
 
-static void finish(const embedder *e) {
+static void finish(embedder *e) {
     const burin_command *c = e->command;
     size_t values = e->n * e->width;
     if (c->rank) burin_ranking_print(&e->ranking, is_json(c));
     if (c->similarity) burin_print("%.6f\n", burin_cosine(e->all, e->all + e->width, e->width));
     if (c->logits_hash)
         burin_print("%016llx\n", (unsigned long long)burin_hash_bytes(burin_hash_start, e->all, values * sizeof *e->all));
-    if (c->output || (c->format && !strcmp(c->format, "npy"))) write_all(e, c->output);
+    if (e->streams && !burin_npy_close(&e->npy))
+        burin_stop(BURIN_USER_MISTAKE, "cannot write the embeddings: %s", strerror(errno));
+    if (wants_array(c) && !e->streams) write_all(e, c->output);
 }
 
 int burin_embed(const burin_model *model, const burin_command *c) {
@@ -206,6 +241,8 @@ int burin_embed(const burin_model *model, const burin_command *c) {
 #ifdef BURIN_SERVER
     if (c->server.address) return burin_serve_texts(model, c, NULL);
 #endif
+    if (wants_array(c) && !c->output && isatty(STDOUT_FILENO))
+        burin_stop(BURIN_USER_MISTAKE, "--format npy is no text for a terminal\nhint: > embeddings.npy");
     burin_note_seed(model->net, c);
     e.batch = (burin_text_batch){.session = burin_open(model, c, &(burin_options){0}),
                                  .output = model->net->embedding,

@@ -3,8 +3,10 @@
 #include "program/npy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "program/output.h"
@@ -27,7 +29,7 @@ static bool write_header(burin_npy *npy) {
 
 static bool lose(const burin_npy *npy) {
     int error = errno;
-    unlink(npy->path);
+    if (npy->path) unlink(npy->path);
     errno = error;
     return false;
 }
@@ -39,10 +41,20 @@ const char *burin_npy_open(burin_npy *npy, const char *path, int32_t columns) {
     return write_header(npy) || lose(npy) ? NULL : strerror(errno);
 }
 
+bool burin_npy_stream(burin_npy *npy, int file, int32_t columns) {
+    struct stat status;
+    if (fstat(file, &status) || !S_ISREG(status.st_mode) || lseek(file, 0, SEEK_CUR) != 0 || fcntl(file, F_GETFL) & O_APPEND)
+        return false;
+    *npy = (burin_npy){.columns = columns, .file = file};
+    return write_header(npy);
+}
+
 bool burin_npy_add(burin_npy *npy, const float *values, int64_t rows) {
     npy->rows += rows;
     return burin_write_all(npy->file, values, (size_t)rows * (size_t)npy->columns * sizeof *values) || lose(npy);
 }
+
+bool burin_npy_sync(burin_npy *npy) { return write_header(npy) && lseek(npy->file, 0, SEEK_END) >= 0; }
 
 bool burin_npy_close(burin_npy *npy) {
     bool written = write_header(npy);

@@ -13,7 +13,10 @@ typedef struct burin_npy {
 // NULL, or why the file cannot be written; nothing of it is left then. `path` stays the caller's, and is used until the end.
 const char *burin_npy_open(burin_npy *, const char *path, int32_t columns);
 // False with errno when the file cannot be written; nothing of it is left then.
+// The same on a file that is open; false: it cannot be rewound, or is added to.
+bool burin_npy_stream(burin_npy *, int file, int32_t columns);
 bool burin_npy_add(burin_npy *, const float *values, int64_t rows);
+bool burin_npy_sync(burin_npy *);  // from here on the file is whole with the rows so far
 bool burin_npy_close(burin_npy *);
 
 enum { BURIN_MAX_RANK = 8 };

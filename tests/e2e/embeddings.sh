@@ -62,6 +62,15 @@ check "the ids of a text give its embedding" test "$("$WORK/mean" --tokens 2,4,5
 check "npy is one array" grep -qa "'shape': (2, 64)" "$WORK/e.npy"
 "$WORK/mean" a "hello world" --output "$WORK/out"
 same "--output writes it to a folder" "$WORK/e.npy" "$WORK/out/sentence_embedding.npy"
+mkfifo "$WORK/typed"
+"$WORK/mean" --format npy -f "$WORK/typed" > "$WORK/part.npy" 2> /dev/null &
+embedder=$!
+exec 5> "$WORK/typed"
+yes "hello world" | head -n 70 >&5
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -qa "'shape': (64, 64)" "$WORK/part.npy" && break; sleep 0.2; done
+kill -9 $embedder && exec 5>&-
+check "npy: a run that is stopped leaves the rows so far" grep -qa "'shape': (64, 64)" "$WORK/part.npy"
+check "npy: their bits" test "$(tail -c +129 "$WORK/part.npy" | head -c 256 | cksum)" = "$(tail -c 256 "$WORK/e.npy" | cksum)"
 hash=$("$WORK/mean" --hash "hello world" -t 1)
 check "one hash for any number of threads" test "$hash" = "$("$WORK/mean" --hash "hello world" -t 3)" -a -n "$hash"
 
