@@ -20,6 +20,7 @@ static void print_head(const burin_request *q, const char *object) {
     burin_print(", \"system_fingerprint\": \"%-s\"", q->server->model->identity);
 }
 
+// The tokens, and the seed that gives the same answer again on any machine, where one matters.
 static void print_usage(const burin_request *q) {
     long long written = 0;
     for (int i = 0; i < q->n_answers; i++) written += q->answers[i].g.generated;
@@ -27,6 +28,8 @@ static void print_usage(const burin_request *q) {
         ", \"usage\": {\"prompt_tokens\": %d, \"completion_tokens\": %lld, \"total_tokens\": %lld, "
         "\"prompt_tokens_details\": {\"cached_tokens\": %d}}",
         q->n_prompt, written, q->n_prompt + written, q->answers[0].cached);
+    if (q->command.sampling.temperature > 0)
+        burin_print(", \"seed\": %llu", (unsigned long long)q->command.sampling.seed);
 }
 
 // The same request has the same name: over the prompt, and the seed where it matters.

@@ -109,6 +109,7 @@ static int listen_at_host(const char *host, int64_t port) {
     getsockname(file, is_six ? (struct sockaddr *)&six : (struct sockaddr *)&four, &n);
     port = ntohs(is_six ? six.sin6_port : four.sin_port);
     burin_note("serving at http://%-s%s%-s:%d", is_six ? "[" : "", numbers, is_six ? "]" : "", (int)port);
+    burin_note("try: curl http://%-s%s%-s:%d/v1/models", is_six ? "[" : "", numbers, is_six ? "]" : "", (int)port);
     return file;
 }
 

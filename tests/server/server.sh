@@ -49,6 +49,14 @@ reply "server: a stream" '^200 data: {.*"delta": {"role": "assistant", "content"
     POST /v1/chat/completions '{"messages": [{"role": "user", "content": "It was"}], "stream": true, "temperature": 0, "max_tokens": 4}'
 reply "server: a stream's usage" '"choices": \[\], "usage": {"prompt_tokens": 3, "completion_tokens": 4,' POST /v1/completions '{"prompt": "It was", "stream": true, "temperature": 0, "max_tokens": 4, "stream_options": {"include_usage": true}}'
 
+reply "server: a random seed is told" '"seed": [0-9]+}$' POST /v1/completions '{"prompt": "It was", "max_tokens": 1}'
+printf 'POST /v1/completions {"prompt": "It was", "max_tokens": 20}\n' > "$WORK/requests"
+asked 1 "$WORK/requests" "$WORK/replies"
+seed=$(sed 's/.*"seed": \([0-9]*\)}$/\1/' "$WORK/replies")
+printf 'POST /v1/completions {"prompt": "It was", "max_tokens": 20, "seed": %s}\n' "$seed" > "$WORK/requests"
+asked 1 "$WORK/requests" "$WORK/again"
+same "server: and gives the same reply: $seed" "$WORK/replies" "$WORK/again"
+
 # A stream's pieces are the whole text
 ask='"prompt": "She had", "seed": 3, "max_tokens": 40'
 printf 'POST /v1/completions {%s, "stream": true}\nPOST /v1/completions {%s}\n' "$ask" "$ask" > "$WORK/requests"
@@ -110,6 +118,15 @@ check "server: an origin that may ask" grep -q '^Access-Control-Allow-Origin: ht
 check "server: others may not" sh -c "! grep -q Access-Control '$WORK/b.example'"
 stopped
 check "server: lines of its log are JSON" grep -qx '{"time": [0-9]*, "method": "GET", "path": "/v1/models", "status": 401, .*}' "$WORK/served"
+
+"$BURIN" serve "$model" --port 0 -t 1 > "$WORK/served" 2>&1 &
+server=$!
+tries=0
+until grep -q 'try: curl http://127.0.0.1:' "$WORK/served" || [ $tries = 1200 ]; do sleep 0.1 && tries=$((tries + 1)); done
+port=$(sed -n 's/.*serving at http.*:\([0-9]*\)$/\1/p' "$WORK/served")
+reply "server: burin serve" '^200 .*"id": "model"' GET /v1/models
+stopped
+check "server: burin serve ends" test $? = 0
 
 "$talk" --serve "$WORK/socket/x" > "$WORK/out" 2>&1
 check "server: no folder for a socket" grep -q "socket/x: No such file or directory" "$WORK/out"
