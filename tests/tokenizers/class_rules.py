@@ -94,10 +94,17 @@ def classes():
     yield "FNetTokenizer", "Unigram"
 
 
-def ids_of(kind, config, model_config, texts):
+# special_tokens_map.json and added_tokens.json, as folders before 2023 have them.
+MAPS = [{"pad_token": "test", "additional_special_tokens": ["the", "world"]},
+        {"mask_token": token("cat", lstrip=True), "eos_token": "</s>"}, {"extra_special_tokens": ["la"]}]
+ADDED = [{"cat": 300, "the": 301}, {"ab": 250, "test": 299}]
+
+
+def ids_of(kind, config, model_config, texts, special_map=None, added=None):
     with tempfile.TemporaryDirectory() as folder:
         for name, content in (("tokenizer.json", tokenizer_json(kind)), ("tokenizer_config.json", config),
-                              ("config.json", model_config)):
+                              ("config.json", model_config), ("special_tokens_map.json", special_map),
+                              ("added_tokens.json", added)):
             if content:
                 json.dump(content, open(os.path.join(folder, name), "w"))
         tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -133,6 +140,19 @@ def transformers_cases(texts, everything):
                 pass
 
 
+def legacy_cases(texts):
+    for name, kind in (("BertTokenizer", "WordPiece"), ("GPT2Tokenizer", "BPE"), ("LlamaTokenizer", "BPE"),
+                       ("T5Tokenizer", "Unigram"), ("PreTrainedTokenizerFast", "BPE")):
+        for special_map, added in [*((m, None) for m in MAPS), *((None, a) for a in ADDED), (MAPS[0], ADDED[0])]:
+            for config in ({"tokenizer_class": name}, {"tokenizer_class": name, "pad_token": "carte"},
+                           {"tokenizer_class": name, "added_tokens_decoder": FIELDS["added_tokens_decoder"][0]}):
+                try:
+                    ids = ids_of(kind, config, {}, texts, special_map, added)
+                except BaseException:
+                    continue
+                yield {"kind": kind, "config": config, "model": {}, "map": special_map, "added": added, "ids": ids}
+
+
 def cases_with_ends(texts):
     """add_bos_token and add_eos_token of a class that adds them, over a post-processor that does not: transformers before 5."""
     for name in ("LlamaTokenizerFast", "GemmaTokenizer", "CohereTokenizerFast"):
@@ -148,7 +168,7 @@ def cases_with_ends(texts):
 
 def main(path, everything):
     texts = TEXTS + json.load(open(os.path.join(HERE, "texts.json"))) * everything
-    cases = [*transformers_cases(texts, everything), *cases_with_ends(texts)]
+    cases = [*transformers_cases(texts, everything), *legacy_cases(texts), *cases_with_ends(texts)]
     files = {kind: tokenizer_json(kind) for kind in ("BPE", "Unigram", "WordPiece", "WordLevel")}
     json.dump({"texts": texts, "files": files, "cases": cases}, open(path, "w"), ensure_ascii=False)
     print(len(cases), "cases of", len(texts), "texts")
