@@ -72,4 +72,25 @@ threads() {
     done
 }
 
-for part in ${*:-decoders networks graphs threads}; do $part; done
+# Messages and sessions of texts that become longer by normalization.
+conversations() {
+    mkdir "$WORK/grown" && cp examples/austen/*.json examples/austen/model.safetensors "$WORK/grown"
+    sed 's/"normalizer": null/"normalizer": {"type": "NFKC"}/' examples/austen/tokenizer.json > "$WORK/grown/tokenizer.json"
+    echo '{% for m in messages %}{{ bos_token + m.content + eos_token }}{% endfor %}{{ bos_token }}' > "$WORK/grown/chat_template.jinja"
+    check "sanitized: a conversation builds" sanitized_build talk "$SANITIZE" "$SANITIZE" "$WORK/grown" --mcpu=x86-64
+    many=$(awk 'BEGIN { for (i = 0; i < 10; i++) printf "\\ud834\\udd60\\ufdfa" }')
+    printf '[{"role": "user", "content": "%s"}]' "$many" > "$WORK/grown/m.json"
+    printf '[{"role": "user", "content": "%s <s>"}, {"role": "assistant", "content": "%s"}]' "$many" "$many" > "$WORK/grown/more.json"
+    for file in m more; do
+        same_output "messages that grow: $file" talk --messages "$WORK/grown/$file.json" -n 4 --temp 0
+    done
+    same_output "a prompt that grows" talk --raw "$(printf "$(printf '%s' "$many" | sed 's/\\ud834\\udd60/\\360\\235\\205\\240/g; s/\\ufdfa/\\357\\267\\272/g')")" -n 4 --temp 0
+    for turn in 1 2; do  # the second goes on from the first one's file
+        rm -f "$WORK/one" && cp "$WORK/kept" "$WORK/one" 2> "$WORK/err"
+        "$WORK/talk" --messages "$WORK/grown/more.json" --session "$WORK/one" -n 4 --temp 0 > "$WORK/expected" 2>&1
+        sanitized "$WORK/talk.c/talk" --messages "$WORK/grown/more.json" --session "$WORK/kept" -n 4 --temp 0 > "$WORK/got" 2>&1
+        same "sanitized: a session of texts that grow, turn $turn" "$WORK/expected" "$WORK/got"
+    done
+}
+
+for part in ${*:-decoders networks graphs threads conversations}; do $part; done
