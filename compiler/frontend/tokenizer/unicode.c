@@ -181,9 +181,9 @@ static burin_set pack_set(TokenizerBuilder *b, const CharSet *s) {
 }
 
 static uint32_t hash_of_set(const TokenizerBuilder *b, const burin_set *s) {
-    const uint8_t *ranges = (const uint8_t *)b->ranges.data + s->ranges.offset;
     uint32_t hash = burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)s->ascii, sizeof s->ascii);
-    return s->ranges.count ? burin_text_hash(hash, ranges, (size_t)s->ranges.count * 8) : hash;
+    if (!s->ranges.count) return hash;
+    return burin_text_hash(hash, (const uint8_t *)b->ranges.data + s->ranges.offset, (size_t)s->ranges.count * 8);
 }
 
 static bool same_set(const TokenizerBuilder *b, const burin_set *x, const burin_set *y) {
