@@ -16,7 +16,7 @@ static const char *const TOKENIZERS[] = {
     "\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"\\u2581\",\"prepend_scheme\":\"always\"},"
     "\"model\":{\"type\":\"Unigram\",\"unk_id\":2,\"vocab\":[[\"<s>\",0],[\"</s>\",0],[\"<unk>\",0],[\"\\u2581\",-2],[\"a\",-3],[\"\\u2581ab\",-4]]}}",
     "{" ADDED "\"normalizer\":{\"type\":\"BertNormalizer\"},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
-    "\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"u\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":1000000,"
+    "\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"u\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":10000,"
     "\"vocab\":{\"<s>\":0,\"</s>\":1,\"u\":2,\"a\":3,\"##a\":4,\"##aa\":5,\"b\":6}}}",
     "{" ADDED "\"pre_tokenizer\":{\"type\":\"Split\",\"behavior\":\"Isolated\",\"pattern\":{\"Regex\":\"(?:b|bb)+c|b?b?b?b?b?b?b?b?b?b?b?c|\\\\s+(?!\\\\S)\"}},"
     "\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"unk_token\":\"<s>\",\"vocab\":{\"<s>\":0,\"</s>\":1,\"a\":2,\"<0x61>\":3,\"<0xC3>\":4},\"merges\":[]}}",
