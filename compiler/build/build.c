@@ -151,6 +151,10 @@ void build_open_weights(Build *b) {
     if (o->start_from || b->onnx || b->checkpoint) return;
     build_check_models(b);
     b->checkpoint = checkpoint_open(b->arena, o->weights ? o->weights : o->model, library_of(b));
+    if (o->lora)
+        checkpoint_add_loras(b->checkpoint, o->lora);
+    else
+        checkpoint_warn_of_adapter(b->checkpoint);
 }
 
 void build_open(Build *b) {
@@ -362,7 +366,7 @@ void build_sources(const Build *b, const char *folder) {
 // --------------------------------------------------------------------------------------------------------------------- cache
 // The files of a model: configuration, imports, shards, external data, and companions.
 static uint64_t hash_input(Arena *arena, const char *path, uint64_t h) {
-    static const char *const models[] = {".json", ".safetensors", ".burin", ".model", ".txt", ".jinja", NULL};
+    static const char *const models[] = {".json", ".safetensors", ".bin", ".burin", ".model", ".txt", ".jinja", NULL};
     static const char *const beside[] = {".json", ".burin", ".model", ".txt", ".jinja", NULL};
     struct stat s;
     h = hash_text(path, h);
@@ -374,6 +378,15 @@ static uint64_t hash_input(Arena *arena, const char *path, uint64_t h) {
     const char *const *external = has_suffix(path, ".onnx") ? onnx_external_files(arena, path, &n) : NULL;
     for (int i = 0; i < n; i++)
         if (!access(external[i], R_OK)) h = hash_file(external[i], hash_text(external[i], h));
+    return h;
+}
+
+static uint64_t hash_loras(Arena *arena, const char *list, uint64_t h) {
+    h = hash_text(list, h);
+    for (const char *at = list; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        const char *folder = arena_strndup(arena, at, strcspn(at, ",="));
+        if (!access(folder, R_OK)) h = hash_input(arena, folder, h);
+    }
     return h;
 }
 
@@ -394,7 +407,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_text(o->kv, hash_text(o->math, o->requantize ? h + 1 : h));
     h = hash_text(o->start_from, hash_text(b->tools.machine->triple, h));
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
-    h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, h)));
+    h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, hash_loras(b->arena, o->lora, h))));
     h = hash_text(o->bind, hash_text(wants_tensors(o) ? "net" : "text", h));
     int64_t numbers[] = {o->context, o->chunk, o->max_ram};
     h = server_key(b, editor_key(b, hash_bytes(numbers, sizeof numbers, h)));

@@ -52,6 +52,9 @@ const Tensor *checkpoint_as_floats(const Checkpoint *, const Tensor *);
 // Ends the run for a method, an option or a tensor that burin does not read. Later calls do
 // nothing.
 void checkpoint_read_quantized(Checkpoint *);
+// Merges adapters of PEFT into the weights: "DIR", or several with commas, each perhaps with a factor, "DIR=0.5".
+void checkpoint_add_loras(Checkpoint *, const char *list);
+void checkpoint_warn_of_adapter(const Checkpoint *);  // of one in the same folder, which is left out
 bool checkpoint_is_quantized(const Tensor *);  // a tensor of a checkpoint: did a library?
 
 // The stored form of a listed tensor: "f16", "q4_k", "gptq, 4 bits" and its bytes, all parts

@@ -1,4 +1,4 @@
-// Descriptions against transformers: usage: family FOLDER...
+// Descriptions against transformers: usage: [LORA=DIR,DIR=0.5] family FOLDER...
 // For each folder with config.json, weights, inputs and expected outputs as .npy: finds the description as `burin build` does,
 // runs its graphs in the interpreter as they leave the DSL, before any pass, and prints `ok - family NAME` with the largest
 // error in units of the largest magnitude, or `not ok`.
@@ -90,6 +90,7 @@ static double graph_error(Arena *arena, const Graph *g, const char *folder, int 
 
 static double folder_error(Arena *arena, const char *folder, const char *volatile *description) {
     Checkpoint *c = checkpoint_open(arena, folder, "dsl");
+    if (getenv("LORA")) checkpoint_add_loras(c, getenv("LORA"));
     *description = dsl_find_description(arena, "dsl", c);
     Module *m = dsl_load(arena, *description, &(DslOptions){.library = "dsl", .checkpoint = c});
     double largest = 0;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "frontend/checkpoint/gguf/gguf.h"
+#include "frontend/checkpoint/lora.h"
 #include "frontend/checkpoint/reader.h"
 #include "ir/convert.h"
 #include "ir/format.h"
@@ -183,6 +184,7 @@ const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
         stored->tensor.data = copy;
     }
     stored->presented = true;
+    if (stored->merges) lora_present(c, stored);
     return &stored->tensor;
 }
 

@@ -127,8 +127,10 @@ _Noreturn void folder_refuse(Arena *arena, const char *folder) {
                folder);
 }
 
-void folder_warn_of_adapter(Arena *arena, const char *folder) {
-    if (has(arena, folder, "adapter_config.json") && has(arena, folder, "adapter_model.safetensors"))
+void checkpoint_warn_of_adapter(const Checkpoint *c) {
+    const char *folder = c->folder;
+    if (has(c->arena, folder, "adapter_config.json") &&
+        (has(c->arena, folder, "adapter_model.safetensors") || has(c->arena, folder, "adapter_model.bin")))
         diag_warning(NO_LOC, "%s holds an adapter (LoRA) beside the model, which is left out\nhint: --lora %s merges it", folder,
                      folder);
 }

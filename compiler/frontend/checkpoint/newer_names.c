@@ -31,8 +31,8 @@ static const char *find_part(const char *name, const char *part) {
     return NULL;
 }
 
-static const char *older_name(const Checkpoint *c, const char *name) {
-    for (size_t i = 0; i < sizeof renamings / sizeof *renamings; i++) {
+const char *checkpoint_older_name(const Checkpoint *c, const char *name) {
+    for (size_t i = 0; c->architecture && i < sizeof renamings / sizeof *renamings; i++) {
         const Renaming *r = &renamings[i];
         const char *at = has_word(r->types, c->architecture) ? find_part(name, r->newer) : NULL;
         if (at) name = arena_printf(c->arena, "%.*s%s%s", (int)(at - name), name, r->older, at + strlen(r->newer));
@@ -68,7 +68,7 @@ static void name_correction(Checkpoint *c, StoredTensor *t) {
 void checkpoint_take_newer_names(Checkpoint *c) {
     for (int i = 0; i < c->n_tensors && c->architecture; i++) {
         StoredTensor *t = (StoredTensor *)c->tensors[i];  // the tensor is its first member
-        const char *name = older_name(c, t->tensor.name);
+        const char *name = checkpoint_older_name(c, t->tensor.name);
         if (name != t->tensor.name && !map_get(&c->by_name, name)) checkpoint_rename(c, t, name);
     }
     for (int i = 0; i < c->n_tensors; i++) name_correction(c, (StoredTensor *)c->tensors[i]);

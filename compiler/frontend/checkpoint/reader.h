@@ -5,6 +5,8 @@
 #include "frontend/checkpoint/mapped_file.h"
 #include "util/json.h"
 
+typedef struct LoraMerge LoraMerge;
+
 // A tensor as the checkpoint presents it. The tensor comes first: Checkpoint.by_name and .tensors point at it.
 typedef struct StoredTensor {
     Tensor tensor;
@@ -17,6 +19,7 @@ typedef struct StoredTensor {
     bool transposed;           // stored as [dim 1, dim 0]
     const float *factor;       // not NULL: blocks of GGUF's NVFP4, and what their values are multiplied with
     const struct QuantizedMatrix *quantized;  // not NULL: what its values are made of
+    LoraMerge *merges;                        // what adapters add, in their order; NULL: nothing, or it is there already
     bool hidden;                              // a part of a quantized matrix
     bool presented;                           // tensor.data is what checkpoint_find promises
 } StoredTensor;
@@ -41,6 +44,7 @@ void checkpoint_rename(Checkpoint *, StoredTensor *, const char *name);
 void checkpoint_list_again(Checkpoint *);     // without those that are hidden
 void checkpoint_take_text(Checkpoint *);      // of a model of texts and images the text model alone
 void checkpoint_split_experts(Checkpoint *);  // tensors of all experts of a layer as one for each
+const char *checkpoint_older_name(const Checkpoint *, const char *name);  // itself, where nothing changed it
 void checkpoint_take_newer_names(Checkpoint *);  // of transformers 5, as those of the published files
 // Refuses tensors of one file that share bytes, naming both; those before `first` were checked.
 void checkpoint_check_overlaps(const Checkpoint *, int first);
@@ -49,7 +53,6 @@ const char *folder_weights(Arena *, const char *folder);
 const char *folder_only_file(Arena *, const char *folder, const char *suffix);
 const char *folder_first_shard(Arena *, const char *folder, int *count);
 _Noreturn void folder_refuse(Arena *, const char *folder);         // which has no weights: says what it is
-void folder_warn_of_adapter(Arena *, const char *folder);  // beside the model
 // A file of the checkpoint's folder; NULL when it is not there. Ends the run when it holds no object.
 const json_t *checkpoint_object(const Checkpoint *, const char *file, const Source **);
 // Ends the run where a block's scale is no finite number.
