@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/limits.h"
 #include "util/arena.h"
 #include "util/diag.h"
 #include "util/map.h"
@@ -241,7 +242,7 @@ typedef struct Module {
     const char *description;      // path of the .burin file or model
     int64_t context;              // the model's own maximum of positions, 0 when it has none
     struct Tokenizer *tokenizer;  // or NULL
-    int32_t bos, eos[8];          // -1 when absent
+    int32_t bos, eos[BURIN_MOST_EOS];  // -1 when absent
     int n_eos;
     // As transformers' generate() takes it from generation_config.json; start, max_length: of an encoder-decoder
     int32_t *start;  // the tokens a decoder begins with: decoder_start_token_id and those that are forced after it

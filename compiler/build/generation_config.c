@@ -16,9 +16,15 @@ static json_t *load_beside(const Build *b, const char *name) {
     return json_beside(b->checkpoint ? b->checkpoint->folder : path_folder(b->arena, b->options->model), name);
 }
 
+// What config.json says counts where there is no generation_config.json, as in transformers.
 static const json_t *setting(const Settings *s, const char *name) {
-    const json_t *v = json_object_get(s->generation, name);
-    if (!v || json_is_null(v)) v = json_object_get(s->config, name);
+    const json_t *v = json_object_get(s->generation ? s->generation : s->config, name);
+    return json_is_null(v) ? NULL : v;
+}
+
+static const json_t *token_setting(const Settings *s, const char *name) {
+    const json_t *v = setting(s, name);
+    if (!v) v = json_object_get(s->config, name);
     return json_is_null(v) ? NULL : v;
 }
 
@@ -46,11 +52,12 @@ static void add_forced(Module *m, const json_t *list) {
 }
 
 static void set_start(Module *m, const Settings *s) {
-    const json_t *start = setting(s, "decoder_start_token_id"), *forced = setting(s, "forced_decoder_ids");
+    const json_t *start = token_setting(s, "decoder_start_token_id"), *forced = setting(s, "forced_decoder_ids");
     m->start = ARENA_ARRAY(m->arena, int32_t, 2 + json_array_size(forced));
-    if (!start) start = setting(s, "bos_token_id");
+    if (!start) start = token_setting(s, "bos_token_id");
     m->n_start += token_of(start, &m->start[0]);
     if (m->n_start) m->n_start += token_of(setting(s, "forced_bos_token_id"), &m->start[1]);
+    m->min_new_tokens -= m->n_start > 1 && m->min_new_tokens > 0;  // generate() counts the forced token as a new one
     if (m->n_start) add_forced(m, forced);
 }
 
@@ -92,34 +99,51 @@ static void set_limits(Module *m, const Settings *s) {
 }
 
 // What generate() would do otherwise than the program: settings that are not at the value where they change nothing.
-static void warn_of_others(const Settings *s) {
+static void warn_of_numbers(const Settings *s, bool encodes) {
+    static const char none[] = "no option does that";
     static const struct {
         const char *name;
         double off;
         const char *hint;  // of the program's options
-    } settings[] = {{"num_beams", 1, "--beams searches as generate() does"},
-                    {"encoder_repetition_penalty", 1, "no option does that"},
-                    {"diversity_penalty", 0, "no option does that"},
-                    {"guidance_scale", 1, "no option does that"},
-                    {"penalty_alpha", 0, "no option does that"}};
+    } settings[] = {{"num_beams", 1, "--beams searches as generate() does, in programs of an encoder and a decoder"},
+                    {"encoder_repetition_penalty", 1, none}, {"diversity_penalty", 0, none}, {"guidance_scale", 1, none},
+                    {"penalty_alpha", 0, none},              {"epsilon_cutoff", 0, none},    {"eta_cutoff", 0, none},
+                    {"top_h", 0, none},                      {"typical_p", 1, "--typical P does that"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const json_t *v = setting(s, settings[i].name);
         if (!json_is_number(v) || json_number_value(v) == settings[i].off) continue;
-        diag_warning(NO_LOC, "the model asks for %s %g: the program takes the likeliest token each time\nhint: %s",
-                     settings[i].name, json_number_value(v), settings[i].hint);
+        diag_warning(NO_LOC, "the model asks for %s %g, which the program does not take over\nhint: %s", settings[i].name,
+                     json_number_value(v), i || encodes ? settings[i].hint : none);
     }
 }
 
-// A decoder has its own options: it takes no length from the file, and no warnings about searches.
+static bool is_off(const json_t *v) {
+    return !v || json_is_false(v) || (json_is_array(v) && !json_array_size(v)) || (json_is_object(v) && !json_object_size(v));
+}
+
+static void warn_of_others(const Settings *s, bool encodes) {
+    static const char *const names[] = {"sequence_bias",      "exponential_decay_length_penalty", "force_words_ids",
+                                        "constraints",        "watermarking_config",              "renormalize_logits",
+                                        "stop_strings",       "token_healing",                    "dola_layers"};
+    warn_of_numbers(s, encodes);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!is_off(setting(s, names[i])))
+            diag_warning(NO_LOC, "the model asks for %s, which the program does not take over", names[i]);
+}
+
+// A decoder has its own options: it takes no length from the file.
 void build_generation(Build *b) {
     if (b->options->start_from || !b->module->n_graphs) return;
     bool encodes = b->module->n_graphs > 1;
     Settings s = {load_beside(b, "generation_config.json"), load_beside(b, "config.json")};
-    const json_t *length = setting(&s, "max_length");
-    if (encodes) set_start(b->module, &s), warn_of_others(&s);
+    const json_t *length = setting(&s, "max_length"), *more = setting(&s, "max_new_tokens");
     set_limits(b->module, &s);
+    if (encodes) set_start(b->module, &s);
+    warn_of_others(&s, encodes);
     if (encodes && json_is_integer(length) && json_integer_value(length) > 0)
         b->module->max_length = json_integer_value(length);
+    if (encodes && json_is_integer(more) && json_integer_value(more) > 0 && json_integer_value(more) < INT32_MAX)
+        b->module->max_length = 1 + json_integer_value(more);
     json_decref(s.generation);
     json_decref(s.config);
 }

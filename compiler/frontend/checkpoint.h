@@ -74,7 +74,7 @@ const char *checkpoint_config_file(const Checkpoint *);
 // the vocabulary's size.
 typedef struct SpecialTokens {
     int32_t bos;  // -1 when absent
-    int32_t eos[8];
+    int32_t eos[BURIN_MOST_EOS];
     int n_eos;
 } SpecialTokens;
 SpecialTokens checkpoint_special_tokens(const Checkpoint *);

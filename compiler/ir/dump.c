@@ -334,7 +334,7 @@ static int load_head(Module *m, const Source *source, const ConstantFile *consta
     m->context = head_int(&h, "context", 0);
     m->bos = head_int(&h, "bos", -1);
     const int32_t *eos = head_tokens(&h, m->arena, "eos", &n_eos);
-    for (int i = 0; i < n_eos && i < 8; i++) m->eos[m->n_eos++] = eos[i];
+    for (int i = 0; i < n_eos && i < BURIN_MOST_EOS; i++) m->eos[m->n_eos++] = eos[i];
     m->start = head_tokens(&h, m->arena, "start", &m->n_start);
     m->max_length = head_int(&h, "max_length", 0);
     read_limits(&h, m);

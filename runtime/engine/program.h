@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/limits.h"
+
 enum { BURIN_ABI = 6 };
 
 #if !defined(__unix__) && !defined(__APPLE__) && !defined(_WIN32)
@@ -151,7 +153,7 @@ typedef struct burin_model {
     const char *name, *identity;  // identity: 16 hex digits over architecture, weights and options
     const char *info;             // text of --info: passes, flags, sizes
     int32_t vocab_size, context, max_rows;
-    int32_t bos, eos[8], n_eos;
+    int32_t bos, eos[BURIN_MOST_EOS], n_eos;
     size_t row_bytes, local_bytes, slot_bytes, weight_bytes, arena_lower_bound;
     size_t step_weight_bytes;                  // of the weights: the packed matrices, which every step of one row reads
     size_t tokenizer_offset, tokenizer_bytes;  // in the weights; 0 bytes: none

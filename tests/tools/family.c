@@ -21,6 +21,7 @@ static Tensor *read_npy(Arena *arena, const char *path) {
     Tensor *t = ARENA_NEW(arena, Tensor);
     t->dtype = is_float ? DT_f32 : DT_i32;
     for (char *at = shape + 10; *at != ')'; at += strspn(at, ", ")) t->dim[t->rank++] = strtol(at, &at, 10);
+    if (!is_float && t->rank == 2 && t->dim[0] == 1) t->rank = 1, t->dim[0] = t->dim[1];  // a batch of one
     int64_t n = tensor_count(t);
     int32_t *data = ARENA_ARRAY(arena, int32_t, n);
     for (int64_t i = 0; i < n; i++) memcpy(&data[i], file + header + (size_t)i * (wide ? 8 : 4), 4);

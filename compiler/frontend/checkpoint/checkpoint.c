@@ -291,7 +291,8 @@ SpecialTokens checkpoint_special_tokens(const Checkpoint *c) {
     bool list = json_is_array(eos.value);
     size_t n = list ? json_array_size(eos.value) : eos.value != NULL;
     if (bos.value) ids.bos = token_id(c, bos, bos.value);
-    if (n > sizeof ids.eos / sizeof *ids.eos) diag_fatal(value_loc(eos.source, eos.key), "eos_token_id lists more than 8 ids");
+    if (n > BURIN_MOST_EOS)
+        diag_fatal(value_loc(eos.source, eos.key), "eos_token_id lists %zu ids, at most %d are supported", n, BURIN_MOST_EOS);
     for (size_t i = 0; i < n; i++) {
         int32_t id = token_id(c, eos, list ? json_array_get(eos.value, i) : eos.value);
         if (id >= 0) ids.eos[ids.n_eos++] = id;
