@@ -122,7 +122,11 @@ static void config_cut(void) { config_of("config.json", "{\n  'vocab_size': 1,")
 static void config_no_object(void) { config_of("config.json", "[1]\n"); }
 static void config_type(void) { config_of("config.json", "{\n  'model_type': 3\n}\n"); }
 static void config_eos(void) { config_of("config.json", "{\n  'vocab_size': 5,\n  'eos_token_id': [1, -5]\n}\n"); }
-static void config_many_eos(void) { config_of("config.json", "{'eos_token_id': [1,2,3,4,5,6,7,8,9]}\n"); }
+static void config_many_eos(void) {
+    char text[512] = "{'eos_token_id': [0";
+    for (int i = 1; i < 65; i++) snprintf(text + strlen(text), sizeof text - strlen(text), ",%d", i);
+    config_of("config.json", strcat(text, "]}\n"));
+}
 static void config_quantized_text(void) { config_of("config.json", "{\n  'quantization_config': 'gptq'\n}\n"); }
 static void quantized_beside_cut(void) {
     json("{\n  'quantization': {'quant_algo': 'FP8'");
