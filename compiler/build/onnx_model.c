@@ -8,19 +8,42 @@
 #include "lower/lower.h"
 #include "passes/pass.h"
 
-// --bind: "ids=tokens,am=mask"
+static bool is_number(const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    return *text && !*end;
+}
+
+// Returns true if --bind gives a role to an input: "sr=16000" alone makes no text program.
+static bool binds_role(const char *list) {
+    double value;
+    for (const char *p = list; p && *p;) {
+        size_t length = strcspn(p, ","), name = strcspn(p, "=,");
+        char word[32];
+        snprintf(word, sizeof word, "%.*s", name < length ? (int)(length - name - 1) : 0, p + name + 1);
+        if (!is_number(word, &value)) {
+            return true;
+        }
+        p += length + (p[length] == ',');
+    }
+    return false;
+}
+
+// --bind: "ids=tokens,am=mask,sr=16000"
 static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
     enum { MOST_BINDS = 256 };
     OnnxBind *binds = ARENA_ARRAY(arena, OnnxBind, MOST_BINDS);
     for (const char *p = list; p && *p;) {
         size_t length = strcspn(p, ","), name = strcspn(p, "=,");
         const char *role = name < length ? arena_strndup(arena, p + name + 1, length - name - 1) : "";
-        InputRole bound = input_role_named(role);
-        bool known = bound == INPUT_TOKENS || bound == INPUT_MASK || bound == INPUT_POSITIONS || bound == INPUT_TYPES ||
+        double value = 0;
+        bool number = is_number(role, &value);
+        InputRole bound = number ? (InputRole)0 : input_role_named(role);
+        bool known = number || bound == INPUT_TOKENS || bound == INPUT_MASK || bound == INPUT_POSITIONS || bound == INPUT_TYPES ||
                      bound == INPUT_CACHE;
         if (!name || !known || out->n_binds == MOST_BINDS)
-            usage_error("--bind=%s: expected NAME=tokens|mask|positions|types|cache\n  hint: --bind=input_ids=tokens", list);
-        binds[out->n_binds++] = (OnnxBind){arena_strndup(arena, p, name), bound};
+            usage_error("--bind=%s: expected NAME=tokens|mask|positions|types|cache, or NAME=NUMBER\n  hint: --bind=input_ids=tokens", list);
+        binds[out->n_binds++] = (OnnxBind){arena_strndup(arena, p, name), bound, number, value};
         p += length + (p[length] == ',');
     }
     out->binds = binds;
@@ -76,7 +99,7 @@ bool wants_tensors(const Options *o) {
     return false;
 }
 
-static bool is_wanted(const Options *o) { return o->bind || (o->as && !strcmp(o->as, "text")); }
+static bool is_wanted(const Options *o) { return binds_role(o->bind) || (o->as && !strcmp(o->as, "text")); }
 
 static void check_unwanted(const Build *b, const Text *why) {
     const Options *o = b->options;

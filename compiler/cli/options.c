@@ -110,6 +110,19 @@ static void add_word(OptionWords *words, const OptionRow *o, const char *value) 
     words->word[words->n++] = value;
 }
 
+// Lists of NAME=VALUE grow: "--dim=h=1 --dim=w=2" is "--dim=h=1,w=2". Of other options the last counts.
+static const char *joined(const OptionRow *o, const char *before, const char *value) {
+    static const char *const lists[] = {"dim", "max", "bind"};
+    bool is_list = false;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        is_list = is_list || !strcmp(o->name, lists[i]);
+    }
+    if (!is_list || !before) return value;
+    char *both;
+    if (asprintf(&both, "%s,%s", before, value) < 0) abort();
+    return both;
+}
+
 static void set_option(Options *to, const OptionRow *o, const char *value) {
     void *field = (char *)to + o->field;
     switch (o->kind) {
@@ -117,7 +130,7 @@ static void set_option(Options *to, const OptionRow *o, const char *value) {
             *(bool *)field = true;
             break;
         case TEXT:
-            *(const char **)field = value;
+            *(const char **)field = joined(o, *(const char **)field, value);
             break;
         case COUNT:
             *(int64_t *)field = read_count(o, value);

@@ -19,10 +19,12 @@ typedef struct OnnxFixed {
     const Tensor *value;
 } OnnxFixed;
 
-// The meaning of an input for a text program (--bind). By default read from the exporters' names.
+// The meaning of an input for a text program, or its value (--bind). By default read from the exporters' names.
 typedef struct OnnxBind {
     const char *name;
     InputRole role;
+    bool is_number;  // the input has this value in all its elements, and is no input of the program
+    double value;
 } OnnxBind;
 
 typedef struct OnnxOptions {

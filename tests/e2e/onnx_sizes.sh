@@ -33,3 +33,13 @@ for op in NonZero Unique; do
     "$BURIN" build "$WORK/$op.onnx" --mcpu=native --max=count=2 -o "$WORK/$op" > "$WORK/said" 2>&1
     says "sizes: $op finds more than --max" 1 "more results than there is room for" "$WORK/$op" --random
 done
+
+# --bind gives an input a value: the branch that it decides is read alone, and the input is none of the program. Options of the same
+# list add up.
+printf '%s\n' 'ir 10' 'opset 20' 'input x f32 [h,w]' 'input sr i64 []' 'tensor k i64 [] raw 16000' 'tensor z i64 [1] raw 0' \
+    'graph then' 'node Neg x -> a' 'output a' 'end' 'graph else' 'node Squeeze x z -> b' 'output b' 'end' \
+    'node Equal sr k -> c' 'node If c -> y : then_branch=graph:then else_branch=graph:else' 'output y' |
+    "$BUILD/tools/onnx_of_text" "$WORK/bound.onnx"
+"$BURIN" run "$WORK/bound.onnx" --bind sr=16000 --dim=h=2 --dim=w=3 --as=net --interpret --random > "$WORK/bound" 2>&1
+check "sizes: --bind of a number, --dim twice" grep -q '^y: f32\[2, 3\]' "$WORK/bound"
+says "sizes: --bind of no input" 1 "no input has this name" "$BURIN" inspect "$WORK/bound.onnx" --bind no=1

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/onnx/scope.h"
+#include "ir/convert.h"
 #include "util/files.h"
 #include "util/hash.h"
 
@@ -106,6 +107,45 @@ Type onnx_input_type(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
     return type;
 }
 
+// The value that --bind gives an input, as a constant; NULL: none.
+static Node *bound_number(OnnxImport *m, const char *name, const Type *type, Loc loc) {
+    const OnnxBind *bind = NULL;
+    for (int i = 0; i < m->options->n_binds; i++) {
+        const OnnxBind *b = &m->options->binds[i];
+        if (b->is_number && !strcmp(b->name, name)) bind = b;
+    }
+    if (!bind) return NULL;
+    Tensor *t = ARENA_NEW(m->graph->arena, Tensor);
+    *t = (Tensor){.dtype = type->dtype, .rank = type->rank};
+    for (int i = 0; i < type->rank; i++) {
+        if (!dim_is_const(type->dim[i], &t->dim[i]) || type->dtype == DT_string)
+            diag_fatal(loc, "--bind=%s=%g: the input is %s, expected numbers of constant sizes\nhint: fix its sizes with --dim",
+                       name, bind->value, type_text(type));
+    }
+    int64_t n = tensor_count(t);
+    t->bytes = dtype_bytes(t->dtype, n);
+    void *data = arena_alloc(m->graph->arena, t->bytes + 1);
+    for (int64_t i = 0; i < n; i++) {
+        dtype_store(t->dtype, data, i, bind->value);
+    }
+    if (n && dtype_load(t->dtype, data, 0) != bind->value)
+        diag_fatal(loc, "--bind=%s=%g: %s holds no such number", name, bind->value, dtype_name(t->dtype));
+    t->data = data;
+    return node_constant(m->graph, t, loc, NULL);
+}
+
+static void check_bound_numbers(const OnnxImport *m) {
+    const BurinOnnx__GraphBody *g = m->model->proto->graph;
+    for (int i = 0; i < m->options->n_binds; i++) {
+        const OnnxBind *b = &m->options->binds[i];
+        bool found = !b->is_number;
+        for (size_t j = 0; j < g->n_input; j++) {
+            found = found || (g->input[j]->name && !strcmp(g->input[j]->name, b->name));
+        }
+        if (!found) file_fatal(m->model->file, "--bind=%s=%g: no input has this name", b->name, b->value);
+    }
+}
+
 static void add_input(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
     Loc loc = {.source = &m->model->file->source, .scope = info->name};
     if (!info->name || !*info->name) file_fatal(m->model->file, "an input of the graph has no name\nhint: the file is damaged");
@@ -120,6 +160,11 @@ static void add_input(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
         return;
     }
     Type type = onnx_input_type(m, info);
+    Node *constant = bound_number(m, info->name, &type, loc);
+    if (constant) {
+        onnx_new_value(m, info->name)->node = constant;
+        return;
+    }
     Node *n = m->text ? onnx_text_input(m, info, type, loc) : graph_add_input(m->graph, info->name, type, loc);
     if (!m->text) onnx_set_role(m->options, n);
     onnx_new_value(m, info->name)->node = n;
@@ -180,6 +225,7 @@ static const char *program_name(Arena *arena, const char *path) {
 }
 
 void onnx_import_values(OnnxImport *m) {
+    check_bound_numbers(m);
     const BurinOnnx__GraphBody *g = m->model->proto->graph;
     m->n_nodes = ARENA_NEW(m->graph->arena, int64_t);
     m->known = ARENA_NEW(m->graph->arena, Map);
