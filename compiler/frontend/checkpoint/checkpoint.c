@@ -340,6 +340,35 @@ static void read_file(Checkpoint *c, const char *path) {
     }
 }
 
+static bool is_table(const Tensor *t, const Tensor *head) {
+    static const char *const ends[] = {"embed_tokens.weight", "wte.weight", "shared.weight", "embeddings.weight", "embed_in.weight"};
+    bool named = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) named |= text_ends_with(t->name, ends[i]);
+    return named && t->dtype == head->dtype && t->rank == 2 && !memcmp(t->dim, head->dim, 2 * sizeof *t->dim);
+}
+
+// A head that is stored beside the table of words that it would share, and differs, is one of its own, whatever config.json says:
+// since version 5 transformers takes it so.
+static void keep_own_head(Checkpoint *c) {
+    const StoredTensor *head = map_get(&c->by_name, "lm_head.weight");
+    json_t *config = (json_t *)(uintptr_t)c->config;
+    bool tied = json_is_true(json_object_get(config, "tie_word_embeddings"));
+    if (!head || head->hidden || head->tensor.rank != 2 || !json_is_object(config) || json_object_get(config, "quantization_config"))
+        return;
+    for (int i = 0; i < c->n_tensors; i++) {
+        const Tensor *t = c->tensors[i];
+        if (!is_table(t, &head->tensor)) continue;
+        if (!memcmp(t->data, head->tensor.data, t->bytes)) return;
+        if (tied)
+            diag_warning(checkpoint_config_loc(c, "tie_word_embeddings"),
+                         "\"lm_head.weight\" differs from the embedding that it is tied to: it is used, as transformers 5 does");
+        if (!json_is_false(json_object_get(config, "tie_word_embeddings")) && !json_object_get(config, "scale_decoder_outputs"))
+            json_object_set_new(config, "scale_decoder_outputs", json_true());
+        json_object_set_new(config, "tie_word_embeddings", json_false());
+        return;
+    }
+}
+
 static void read_folder(Checkpoint *c) {
     int shards = 0;
     const char *file = folder_weights(c->arena, c->folder), *first = file ? NULL : folder_first_shard(c->arena, c->folder, &shards);
@@ -401,6 +430,7 @@ Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library)
         checkpoint_split_experts(c);
         checkpoint_take_text(c);
         checkpoint_take_newer_names(c);
+        keep_own_head(c);
     }
     if (c->kind == CHECKPOINT_SAFETENSORS) c->tokenizer = tokenizer_in(arena, c->folder);
     if (!c->n_tensors) diag_fatal(NO_LOC, "%s holds no tensors", path);

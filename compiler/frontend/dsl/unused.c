@@ -55,31 +55,6 @@ static bool is_copy(const Elaborator *e, const Tensor *t) {
 // one is ignored, but may have been meant.
 static bool is_own_head(const Tensor *t) { return !strcmp(t->name, "lm_head.weight"); }
 
-static bool fits_a_table(const Elaborator *e, const Tensor *t) {
-    for (const WeightUse *u = e->weights; u; u = u->next)
-        if (u->found && u->found->dtype == t->dtype && u->found->rank == 2 &&
-            !memcmp(u->found->dim, t->dim, 2 * sizeof *t->dim))
-            return true;
-    return false;
-}
-
-// The location where the configuration, or its text part's, ties the head; NULL: nowhere.
-static const char *tying(const Checkpoint *c) {
-    const json_t *texts = json_object_get(c->config, "text_config");
-    if (json_is_true(json_object_get(c->config, "tie_word_embeddings"))) return "tie_word_embeddings";
-    return json_is_true(json_object_get(texts, "tie_word_embeddings")) ? "text_config" : NULL;
-}
-
-static void warn_of_head(const Elaborator *e, const Tensor *t) {
-    const Checkpoint *c = e->options->checkpoint;
-    const char *key = tying(c);
-    if (is_own_head(t) && t->rank == 2 && key && fits_a_table(e, t) && !is_constant(t) && !is_copy(e, t))
-        diag_warning(checkpoint_config_loc(c, key),
-                     "\"%s\" differs from the embedding that it is tied to, which is used in its place, as transformers does"
-                     "\nhint: if the model was trained with a head of its own, set \"tie_word_embeddings\" to false",
-                     t->name);
-}
-
 // Some quantizers give every matrix a bias, of zeros where the model has none.
 static bool is_zero_bias(const Tensor *t) {
     const char *bytes = t->data;
@@ -107,7 +82,6 @@ void weights_report_unused(Elaborator *e) {
     for (int i = 0; i < c->n_tensors; i++) {
         const Tensor *t = c->tensors[i];
         if (map_get(&e->used_tensors, t->name)) continue;
-        warn_of_head(e, t);
         bool ignored = is_ignored(t) && !(is_own_head(t) && checkpoint_is_quantized(t));
         if (ignored || is_listed(listed, t->name) || is_of_layer_ahead(e, t->name) || is_zero_bias(t) || is_copy(e, t))
             continue;

@@ -49,6 +49,27 @@ static int zero_itself(const QuantizedMatrix *m, int64_t row, int64_t group) {
     return (int)packed_field((const uint32_t *)t->data + group * t->dim[1], 1, row, m->bits);
 }
 
+// A symmetric matrix has its zero points in the middle: where all that are stored are that number itself, the file says "gptq"
+// and is gptq_v2.
+static bool contradicts(const Quantization *q, const QuantizedMatrix *m) {
+    int middle = 1 << (m->bits - 1);
+    if (!json_is_true(json_object_get(q->config, "sym"))) return false;
+    for (int64_t g = 0; g < m->groups; g++)
+        for (int64_t r = 0; r < m->rows; r++)
+            if (zero_itself(m, r, g) != middle) return false;
+    return true;
+}
+
+static bool has_zeros_themselves(Quantization *q, const QuantizedMatrix *m) {
+    if (is_v2(q) || !contradicts(q, m)) return is_v2(q);
+    if (!q->told_of_zeros)
+        diag_warning(checkpoint_config_loc(q->checkpoint, "quantization_config"),
+                     "the zero points of \"%s\" are those of checkpoint_format \"gptq_v2\", not of \"gptq\": with \"sym\": true they "
+                     "are in the middle, and are read so",
+                     m->name);
+    return q->told_of_zeros = true;
+}
+
 // GPTQModel and AutoRound give some modules other bits and groups than config.json's default;
 // shapes decide.
 static bool may_differ(const Quantization *q) {
@@ -97,6 +118,6 @@ QuantizedMatrix *gptq_matrix(Quantization *q, StoredTensor *t) {
     quantized_order(q, m);
     m->transposed = quantized_is_conv1d(q, m->name);
     m->center = 1 << (m->bits - 1);
-    m->read = read_codes, m->zero = is_v2(q) ? zero_itself : zero_less_one;
+    m->read = read_codes, m->zero = has_zeros_themselves(q, m) ? zero_itself : zero_less_one;
     return m;
 }

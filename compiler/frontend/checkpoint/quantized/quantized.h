@@ -11,7 +11,8 @@ typedef struct Quantization {
     const json_t *config;  // quantization_config
     Loc loc;               // source location
     const char *method;
-    bool beside;  // it is no part of config.json, but a file of its own
+    bool beside;         // it is no part of config.json, but a file of its own
+    bool told_of_zeros;  // a warning of gptq.c was printed
 } Quantization;
 
 // Codes of rows [first, first + n), of every column in turn: [n][columns]
