@@ -255,6 +255,7 @@ typedef struct Module {
     int32_t min_length, min_new_tokens;
     double repetition_penalty;           // divisor of logits of tokens in the text; 0: none
     int n_forced_end, n_start, n_suppress, n_begin_suppress, n_bad_words;
+    const struct burin_speech *speech;  // recordings to text (sound/speech.h); NULL: takes none
     int64_t max_length;  // generated tokens, the first tokens included; 0: not set
     // the file's operators multiply floats by weights in blocks; so do products, unless
     // --activations is given

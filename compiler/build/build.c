@@ -244,6 +244,7 @@ void build_load(Build *b) {
     load_template(b);
     build_special_tokens(b);
     build_generation(b);
+    build_speech(b);
     build_context(b);
 }
 
@@ -326,6 +327,7 @@ const char *weights_symbol(const Build *b) {
 // NULL: a library's model, or one that guesses for another
 static const char *modes_of(const Build *b) {
     if (b->is_draft || (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)) return NULL;
+    if (b->module->speech) return "speech";
     if (is_decoder(b->program)) return b->program->encoder ? "sources" : b->has_chat ? "chat" : "text";
     const burin_network *net = &describe_net(b->program)->net;
     return b->labels ? "label" : b->tokenizer && net->tokens >= 0 && net->embedding >= 0 ? "embed" : "network";
@@ -342,6 +344,7 @@ void build_sources(const Build *b, const char *folder) {
                          .template_bytes = b->chat.bytes,
                          .sums_offset = b->image.sums_offset,
                          .modes = modes_of(b),
+                         .speech = modes_of(b) && b->module->speech,
                          .modes_apart = b->kind == OUTPUT_FOLDER,
                          .tokenizer_bytes = b->tokenizer ? b->tokenizer->bytes : 0};
     if (b->draft) d.draft = arena_printf(b->arena, "%s_model", b->draft->name);

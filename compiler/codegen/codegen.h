@@ -24,6 +24,7 @@ typedef struct DispatchOptions {
     const char *descriptor;      // "burin_model_this", or "NAME_model" for a library
     const char *draft;           // descriptor of a model that guesses for this one, or NULL
     const char *modes;           // row of runtime/text/modes.h, such as "chat"; NULL: not a program
+    bool speech;                 // the descriptor has the settings for recordings
     bool modes_apart;            // the descriptor is also linked without the program's rooms
     uint64_t tokenizer_offset, tokenizer_bytes, template_offset, template_bytes, sums_offset;  // in the weights
 } DispatchOptions;

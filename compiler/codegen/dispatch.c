@@ -4,6 +4,7 @@
 #include "codegen/cost.h"
 #include "codegen/emit.h"
 #include "ir/operands.h"
+#include "sound/speech.h"
 
 void write_string(Text *t, const char *s) {
     text_add(t, "\"");
@@ -137,6 +138,14 @@ static void write_generation(Text *t, const Module *m) {
     if (m->repetition_penalty > 0) text_add(t, "    .repetition_penalty = %.9g,\n", m->repetition_penalty);
 }
 
+static void write_speech(Text *t, const burin_speech *s) {
+#define WRITE_FIELD(name) text_add(t, "    ." #name " = %d,\n", (int)s->name);
+    text_add(t, "static const burin_speech speech = {\n");
+    BURIN_SPEECH_FIELDS(WRITE_FIELD)
+    write_tokens(t, "languages", s->languages, s->n_languages);
+    text_add(t, "};\n\n");
+}
+
 static void write_start(Text *t, const Module *m) {
     text_add(t, "    .encoder = &encoder,\n");
     write_tokens(t, "start", m->start, m->n_start);
@@ -171,6 +180,7 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
     if (p->encoder) write_start(t, p->module);
     write_generation(t, p->module);
     if (o->draft) text_add(t, "    .draft = &%s,\n", o->draft);
+    if (o->speech) text_add(t, "    .speech = &speech,\n");
     if (o->modes) text_add(t, "    .modes = &burin_modes_%s,\n", o->modes);
     text_add(t, "    .scratch_bytes = %llu,\n    .net = %s,\n};\n", (unsigned long long)plan->scratch_bytes,
              is_decoder(p) ? "NULL" : "&net");
@@ -190,7 +200,8 @@ void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
     size_t begin = t->length, comment = c_comment(t);
     text_add(t, "%s: its descriptor. Emitted by burin.", p->module->name);
     c_comment_end(t, comment);
-    text_add(t, "#include \"engine/cpu.h\"\n#include \"engine/program.h\"\n\n");
+    text_add(t, "#include \"engine/cpu.h\"\n#include \"engine/program.h\"\n");
+    text_add(t, "%s\n", o->speech ? "#include \"sound/speech.h\"\n" : "");
     write_weights(t, o);
     write_variants(t, p, o);
     write_kernels(t, p);
@@ -201,6 +212,7 @@ void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
     if (o->modes)
         text_add(t, "extern const struct burin_modes burin_modes_%s%s;\n\n", o->modes,
                  o->modes_apart ? " __attribute__((weak))" : "");
+    if (o->speech) write_speech(t, p->module->speech);
     write_descriptor(t, p, o);
     wrap_lines(t, begin);
 }

@@ -176,7 +176,9 @@ int interpret_built(Build *b, const InterpreterWatch *watch) {
     if (!is_decoder(b->program)) model.net = describe(b->program);
     if (b->program->encoder) describe_encoder(b, &variant, &model);
     describe_generation(b->module, &model);
-    model.modes = !model.net                     ? model.encoder ? &burin_modes_sources : &burin_modes_text
+    model.speech = b->module->speech;
+    model.modes = model.speech                   ? &burin_modes_speech
+                  : !model.net                   ? model.encoder ? &burin_modes_sources : &burin_modes_text
                   : burin_network_embeds(&model) ? &burin_modes_embed
                                                  : &burin_modes_network;
     int status = run(&model, b);

@@ -12,6 +12,7 @@
 
 #include "ir/internal.h"
 #include "ir/tokenizer.h"
+#include "sound/speech.h"
 #include "util/files.h"
 #include "util/hash.h"
 #include "util/json.h"
@@ -146,6 +147,14 @@ static void put_limits(json_t *head, const Module *m) {
     if (m->repetition_penalty > 0) json_object_set_new(head, "repetition_penalty", json_real(m->repetition_penalty));
 }
 
+static void put_speech(json_t *head, const burin_speech *s) {
+#define PUT_FIELD(name) json_object_set_new(speech, #name, json_integer(s->name));
+    json_t *speech = json_object();
+    BURIN_SPEECH_FIELDS(PUT_FIELD)
+    put_tokens(speech, "languages", s->languages, s->n_languages);
+    json_object_set_new(head, "speech", speech);
+}
+
 // The configuration, as JSON in a comment on the first line.
 static void print_head(Text *t, const Module *m, ConstantFile *f) {
     json_t *head = json_object(), *eos = json_array();
@@ -159,6 +168,7 @@ static void print_head(Text *t, const Module *m, ConstantFile *f) {
     put_tokens(head, "start", m->start, m->n_start);
     put_limits(head, m);
     put_count(head, "max_length", m->max_length);
+    if (m->speech) put_speech(head, m->speech);
     if (m->tokenizer) {
         const Tokenizer *k = m->tokenizer;
         uint64_t hash = hash_bytes(k->blob, k->bytes, 0);
@@ -295,6 +305,16 @@ static void read_limits(const Head *h, Module *m) {
     m->repetition_penalty = json_number_value(json_object_get(h->json, "repetition_penalty"));
 }
 
+static const burin_speech *read_speech(const Head *h, Arena *arena) {
+#define READ_FIELD(name) speech->name = head_int(&own, #name, -1);
+    Head own = {.json = json_object_get(h->json, "speech"), .source = h->source};
+    if (!own.json) return NULL;
+    burin_speech *speech = ARENA_NEW(arena, burin_speech);
+    BURIN_SPEECH_FIELDS(READ_FIELD)
+    speech->languages = head_tokens(&own, arena, "languages", &speech->n_languages);
+    return speech;
+}
+
 // It names files and C functions.
 static const char *head_name(const Head *h) {
     const char *name = head_text(h->json, "module", "module");
@@ -338,6 +358,7 @@ static int load_head(Module *m, const Source *source, const ConstantFile *consta
     m->start = head_tokens(&h, m->arena, "start", &m->n_start);
     m->max_length = head_int(&h, "max_length", 0);
     read_limits(&h, m);
+    m->speech = read_speech(&h, m->arena);
     m->tokenizer = load_tokenizer(m->arena, &h, constants);
     return head_int(&h, "graphs", 0);
 }

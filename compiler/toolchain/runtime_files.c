@@ -37,9 +37,9 @@ void runtime_add_room(Arena *arena, const char *runtime, const char *room, const
 }
 
 bool runtime_is_seldom_run(const char *name) {
-    static const char *const often[] = {"text/beams.c", "text/draft.c", "text/perplexity.c"};
+    static const char *const often[] = {"text/beams.c", "text/draft.c", "text/perplexity.c", "sound/log_mel.c", "sound/resample.c"};
     static const char *const seldom[] = {"program/", "text/",     "chat/",          "network/",    "measure/",
-                                         "main/",    "template/", "grammar/schema", "grammar/tool"};
+                                         "main/",    "sound/", "template/", "grammar/schema", "grammar/tool"};
     for (size_t i = 0; i < sizeof often / sizeof *often; i++)
         if (!strcmp(name, often[i])) return false;
     for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)

@@ -185,6 +185,7 @@ typedef struct burin_model {
     const burin_state_part *states;                   // all of a slot
     int32_t n_states;
     const struct burin_model *draft;  // a smaller one with the same tokens, which guesses for this one; NULL: none
+    const struct burin_speech *speech;  // recordings to text (sound/speech.h); NULL: takes none
     const struct burin_modes *modes;  // of a program: its modes (text/modes.h); NULL: a library
 } burin_model;
 

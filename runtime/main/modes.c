@@ -6,6 +6,7 @@
 #include "network/labels.h"
 #include "network/network_program.h"
 #include "program/network_values.h"
+#include "sound/transcribe.h"
 #include "text/bench.h"
 
 const struct burin_modes burin_modes_text = {.run = burin_run_text};
@@ -16,6 +17,12 @@ const struct burin_modes burin_modes_sources = {.run = burin_run_text,
                                                 .print_network = burin_network_print,
                                                 .from_sources = burin_generate_from_sources,
                                                 .bench_encoder = burin_bench_encoder};
+
+const struct burin_modes burin_modes_speech = {.run = burin_run_text,
+                                               .transcribe = burin_transcribe,
+                                               .print_network = burin_network_print,
+                                               .from_sources = burin_generate_from_sources,
+                                               .bench_encoder = burin_bench_encoder};
 
 const struct burin_modes burin_modes_network = {.run = burin_run_network, .print_network = burin_network_print};
 

@@ -17,6 +17,7 @@
 #include "tokenizer/prompt_ids.h"
 
 burin_kind burin_kind_of(const burin_model *model) {
+    if (model->speech) return BURIN_TRANSCRIBER;
     if (model->encoder) return BURIN_ENCODER_DECODER;
     if (burin_labels(model)) return BURIN_LABELLER;
     return burin_network_embeds(model) ? BURIN_EMBEDDER : model->net ? BURIN_NETWORK : BURIN_DECODER;
@@ -48,6 +49,7 @@ static way_to_run find_way(const burin_model *model, const burin_command *c) {
     if (c->perplexity_file) return burin_perplexity;
     if (c->bench) return burin_bench;
     if (c->messages) return model->modes->messages;
+    if (model->modes->transcribe && !c->inputs.n) return model->modes->transcribe;
     if (wants_to_talk(model, c)) return model->modes->chat;
     return is_question(model, c) ? model->modes->question : burin_generate;
 }

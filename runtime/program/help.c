@@ -27,6 +27,18 @@ static const char encoder_decoder_introduction[] =
     "  %s --bench                             how fast it is here\n"
     "\n";
 
+static const char transcriber_introduction[] =
+    "usage: %s [options] recording.wav ...\n"
+    "\n"
+    "%s, compiled: writes the text of each recording (WAV files; - is standard input).\n"
+    "Everything else goes to standard error.\n"
+    "\n"
+    "  %s talk.wav                          its text, in the language that is spoken\n"
+    "  %s talk.wav --translate              in English\n"
+    "  %s film.wav --srt > film.srt         subtitles\n"
+    "  ffmpeg -i talk.mp3 -f wav - | %s -    any format that ffmpeg reads\n"
+    "\n";
+
 static const char network_introduction[] =
     "usage: %s [options]\n"
     "\n"
@@ -138,6 +150,8 @@ static void print_introduction(burin_kind program, const char *model_name) {
         burin_print(network_introduction, p, model_name, p, p, p);
     else if (program == BURIN_LABELLER)
         burin_print(labeller_introduction, p, model_name, p, p, p);
+    else if (program == BURIN_TRANSCRIBER)
+        burin_print(transcriber_introduction, p, model_name, p, p, p, p);
     else if (program == BURIN_EMBEDDER)
         burin_print(embedder_introduction, p, model_name, p, p, p, p);
     else

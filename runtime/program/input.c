@@ -85,7 +85,7 @@ bool burin_input_is_offered(bool prompted) {
     return offered;
 }
 
-static char *read_all(int file, const char *name, size_t *bytes) {
+static char *read_all(int file, const char *name, size_t most, size_t *bytes) {
     size_t capacity = 1 << 16, n = 0;
     char *text = burin_allocate(1, capacity);
     for (;;) {
@@ -94,8 +94,7 @@ static char *read_all(int file, const char *name, size_t *bytes) {
         if (got < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", name, strerror(errno));
         if (got == 0) break;
         n += (size_t)got;
-        if (n > BURIN_MOST_TEXT)
-            burin_stop(BURIN_USER_MISTAKE, "%s holds more than %d MB of text: that is no prompt", name, BURIN_MOST_TEXT >> 20);
+        if (n > most) burin_stop(BURIN_USER_MISTAKE, "%s holds more than %zu MB: that is too much", name, most >> 20);
         if (capacity - n > 1) continue;
         char *larger = realloc(text, capacity *= 2);
         if (!larger) burin_stop(BURIN_USER_MISTAKE, "%s is too large for memory", name);
@@ -107,7 +106,7 @@ static char *read_all(int file, const char *name, size_t *bytes) {
 }
 
 char *burin_read_open_file(int file, const char *name, size_t *bytes) {
-    char *text = read_all(file, name, bytes);
+    char *text = read_all(file, name, BURIN_MOST_TEXT, bytes);
     if (file != STDIN_FILENO) close(file);
     return text;
 }
@@ -116,4 +115,12 @@ char *burin_read_file(const char *path, size_t *bytes) {
     const char *name;
     int file = burin_open_input(path, &name);
     return burin_read_open_file(file, name, bytes);
+}
+
+void *burin_read_bytes(const char *path, size_t most, size_t *bytes) {
+    const char *name;
+    int file = burin_open_input(path, &name);
+    char *data = read_all(file, name, most, bytes);
+    if (file != STDIN_FILENO) close(file);
+    return data;
 }

@@ -26,5 +26,6 @@ enum { BURIN_MOST_TEXT = 256 << 20, BURIN_MOST_LINE = 16 << 20 };
 
 // A whole file ("-": standard input), ends the program with a message when it cannot be read.
 char *burin_read_file(const char *path, size_t *bytes);
+void *burin_read_bytes(const char *path, size_t most, size_t *bytes);  // likewise, of at most so many bytes
 char *burin_read_open_file(int file, const char *name, size_t *bytes);  // closes it; name: for messages
 #endif

@@ -10,10 +10,10 @@ typedef struct option_group {
 
 static const option_group option_groups[] = {
     {"Input",
-     {"-f", "--input", "--rank", "--pair"},
-     {"-p", "--tokens", "--decoder-tokens", "--tokenize", "--pieces", "--decode", "--prompt-name", "--prompt", "--random", "--dim", "--similarity"}},
+     {"-f", "--input", "--rank", "--pair", "--language"},
+     {"-p", "--tokens", "--decoder-tokens", "--tokenize", "--pieces", "--decode", "--translate", "--prompt-name", "--prompt", "--random", "--dim", "--similarity"}},
     {"Output",
-     {"-n", "--json", "--output"},
+     {"-n", "--json", "--output", "--srt", "--vtt"},
      {"--format", "--logprobs", "--stop", "--grammar", "--json-schema", "--json-object", "--ignore-eos", "--top-k", "--hash"}},
     {"Chat",
      {"--chat", "--system", "--raw", "--session"},

@@ -214,7 +214,7 @@ static void set_prompt(burin_command *c, const line *l, char *text) {
         c->server.address = text;  // --serve HOST:PORT
         return;
     }
-    if (l->program & (E | L)) {
+    if (l->program & (E | L | T)) {
         l->argv[c->n_texts++] = text;
         c->texts = l->argv;
         return;
@@ -276,10 +276,31 @@ static void check_history(const burin_command *c) {
         bad_command_line("--history is of a conversation", "--chat --history ", c->history);
 }
 
+static bool is_given(const burin_command *c, const char *name) {
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (c->given[i] && !strcmp(options[i].name, name)) return true;
+    return false;
+}
+
+// Options that only a run on tensors (--input) takes.
+static void check_recordings(burin_kind program, const burin_command *c) {
+    static const char *const others[] = {"--tokens",  "--decoder-tokens", "--beams",       "--top-k",       "--top-p",
+                                         "--min-p",   "--typical",        "--logit-bias",  "--stop",        "--grammar",
+                                         "--ignore-eos", "--json-schema", "--json-object", "--mirostat",    "--xtc-probability",
+                                         "--dynatemp-range"};
+    static const char *const own[] = {"--language", "--translate", "--prompt", "--srt", "--vtt", "--json"};
+    if (program != BURIN_TRANSCRIBER || c->bench) return;
+    for (size_t i = 0; !c->inputs.n && i < sizeof others / sizeof *others; i++)
+        if (is_given(c, others[i])) bad_command_line("that is not for recordings", "leave out ", others[i]);
+    for (size_t i = 0; c->inputs.n && i < sizeof own / sizeof *own; i++)
+        if (is_given(c, own[i])) bad_command_line("that is for recordings, not for --input", "leave out ", own[i]);
+    if (c->inputs.n && c->n_texts) bad_command_line("more than one input", "give recordings or ", "--input");
+}
+
 static void check_combination(burin_kind program, const burin_command *c) {
     bool together = program == BURIN_DECODER;  // a file follows a prompt, and both may begin a chat
     int text = together ? c->prompt || c->prompt_file : (c->prompt != NULL) + (c->prompt_file != NULL);
-    int inputs = text + (c->tokens != NULL) + (c->n_texts > 0) + (c->chat && !text) + (c->messages != NULL);
+    int inputs = text + (c->tokens != NULL) + (c->n_texts > 0 && program != BURIN_TRANSCRIBER) + (c->chat && !text) + (c->messages != NULL);
     check_format(c);
     if (program == BURIN_LABELLER && c->format && !strcmp(c->format, "npy"))
         bad_command_line("--format npy: expected text or json", "--format ", "json");
@@ -306,6 +327,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
     const char *alone = one_text_at_a_time(c);
     if (c->beams > 1 && alone) bad_command_line("--beams reads several texts at once", "leave out ", alone);
     check_history(c);
+    check_recordings(program, c);
     if (c->session_read_only && !c->session)
         bad_command_line("--session-read-only without --session", "--session F ", "--session-read-only");
     check_over(program, c);
@@ -323,12 +345,6 @@ static void check_combination(burin_kind program, const burin_command *c) {
 
 // ---- options without effect ----
 
-static bool is_given(const burin_command *c, const char *name) {
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (c->given[i] && !strcmp(options[i].name, name)) return true;
-    return false;
-}
-
 // Options that change nothing where `because` holds; the names end with NULL.
 typedef struct idle {
     bool because;
@@ -341,7 +357,7 @@ typedef struct idle {
 
 static void say_without_effect(burin_kind program, const burin_command *c) {
     bool writes = program & G, measures = c->bench || c->perplexity_file;
-    bool greedy = c->sampling.temperature == 0 || (program == BURIN_ENCODER_DECODER && c->sampling.temperature < 0);
+    bool greedy = c->sampling.temperature == 0 || (program & (S | T) && c->sampling.temperature < 0);
     const idle rows[] = {
         {writes && measures,
          c->bench ? "--bench writes no text" : "--perplexity writes no text",
@@ -403,7 +419,7 @@ burin_command burin_command_line(burin_kind program, int argc, char **argv) {
             options = false;
         else if (options && argv[i][0] == '-' && argv[i][1])
             i = read_option(&c, &l, i);
-        else if (options && !strcmp(argv[i], "-"))
+        else if (options && program != BURIN_TRANSCRIBER && !strcmp(argv[i], "-"))
             c.prompt_file = "-";
         else
             set_prompt(&c, &l, argv[i]);

@@ -13,6 +13,7 @@ typedef enum burin_kind {
     BURIN_NETWORK = 2,          // tensors in, tensors out
     BURIN_EMBEDDER = 4,         // a network that also takes texts, and gives the embedding of each
     BURIN_ENCODER_DECODER = 8,  // a source in, then as a decoder
+    BURIN_TRANSCRIBER = 32,     // an encoder-decoder that takes recordings
     // a network that also takes texts, and gives labels, or words for masks
     BURIN_LABELLER = 16,
 } burin_kind;
@@ -50,7 +51,7 @@ typedef struct burin_command {
     const char *positions;                                       // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
     const char *attention_file, *layers;  // layers NULL: all
-    char **texts;                         // of an embedder: n_texts
+    char **texts;                         // of an embedder: n_texts; recordings of a transcriber
     int n_texts;
     const char *rank;                       // of an embedder: the query
     int64_t most_texts;                     // of --rank, of labels; 0: the default
@@ -81,6 +82,8 @@ typedef struct burin_command {
     const char *profile;  // NULL: off; "": printed; else also a trace in this file
     const char *help;     // a group of options; "": the usual ones; NULL: no help
     burin_server_options server;
+    const char *language;    // of a recording: "en"; NULL: detected
+    bool translate, srt, vtt;  // to English; subtitles
     bool pair;            // two texts after the other are one
     bool info, verify, bench, roofline, logits_hash, random, similarity, shift, ignore_eos, verbose, help_all, version;
 } burin_command;

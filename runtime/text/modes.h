@@ -10,14 +10,15 @@ struct burin_modes {
     // NULL: the model has no chat template
     int (*chat)(burin_run *), (*messages)(burin_run *);
     int (*question)(burin_run *);
+    int (*transcribe)(burin_run *);  // NULL: the model takes no recordings
     // A network, and the encoder before a decoder:
     void (*print_network)(const burin_network *);
     void (*from_sources)(burin_generation *);
     void (*bench_encoder)(burin_run *);
 };
 
-// A decoder; with a chat template; after an encoder
-extern const struct burin_modes burin_modes_text, burin_modes_chat, burin_modes_sources;
+// A decoder; with a chat template; after an encoder; of recordings
+extern const struct burin_modes burin_modes_text, burin_modes_chat, burin_modes_sources, burin_modes_speech;
 // A graph of tensors; with embeddings of texts; with labels of texts
 extern const struct burin_modes burin_modes_network, burin_modes_embed, burin_modes_label;
 #endif

@@ -1,0 +1,231 @@
+// A recording becomes one channel at the model's rate, then features of the whole, then windows of
+// as many frames as the encoder takes. Recordings longer than a window are decoded with timestamps,
+// which tell where the next window begins.
+#include "sound/transcribe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "engine/encoder.h"
+#include "program/input.h"
+#include "program/output.h"
+#include "sound/decode.h"
+#include "sound/log_mel.h"
+#include "sound/resample.h"
+#include "sound/transcript.h"
+#include "text/prompt.h"
+
+enum { FRAMES_PER_TIMESTAMP = 2 };  // the encoder's stride
+static const size_t most_file_bytes = (size_t)4 << 30;
+
+typedef struct transcription {
+    burin_run *run;
+    burin_decoding decoding;
+    burin_transcript transcript;
+    burin_log_mel log_mel;
+    float *features;          // [n_mels][frames] of a window
+    burin_segment *segments;  // [context + 1] of a window
+} transcription;
+
+// ----------------------------------------------------------------------------------------------------------------- recordings
+static burin_sound read_recording(const char *path, int32_t rate) {
+    size_t bytes;
+    burin_sound sound;
+    const char *name = strcmp(path, "-") ? path : "standard input";
+    unsigned char *file = burin_read_bytes(path, most_file_bytes, &bytes);
+    const char *why = burin_wav_read(&sound, file, bytes);
+    free(file);
+    if (why)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "%s: %s: expected a WAV recording\nhint: ffmpeg -i %s -f wav - | %s -", name,
+                   why, strcmp(path, "-") ? path : "FILE", burin_program_name);
+    burin_resample(&sound, rate);
+    return sound;
+}
+
+// A recording shorter than a window is padded with silence. Returns how many frames have sound.
+static int64_t compute_features(transcription *t, burin_sound *sound) {
+    const burin_speech *s = t->decoding.speech;
+    int64_t window = (int64_t)s->frames * s->hop, content = sound->n / s->hop;
+    if (sound->n < window) {
+        float *padded = burin_allocate((size_t)window, sizeof *padded);
+        memcpy(padded, sound->samples, (size_t)sound->n * sizeof *padded);
+        free(sound->samples);
+        content = (sound->n + s->hop - 1) / s->hop;
+        *sound = (burin_sound){.samples = padded, .n = window, .rate = sound->rate};
+    }
+    const burin_mel_size size = {s->sample_rate, s->n_fft, s->hop, s->n_mels};
+    t->log_mel = burin_log_mel_compute(&size, sound->samples, sound->n);
+    free(sound->samples);
+    return content;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- decoding
+// Tokens from `at` on that repeat an earlier stretch, at most: text that repeats itself is short
+// when it is compressed.
+static int32_t repeated_length(const int32_t *tokens, int32_t n, int32_t at) {
+    int32_t longest = 0;
+    for (int32_t from = 0; from < at; from++) {
+        int32_t length = 0;
+        while (at + length < n && tokens[from + length] == tokens[at + length]) length++;
+        if (length > longest) longest = length;
+    }
+    return longest;
+}
+
+// How many times shorter the tokens are when stretches of two or more that came before cost as much
+// as 1.5 tokens.
+static double compression(const burin_decoding *d) {
+    const int32_t *tokens = d->tokens + d->n_first, n = d->n_tokens - d->n_first;
+    double cost = 0;
+    for (int32_t at = 0; at < n;) {
+        int32_t length = repeated_length(tokens, n, at);
+        cost += length > 1 ? 1.5 : 1;
+        at += length > 1 ? length : 1;
+    }
+    return n ? n / cost : 1;
+}
+
+// Greedy first; a text that repeats itself or is unlikely is sampled again, at higher temperatures.
+// Returns false for a window in which nobody speaks.
+static bool decode_window(transcription *t) {
+    burin_decoding *d = &t->decoding;
+    double given = t->run->command->sampling.temperature;
+    for (int fifths = 0; fifths <= 5; fifths++) {
+        burin_decode_window(d, given >= 0 ? given : fifths / 5.0);
+        bool unlikely = d->mean_log_probability < -1;
+        if (unlikely && d->no_speech > 0.6) return false;
+        if (given >= 0 || (!unlikely && compression(d) <= 2.4)) break;
+    }
+    return true;
+}
+
+static void encode_window(transcription *t, int64_t from) {
+    const burin_speech *s = t->decoding.speech;
+    const void *inputs[] = {t->features};
+    const int64_t dims[] = {s->n_mels, s->frames};
+    burin_log_mel_window(&t->log_mel, from, s->frames, t->features);
+    burin_status status = burin_encode_inputs(t->run->session, 0, inputs, dims);
+    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+}
+
+// Returns how many frames the next window is further on.
+static int64_t transcribe_window(transcription *t, int64_t from, int64_t content) {
+    const burin_decoding *d = &t->decoding;
+    burin_window w = {
+        .timestamp_begin = d->timestamps ? d->speech->timestamp_begin : INT32_MAX,
+        .from = from,
+        .frames = content - from < d->speech->frames ? content - from : d->speech->frames,
+        .frame_seconds = (double)d->speech->hop / d->speech->sample_rate,
+        .frames_per_timestamp = FRAMES_PER_TIMESTAMP};
+    int32_t n = 0;
+    if (!decode_window(t)) return w.frames;
+    w.tokens = d->tokens + d->n_first;
+    w.n = d->n_tokens - d->n_first;
+    int64_t forward = burin_cut_segments(&w, t->segments, &n);
+    for (int32_t i = 0; i < n; i++) burin_transcript_add(&t->transcript, &t->segments[i]);
+    return forward;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- language
+static bool is_language(const burin_speech *s, int32_t token) {
+    for (int32_t i = 0; i < s->n_languages; i++)
+        if (s->languages[i] == token) return true;
+    return false;
+}
+
+// --language en, or <|en|>
+static int32_t find_language(const burin_run *run, const char *name) {
+    const burin_speech *s = run->model->speech;
+    char mark[32];
+    if (!s->n_languages)
+        burin_stop(BURIN_USER_MISTAKE, "--language: this model knows one language");
+    int n = burin_format(mark, sizeof mark, *name == '<' ? "%s" : "<|%s|>", name);
+    int32_t token = n < (int)sizeof mark
+                        ? burin_token_find(burin_tokenizer_of(run->model), mark, (size_t)n)
+                        : -1;
+    if (!is_language(s, token))
+        burin_stop(
+            BURIN_USER_MISTAKE,
+            "--language %s: this model does not know it\nhint: --language en (a code of ISO 639)",
+            name);
+    return token;
+}
+
+static void set_language_and_task(transcription *t) {
+    burin_decoding *d = &t->decoding;
+    const burin_command *c = t->run->command;
+    d->language = c->language ? find_language(t->run, c->language) : d->speech->language;
+    d->task = d->speech->task >= 0 ? d->speech->task : d->speech->transcribe;
+    if (c->translate) d->task = d->speech->translate;
+    if (c->translate && d->task < 0)
+        burin_stop(BURIN_USER_MISTAKE, "--translate: this model knows one language");
+}
+
+static const char *name_language(const transcription *t) {
+    size_t bytes;
+    if (t->decoding.language < 0) return NULL;
+    const char *text =
+        burin_token_text(burin_tokenizer_of(t->run->model), t->decoding.language, &bytes);
+    char *name = burin_allocate(1, bytes + 1);
+    memcpy(name, text, bytes);
+    return name;
+}
+
+// -------------------------------------------------------------------------------------------------------------------- the run
+static void transcribe_recording(transcription *t, const char *path) {
+    const burin_speech *s = t->decoding.speech;
+    const burin_command *c = t->run->command;
+    burin_sound sound = read_recording(path, s->sample_rate);
+    bool is_long = sound.n > (int64_t)s->frames * s->hop;
+    t->transcript = (burin_transcript){
+        .run = t->run, .name = path, .seconds = (double)sound.n / s->sample_rate};
+    int64_t content = compute_features(t, &sound);
+    t->decoding.timestamps = (is_long || c->srt || c->vtt || c->json) && s->timestamp_begin >= 0;
+    set_language_and_task(t);
+    burin_decoding_start(&t->decoding);
+    burin_transcript_open(&t->transcript);
+    for (int64_t from = 0; from < content;) {
+        encode_window(t, from);
+        if (t->decoding.language < 0 && s->n_languages)
+            t->decoding.language = burin_detect_language(&t->decoding);
+        from += transcribe_window(t, from, content);
+    }
+    t->transcript.language = name_language(t);
+    burin_transcript_close(&t->transcript);
+    burin_log_mel_close(&t->log_mel);
+}
+
+static void check_recordings_asked(const burin_run *run) {
+    const burin_command *c = run->command;
+    if (c->srt + c->vtt + c->json > 1)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "give one of --srt, --vtt and --json");
+    if ((c->srt || c->vtt) && c->n_texts > 1)
+        burin_stop(BURIN_BAD_COMMAND_LINE,
+                   "--%s writes the subtitles of one recording, %d are given",
+                   c->srt ? "srt" : "vtt", c->n_texts);
+    if ((c->srt || c->vtt) && run->model->speech->timestamp_begin < 0)
+        burin_stop(BURIN_USER_MISTAKE, "--%s: this model has no timestamps",
+                   c->srt ? "srt" : "vtt");
+    if (!c->n_texts && !burin_input_is_offered(false))
+        burin_stop(BURIN_USER_MISTAKE, "nothing is given to transcribe\nhint: %s talk.wav",
+                   burin_program_name);
+}
+
+int burin_transcribe(burin_run *run) {
+    const burin_speech *s = run->model->speech;
+    const burin_command *c = run->command;
+    transcription t = {.run = run};
+    check_recordings_asked(run);
+    burin_run_record(run);
+    burin_decoding_open(&t.decoding, run);
+    t.features = burin_allocate((size_t)s->n_mels * (size_t)s->frames, sizeof *t.features);
+    t.segments = burin_allocate((size_t)run->context + 1, sizeof *t.segments);
+    if (!c->n_texts) transcribe_recording(&t, "-");
+    for (int i = 0; i < c->n_texts; i++) transcribe_recording(&t, c->texts[i]);
+    free(t.features);
+    free(t.segments);
+    burin_decoding_close(&t.decoding);
+    return 0;
+}
