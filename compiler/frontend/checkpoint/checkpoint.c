@@ -353,8 +353,7 @@ static void keep_own_head(Checkpoint *c) {
     const StoredTensor *head = map_get(&c->by_name, "lm_head.weight");
     json_t *config = (json_t *)(uintptr_t)c->config;
     bool tied = json_is_true(json_object_get(config, "tie_word_embeddings"));
-    if (!head || head->hidden || head->tensor.rank != 2 || !json_is_object(config) || json_object_get(config, "quantization_config"))
-        return;
+    if (!head || head->hidden || head->tensor.rank != 2 || !json_is_object(config)) return;
     for (int i = 0; i < c->n_tensors; i++) {
         const Tensor *t = c->tensors[i];
         if (!is_table(t, &head->tensor)) continue;
