@@ -188,6 +188,7 @@ void onnx_resize(OnnxCall *c, int argument) {
     int64_t axis[MAX_RANK];
     const int64_t *chosen = onnx_ints(c, "axes", &n);
     if (!chosen) n = x->type.rank;
+    if (n > x->type.rank) onnx_fatal(c, "axes has %d elements, the operand has %d axes", n, x->type.rank);
     for (int i = 0; i < n; i++) axis[i] = onnx_axis(c, chosen ? chosen[i] : i, x->type.rank);
     ResizeAxis axes[MAX_RANK];
     OpenAxis open[MAX_RANK];
