@@ -158,7 +158,7 @@ static burin_tokens encode(const burin_conversation *c, const uint8_t *marks, si
                              &(burin_encoding){.text = c->rendering.text, .bytes = bytes, .marks = marks, .whole = true});
 }
 
-static bool starts_with(const int32_t *ids, int32_t n, burin_tokens start) {
+static bool starts_with_tokens(const int32_t *ids, int32_t n, burin_tokens start) {
     return start.n <= n && !memcmp(start.id, ids, (size_t)start.n * sizeof *ids);
 }
 
@@ -167,7 +167,7 @@ static bool starts_with(const int32_t *ids, int32_t n, burin_tokens start) {
 static bool marks_agree(const burin_conversation *c, burin_tokens now) {
     if (!memcmp(c->rendering.marks, c->read_marks, c->read_bytes)) return true;
     burin_tokens then = encode(c, c->read_marks, c->read_bytes);
-    bool agree = then.n == now.n && starts_with(now.id, now.n, then);
+    bool agree = then.n == now.n && starts_with_tokens(now.id, now.n, then);
     free(then.id);
     return agree;
 }
@@ -179,7 +179,7 @@ static bool continue_read(burin_conversation *c) {
     int32_t read = c->g.n_tokens;
     if (!c->read_bytes || r->bytes <= c->read_bytes || memcmp(r->text, c->read, c->read_bytes)) return false;
     burin_tokens before = encode(c, r->marks, c->read_bytes);
-    bool clean = starts_with(c->ids, c->n_ids, before) && marks_agree(c, before);
+    bool clean = starts_with_tokens(c->ids, c->n_ids, before) && marks_agree(c, before);
     free(before.id);
     if (!clean) return false;
     int32_t more = c->n_ids - before.n, *ids = burin_allocate((size_t)read + (size_t)more + 1, sizeof *ids);

@@ -86,7 +86,7 @@ void burin_constraint_start(burin_constraint *c, bool first) {
 static bool is_visible(const burin_vocabulary *v, int32_t token) { return v->begin[token] != v->begin[token + 1]; }
 
 // Bytes that begin a reference of the grammar are no text in it.
-static bool is_text(const burin_constraint *c, int32_t token) {
+static bool token_is_text(const burin_constraint *c, int32_t token) {
     const burin_vocabulary *v = &c->vocabulary;
     return is_visible(v, token) && !(c->grammar.n_references && (uint8_t)v->texts[v->begin[token]] >= BURIN_NO_REFERENCE);
 }
@@ -111,7 +111,7 @@ static int32_t join_references(burin_constraint *c, int32_t token, int32_t state
 static int32_t state_behind(burin_constraint *c, int32_t token) {
     const burin_vocabulary *v = &c->vocabulary;
     if (token < 0 || token >= v->size) return 0;
-    int32_t state = is_text(c, token) ? c->state : 0;
+    int32_t state = token_is_text(c, token) ? c->state : 0;
     int64_t from = v->begin[token] + (state && c->first && v->texts[v->begin[token]] == ' ');
     for (int64_t i = from; state && i < v->begin[token + 1]; i++)
         state = burin_recognizer_step(c->matcher, state, (uint8_t)v->texts[i]);
@@ -287,7 +287,7 @@ static void allow_group(burin_constraint *c, burin_token_group group) {
 static void mask_references(burin_constraint *c, kept_mask *mask) {
     const burin_vocabulary *v = &c->vocabulary;
     for (int32_t token = 0; token < v->size; token++)
-        if (is_visible(v, token) && !is_text(c, token)) mask->bits[token / 64] &= ~((uint64_t)1 << token % 64);
+        if (is_visible(v, token) && !token_is_text(c, token)) mask->bits[token / 64] &= ~((uint64_t)1 << token % 64);
     for (int32_t i = 0; i < c->grammar.n_references; i++) {
         int32_t id = c->grammar.references[i].id;
         if (state_after_reference(c, i, false)) allow(mask->bits, id, true);

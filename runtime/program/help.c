@@ -96,7 +96,7 @@ static bool is_named(const char *const *names, const char *name) {
 }
 
 // --top-k is a sampler, and the number of texts or labels of other programs.
-static const option_group *group_of(burin_kind program, const char *name) {
+static const option_group *help_group_of(burin_kind program, const char *name) {
     for (int i = 0; i < N_OPTION_GROUPS; i++) {
         const option_group *g = &option_groups[i];
         bool other = !strcmp(g->name, "Sampling") ? !(program & G) : !strcmp(name, "--top-k") && program & G;
@@ -107,7 +107,7 @@ static const option_group *group_of(burin_kind program, const char *name) {
 
 static int options_of_group(burin_kind program, const option_group *g) {
     int n = 0;
-    for (int i = 0; i < N_OPTIONS; i++) n += options[i].programs & program && group_of(program, options[i].name) == g;
+    for (int i = 0; i < N_OPTIONS; i++) n += options[i].programs & program && help_group_of(program, options[i].name) == g;
     return n;
 }
 
@@ -121,7 +121,7 @@ static void print_group(burin_kind program, const option_group *g, bool all) {
                 heading = "";
             }
     for (int i = 0; i < N_OPTIONS && all; i++)
-        if (options[i].programs & program && group_of(program, options[i].name) == g && !is_named(g->usual, options[i].name)) {
+        if (options[i].programs & program && help_group_of(program, options[i].name) == g && !is_named(g->usual, options[i].name)) {
             print_option(heading, &options[i]);
             heading = "";
         }

@@ -17,7 +17,7 @@ static const uint64_t progress_second = 1000000000;
 // On a terminal that results go to as well, a line would stand between them.
 static bool can_redraw(void) { return isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO); }
 
-static void draw(const char *things, int64_t done, int64_t total, const char *more) {
+static void draw_bar(const char *things, int64_t done, int64_t total, const char *more) {
     char line[160];
     double spent = (double)(progress_line.shown - progress_line.started) / 1e9;
     int n = snprintf(line, sizeof line, "\r\x1b[K%lld", (long long)done);
@@ -35,7 +35,7 @@ void burin_progress(const char *things, int64_t done, int64_t total, const char 
     if (now - progress_line.started < 2 * progress_second || now - progress_line.shown < (redraw ? progress_second / 5 : 60 * progress_second)) return;
     progress_line.shown = now;
     if (redraw)
-        draw(things, done, total, more);
+        draw_bar(things, done, total, more);
     else if (total)
         burin_note("%lld of %lld %s%s", (long long)done, (long long)total, things, more);
     else

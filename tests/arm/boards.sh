@@ -16,7 +16,7 @@ for tool in qemu-system-arm arm-none-eabi-gcc; do
 done
 check "boards: build" make -s -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/boards"
 says "boards: an image is built and run by one command" 0 "hash " make -s -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/boards" mps2-an500
-says "boards: the code is in flash, too" 1 "bytes, --max-flash allows 327680" "$BURIN" build examples/digits/digits.onnx --target=$target \
+says "boards: the code is in flash, too" 1 "--max-flash allows 0.33 MB (327680 bytes)" "$BURIN" build examples/digits/digits.onnx --target=$target \
     --mcpu=cortex-m7 --dim batch=1 --max-flash 320K -o "$WORK/digits.a"
 hash=$("$BURIN" run examples/digits/digits.onnx --mcpu=native -- --input examples/digits/images.npy --hash)
 # is_bounded BOARD NAME MODEL OPTIONS...: compares the image's last stack figure (painted) with the
