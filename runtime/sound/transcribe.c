@@ -114,7 +114,7 @@ static void encode_window(transcription *t, int64_t from) {
 static int64_t transcribe_window(transcription *t, int64_t from, int64_t content) {
     const burin_decoding *d = &t->decoding;
     burin_window w = {
-        .timestamp_begin = d->timestamps ? d->speech->timestamp_begin : INT32_MAX,
+        .timestamp_begin = d->speech->timestamp_begin < 0 ? INT32_MAX : d->speech->timestamp_begin,
         .from = from,
         .frames = content - from < d->speech->frames ? content - from : d->speech->frames,
         .frame_seconds = (double)d->speech->hop / d->speech->sample_rate,

@@ -1,0 +1,57 @@
+#!/bin/sh
+# Recordings to text by a Whisper of random weights whose window is one second (tests/e2e/whisper/generate.py): transformers' text,
+# segments and times; other forms of the output; bad files and options.
+. tests/lib.sh
+tar -xJf tests/e2e/whisper/tiny.tar.xz -C "$WORK"
+tiny=$WORK/tiny
+check "whisper builds" "$BURIN" build "$tiny" --mcpu=native -o "$WORK/whisper"
+whisper() { "$WORK/whisper" --temp 0 "$@"; }
+# Segments of --json, one a line, without their text.
+segments() { whisper --json "$@" | sed 's/"text": "[^"]*", //g' | grep -o '"start[^]]*]'; }
+
+whisper "$tiny/short.wav" > "$WORK/got"
+same "whisper: text, the language detected" "$tiny/text.txt" "$WORK/got"
+segments "$tiny/short.wav" --language de --translate > "$WORK/got"
+same "whisper: segments of a translation" "$tiny/translated.txt" "$WORK/got"
+segments "$tiny/long.wav" --language en > "$WORK/got"
+same "whisper: segments of a recording of several windows" "$tiny/long.txt" "$WORK/got"
+
+# The same recording from a pipe, several at once, by the interpreter, with other threads.
+whisper - < "$tiny/short.wav" > "$WORK/got"
+same "whisper: a recording from a pipe" "$tiny/text.txt" "$WORK/got"
+cat "$tiny/text.txt" "$tiny/text.txt" > "$WORK/expected"
+whisper "$tiny/short.wav" "$tiny/short.wav" -t 2 > "$WORK/got"
+same "whisper: a line for each recording" "$WORK/expected" "$WORK/got"
+"$BURIN" run "$tiny" --interpret -- --temp 0 "$tiny/short.wav" > "$WORK/got" 2> "$WORK/log"
+same "whisper: the interpreter writes the same text" "$tiny/text.txt" "$WORK/got"
+"$WORK/whisper" "$tiny/long.wav" > "$WORK/expected"
+"$WORK/whisper" "$tiny/long.wav" -t 2 > "$WORK/got"
+same "whisper: sampling after an unlikely text draws the same numbers each time" "$WORK/expected" "$WORK/got"
+
+# Subtitles
+whisper --srt "$tiny/long.wav" --language en | head -3 > "$WORK/got"
+printf '1\n00:00:00,220 --> 00:00:00,380\nx\n' > "$WORK/expected"
+same "whisper: SRT" "$WORK/expected" "$WORK/got"
+whisper --vtt "$tiny/long.wav" --language en | head -4 > "$WORK/got"
+printf 'WEBVTT\n\n00:00:00.220 --> 00:00:00.380\nx\n' > "$WORK/expected"
+same "whisper: WebVTT" "$WORK/expected" "$WORK/got"
+
+# refused TEXT ARGUMENT...: status 1 or 2, nothing on standard output, TEXT in the message
+refused() {
+    _text=$1
+    shift
+    "$WORK/whisper" "$@" > "$WORK/out" 2> "$WORK/log" < /dev/null
+    _status=$?
+    check "whisper $*: refused" test $_status -eq 1 -o $_status -eq 2
+    check "whisper $*: nothing is printed" test ! -s "$WORK/out"
+    check "whisper $*: $_text" grep -qF -- "$_text" "$WORK/log"
+}
+head -c 5000 "$tiny/short.wav" > "$WORK/cut.wav"
+refused "it is cut" "$WORK/cut.wav"
+refused "does not begin as a WAV file does" "$tiny/config.json"
+refused "No such file" "$WORK/none.wav"
+refused "does not know it" --language xx "$tiny/short.wav"
+refused "one recording" --srt "$tiny/short.wav" "$tiny/short.wav"
+refused "give one of --srt" --srt --vtt "$tiny/short.wav"
+refused "nothing is given to transcribe"
+refused "that is not for recordings" --beams 2 "$tiny/short.wav"
