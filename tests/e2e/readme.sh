@@ -36,6 +36,28 @@ done < "$WORK/pages" > "$WORK/stale"
 : > "$WORK/none"
 same "readme: links and tables of every page" "$WORK/none" "$WORK/stale"
 
+# Every source file of compiler/ and runtime/ is in a table or a bold word of a list, in the README.md of its folder or of one above.
+find compiler runtime -name README.md > "$WORK/pages"
+find compiler runtime -name '*.[chly]' -o -name '*.def' -o -name '*.py' -o -name '*.js' -o -name '*.proto' -o -name '*.awk' > "$WORK/sources"
+awk -v pages="$WORK/pages" 'BEGIN {
+        while ((getline page < pages) > 0) {
+            folder = page; sub("/README.md$", "", folder)
+            while ((getline line < page) > 0) {
+                if (line !~ /^(\||\* \*\*)/) { continue }
+                if (line ~ /^\|/) { split(line, cell, "|") } else { split(line, cell, "[*][*]") }
+                n = split(cell[2], word, /[^A-Za-z0-9_]+/)
+                for (i = 1; i <= n; i++) { named[folder, word[i]] }
+            }
+        }
+    }
+    {
+        folder = name = $0
+        sub(".*/", "", name); sub("[.].*", "", name)
+        while (sub("/[^/]*$", "", folder)) { if ((folder, name) in named) { next } }
+        print $0 ": no README.md names it"
+    }' "$WORK/sources" | sort > "$WORK/stale"
+same "readme: every source file is named" "$WORK/none" "$WORK/stale"
+
 # Where nothing is built yet, the examples begin with the compiler.
 mkdir "$WORK/fresh"
 cp -rs "$PWD/examples" "$WORK/fresh/examples"
