@@ -1,6 +1,8 @@
 """Which fields of config.json the reference reads: tests/families/fields.txt, from the sources of the installed transformers.
 
-    python tests/families/fields.py > tests/families/fields.txt
+    python tests/families/fields.py [DESCRIPTION...] > tests/families/fields.txt
+
+The installed transformers is 4.57; for descriptions of classes that only 5 has it is 5.24.
 
 A field counts when the modeling file reads it (`config.X`, `getattr(config, "X")`, rotary embeddings and masks included), or when
 the configuration class derives from it what the modeling file reads. One line a field: the description, the field, the default of
@@ -20,7 +22,7 @@ import sys
 
 import transformers
 
-TRAINING = """*dropout* *pdrop *layerdrop *_drop_rate drop_rate initializer_* *init_std *init_std_* init_* mask_feature_* mask_time_*
+TRAINING = """*dropout* *pdrop *layerdrop *_drop_rate drop_rate initializer_* *_initializer_range *init_std *init_std_* init_* mask_feature_* mask_time_*
     apply_spec_augment router_aux_loss_coef router_z_loss_coef input_jitter_noise output_router_logits z_loss
     label_smoothing gradient_checkpointing problem_type auxiliary_* bbox_* class_cost giou_* eos_coefficient use_mask_token
     drop_path_rate logit_scale_init_value layerscale_value moe_jitter_eps moe_loss_weight semantic_loss_ignore_index *_loss_coefficient keys_to_ignore_at_inference add_router_probs sparse_prediction sparse_pred_ignore_index
@@ -258,6 +260,11 @@ def main(wanted):
         if not names or (wanted and description not in wanted):
             continue
         for field, default in sorted(fields(names).items()):
+            if field == "rope_parameters":        # which the reader of checkpoints takes apart
+                continue
+            for part in ("rope_theta", "partial_rotary_factor"):
+                field = field.replace(f"rope_parameters.{part}", part)
+            field = field.replace("rope_parameters.", "rope_scaling.")
             print(description, field, default)
 
 

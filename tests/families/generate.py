@@ -1,6 +1,6 @@
 """Makes tests/families/NAME: tiny models of many architectures, with what transformers computes from them.
 
-    python tests/families/generate.py [NAME...]        needs torch and transformers 4.57; neither the build nor make test does
+    python tests/families/generate.py [NAME...]        needs torch and transformers 4.57, or 5.24 for what it has not; neither the build nor make test needs it
 
 Each folder gets config.json as transformers saves it, `tensors`, inputs and expected outputs as .npy. Weights are not stored: a
 line of `tensors` says NAME SCALE OFFSET DIMENSIONS..., and element i of the tensor is OFFSET + SCALE * u(NAME, i) rounded to f16,
@@ -17,6 +17,7 @@ import numpy as np
 import torch
 import transformers
 from safetensors import safe_open
+from safetensors.torch import save_file
 
 from models import MODELS
 from uniform import uniform
@@ -58,6 +59,20 @@ def fill(model, folder, prefix=""):
             module.to(torch.bfloat16)             # as from_pretrained leaves it
         if type(module).__name__ == "Qwen3NextGatedDeltaNet":
             module.chunk_gated_delta_rule = module.recurrent_gated_delta_rule      # row by row, which rounds less than by chunks
+    return lines
+
+
+def fill_file(folder):
+    """The same in the file that transformers 5 saves, where experts, for example, are called otherwise than in the model."""
+    lines, tensors = [], {}
+    with safe_open(folder / "model.safetensors", "pt") as saved:
+        for name in sorted(saved.keys()):
+            tensor = saved.get_tensor(name)
+            scale, offset = scale_and_offset(tensor, name)
+            values = (offset + scale * uniform(name, tensor.numel())).astype(np.float32).astype(np.float16)
+            tensors[name] = torch.from_numpy(values).reshape(tensor.shape)
+            lines.append(f"{name} {scale:g} {offset:g} {' '.join(map(str, tensor.shape))}\n")
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     return lines
 
 
@@ -106,15 +121,21 @@ def generate(name, kind, class_name, parameters):
     config = cls.config_class(**parameters)
     # SDPA leaves out the cap of scores; Falcon's eager attention adds ALiBi twice.
     config._attn_implementation = "sdpa" if class_name == "FalconForCausalLM" else "eager"
-    cls._init_weights = lambda *_: None           # fails for norms without biases
+    newer = int(transformers.__version__.split(".")[0]) >= 5
+    if not newer:
+        cls._init_weights = lambda *_: None       # fails for norms without biases
     model = cls(config).eval()
     out = HERE / name
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         model.half().save_pretrained(folder)
         config = type(config).from_pretrained(folder, attn_implementation=config._attn_implementation)
-        model = cls(config).float().eval()        # new: a model that was made f16 has lost bits of its rotary frequencies
-        lines = fill(model, folder)
+        if newer:
+            lines = fill_file(folder)
+            model = cls.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", experts_implementation="eager").eval()
+        else:
+            model = cls(config).float().eval()    # new: a model that was made f16 has lost bits of its rotary frequencies
+            lines = fill(model, folder)
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
         shutil.copy(folder / "config.json", out / "config.json")

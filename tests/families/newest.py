@@ -59,6 +59,10 @@ def small(config_class):
         value = getattr(default, name, None)
         if value is None or isinstance(value, (list, dict, tuple, bool, str)):
             del chosen[name]
+    if "qk_rope_head_dim" in chosen:                # which head_dim is, where both are fields
+        chosen.pop("head_dim", None)
+        if "num_key_value_heads" in chosen:         # latent attention has as many
+            chosen["num_key_value_heads"] = SIZES["num_attention_heads"]
     return chosen | {n: v for n, v in IDS.items()}
 
 
