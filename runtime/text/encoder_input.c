@@ -55,8 +55,10 @@ static burin_tokens read_tokens(const burin_run *run, const burin_work_item *lin
                           : is_ids  ? burin_parse_ids("ids", text, vocabulary(model))
                                     : burin_tokenize(model, text, bytes, true);
     if (!tokens.n) burin_stop(BURIN_USER_MISTAKE, "a source without any token cannot be encoded");
-    if (tokens.n > most)
+    if (tokens.n > most) {
+        free(tokens.id);
         burin_stop(BURIN_USER_MISTAKE, "the source has %d tokens, the encoder takes %lld", tokens.n, (long long)most);
+    }
     return tokens;
 }
 
