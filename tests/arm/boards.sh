@@ -1,10 +1,13 @@
 #!/bin/sh
 # examples/boards: digits, austen in q8_0 and stories260K without an operating system on a
 # Cortex-M4, M7 and M55, in qemu: the text and the bits of here; and the external symbols of a
-# library. slow-boards.sh has an encoder-decoder and an encoder.
+# library. slow-boards.sh (ALL=1) has all three boards, stories260K, an
+# encoder-decoder and an encoder.
 . tests/lib.sh
 unsanitized "boards"
 . tests/lib_machines.sh
+boards=mps2-an500 texts=mps2-an500
+[ -z "${ALL-}" ] || { boards="mps2-an386 mps2-an500 mps3-an547" && texts="mps2-an500 mps3-an547"; }
 target=thumbv7em-none-eabihf
 says "boards: no program" 2 "/x: there is no operating system on $target" "$BURIN" build examples/digits/digits.onnx --target=$target -o "$WORK/x"
 says "boards: nothing runs by itself" 1 "there is no operating system on $target that could run a program" \
@@ -14,7 +17,11 @@ says "boards: one CPU a library" 2 "--mcpu: a library for $target has the code o
 for tool in qemu-system-arm arm-none-eabi-gcc; do
     command -v $tool > "$WORK/log" || { skip "boards: in qemu" "no $tool (apt-get install qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi)" && exit 0; }
 done
-check "boards: build" make -s -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/boards"
+images=
+for board in $boards; do images="$images $WORK/boards/$board.elf"; done
+for board in $texts; do images="$images $WORK/boards/text-$board.elf"; done
+# shellcheck disable=SC2086 # images
+check "boards: build" make -s -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/boards" $images
 says "boards: an image is built and run by one command" 0 "hash " make -s -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/boards" mps2-an500
 says "boards: the code is in flash, too" 1 "--max-flash allows 0.33 MB (327680 bytes)" "$BURIN" build examples/digits/digits.onnx --target=$target \
     --mcpu=cortex-m7 --dim batch=1 --max-flash 320K -o "$WORK/digits.a"
@@ -37,7 +44,7 @@ is_bounded() {
     check "boards: $1 on $_board: the stack it used, $_used bytes, is what the build has printed, ${_bound:-0}, and main's" \
         [ "$_used" -le $((_bound + 512)) -a "$_used" -ge $((_bound / 2)) ]
 }
-for board in mps2-an386 mps2-an500 mps3-an547; do
+for board in $boards; do
     on_board $board "$WORK/boards/$board.elf" digits "$hash"
     is_bounded $board digits examples/digits/digits.onnx --dim batch=1 --max-flash 400K
 done
@@ -50,7 +57,7 @@ text_on() {
     same "boards: $3 on $1: the text" "$WORK/expected" "$WORK/written"
 }
 $BURIN run examples/austen --quant q8_0 --ctx 128 --mcpu=native -- "It is a truth" -n 64 --temp 0 --logits-hash > "$WORK/text" 2> "$WORK/said"
-for board in mps2-an500 mps3-an547; do
+for board in $texts; do
     text_on $board "$WORK/boards/text-$board.elf" austen
     is_bounded $board text examples/austen --quant q8_0 --ctx 128 --chunk 8
 done
@@ -61,7 +68,7 @@ check "boards: wrong calls are refused, and change nothing: $(head -n 1 "$WORK/s
 
 # Code for the Cortex-M4 runs on the M7 as well, and that board has memory at the same places.
 stories=$SHARED/data/stories260k
-if [ -e "$stories" ]; then
+if [ -z "${ALL-}" ]; then :; elif [ -e "$stories" ]; then
     options="--tokenizer $(realpath "$stories")/tok512.bin"
     text_image mps2-an386 "$WORK/stories" "$stories/stories260K.bin" "$options" "" 256
     text_image mps3-an547 "$WORK/stories" "$stories/stories260K.bin" "$options" "" 256

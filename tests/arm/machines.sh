@@ -12,6 +12,7 @@ bert_says() { "$@" --input "$bert/input_ids.npy" --hash -t 2; }
 digits_says() { "$@" --input examples/digits/images.npy --hash -t 2; }
 values examples/digits/images.npy | head -c 4096 | npy '<f4' 16,1,8,8 > "$WORK/images.npy"
 digits_briefly() { "$@" --input "$WORK/images.npy" --hash -t 2; } # slow-machines.sh: all 64 images on each level
+every=$machines machines=aarch64-linux-gnu # slow-machines.sh: every model on every machine
 if [ -e "$data/stories260K.bin" ]; then
     on_machines text "$data/stories260K.bin" --tokenizer "$data/tok512.bin"
     head -n -1 "$WORK/expected" > "$WORK/text"
@@ -19,10 +20,11 @@ if [ -e "$data/stories260K.bin" ]; then
 else
     skip "machines: stories260K" "$data is missing"
 fi
-one_level=y
+one_level=y machines=$every
 on_machines numbers examples/numbers
+machines=aarch64-linux-gnu
 if [ -e "$bert" ]; then on_machines bert "$bert"; else skip "machines: bert" "$bert is missing"; fi
-one_level=
+one_level= machines="aarch64-linux-gnu riscv64-linux-gnu"
 on_machines digits examples/digits/digits.onnx
 for triple in $machines; do
     has_machine "$triple" || continue

@@ -3,6 +3,7 @@
 . tests/lib.sh
 unsanitized "boards"
 . tests/lib_machines.sh
+ALL=1 sh tests/arm/boards.sh
 has_boards || { skip "boards: in qemu" "no qemu-system-arm or arm-none-eabi-gcc" && exit 0; }
 bert=$SHARED/data/families/bert
 "$BURIN" run examples/numbers -- einhundertacht --logits-hash > "$WORK/text" 2> "$WORK/said"
