@@ -403,17 +403,12 @@ const char *build_cache_path(const Build *b) {
     h = hash_folder(arena_printf(b->arena, "%s/dsl", home), ours,
                     hash_folder(arena_printf(b->arena, "%s/runtime", home), ours, h));
     for (int i = 0; i < o->n_files; i++) h = hash_input(b->arena, o->files[i], h);
-    h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, h));
-    if (o->draft) h = hash_text(o->draft_quant, hash_input(b->arena, o->draft, h));
-    h = hash_input(b->arena, o->calibrate, hash_text(o->quant, h));
-    h = hash_text(o->activations, b->tools.quick ? h + 1 : h);
-    h = hash_text(o->kv, hash_text(o->math, o->requantize ? h + 1 : h));
-    h = hash_text(o->start_from, hash_text(b->tools.machine->triple, h));
+    h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, options_key(o, h)));
+    if (o->draft) h = hash_input(b->arena, o->draft, h);
+    h = hash_loras(b->arena, o->lora, hash_input(b->arena, o->calibrate, b->tools.quick ? h + 1 : h));
+    h = hash_text(wants_tensors(o) ? "net" : "text", hash_text(b->tools.machine->triple, h));
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
-    h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, hash_loras(b->arena, o->lora, h))));
-    h = hash_text(o->bind, hash_text(wants_tensors(o) ? "net" : "text", h));
-    int64_t numbers[] = {o->context, o->chunk, o->max_ram};
-    h = server_key(b, editor_key(b, hash_bytes(numbers, sizeof numbers, h)));
+    h = server_key(b, editor_key(b, h));
     const char *folder = cache_folder(b->arena, "programs", h);
     return folder ? arena_printf(b->arena, "%s/%s%s", folder, b->name, machine_ending(b->tools.machine)) : NULL;
 }

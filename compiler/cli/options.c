@@ -9,6 +9,7 @@
 #include "cli/option_tables.h"
 #include "ir.h"
 #include "util/diag.h"
+#include "util/hash.h"
 #include "version.h"
 
 void usage_error(const char *format, ...) {
@@ -261,4 +262,24 @@ void options_read(Options *to, int argc, char **argv) {
     }
     if (*commands[to->command].arguments && *commands[to->command].arguments != '[' && !to->model)
         usage_error("burin %s needs a MODEL\n  hint: %s", commands[to->command].name, commands[to->command].example);
+}
+
+static uint64_t key_TEXT(const char *const *text, uint64_t h) {
+    return *text ? hash_bytes(*text, strlen(*text) + 1, h + 1) : hash_bytes("", 1, h);
+}
+static uint64_t key_FLAG(const bool *flag, uint64_t h) { return hash_bytes(flag, sizeof *flag, h); }
+static uint64_t key_COUNT(const int64_t *count, uint64_t h) { return hash_bytes(count, sizeof *count, h); }
+static uint64_t key_SIZE(const int64_t *bytes, uint64_t h) { return hash_bytes(bytes, sizeof *bytes, h); }
+static uint64_t key_WORDS(const OptionWords *words, uint64_t h) {
+    for (int i = 0; i < words->n; i++) h = key_TEXT(&words->word[i], h);
+    return hash_bytes(&words->n, sizeof words->n, h);
+}
+
+uint64_t options_key(const Options *options, uint64_t h) {
+    Options o = *options;
+    o.verbose = false;
+#define OPTION(field, kind, ...) h = key_##kind(&o.field, h);
+#include "cli/options.def"
+#undef OPTION
+    return h;
 }

@@ -1,4 +1,5 @@
 // Building, rewiring and sweeping graphs.
+#include "cli/options.h"
 #include "ir.h"
 #include "unit.h"
 
@@ -107,7 +108,19 @@ static void formulas_are_parsed(void) {
     arena_free(a);
 }
 
+// A forgotten option would run a program from the cache that was built without it.
+static void every_option_is_in_the_key(void) {
+    const Options none = {0};
+    const uint64_t key = options_key(&none, 1);
+    CHECK(key == options_key(&(Options){.verbose = true}, 1));
+    CHECK(key != options_key(&(Options){.require_fusion = true}, 1));
+    CHECK(key != options_key(&(Options){.quant = ""}, 1));
+    CHECK(key != options_key(&(Options){.context = 8}, 1));
+    CHECK(key != options_key(&(Options){.inputs = {{"x"}, 1}}, 1));
+}
+
 SUITE(build) {
+    TEST(every_option_is_in_the_key);
     TEST(users_are_counted);
     TEST(replacing_moves_every_use);
     TEST(names_are_unique);
