@@ -25,11 +25,11 @@ static int32_t token_of(const Build *b, const json_t *generation, const char *na
 }
 
 // ------------------------------------------------------------------------------------------------------------------- features
-static void refuse(const char *name, const char *why) {
-    diag_warning(
-        NO_LOC,
-        "preprocessor_config.json: %s %s: the program takes features (--input), no recordings",
-        name, why);
+static void warn_of_features(const char *name, const char *why) {
+    diag_warning(NO_LOC,
+                 "preprocessor_config.json: %s %s: the program takes features (--input), not "
+                 "recordings",
+                 name, why);
 }
 
 static bool changes_nothing(const json_t *features) {
@@ -40,16 +40,16 @@ static bool changes_nothing(const json_t *features) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         const json_t *v = json_object_get(features, numbers[i].name);
         if (!json_is_number(v) || json_number_value(v) == numbers[i].off) continue;
-        refuse(numbers[i].name, "is not 0");
+        warn_of_features(numbers[i].name, "is not 0");
         return false;
     }
     const json_t *side = json_object_get(features, "padding_side");
     if (json_is_true(json_object_get(features, "do_normalize"))) {
-        refuse("do_normalize", "is true");
+        warn_of_features("do_normalize", "is true");
         return false;
     }
     if (json_is_string(side) && strcmp(json_string_value(side), "right") != 0) {
-        refuse("padding_side", "is not \"right\"");
+        warn_of_features("padding_side", "is not \"right\"");
         return false;
     }
     return true;
@@ -65,9 +65,9 @@ static bool fits(const burin_speech *s, const Graph *encoder) {
     bool rate = s->sample_rate >= 1000 && s->sample_rate <= 384000;
     bool transform = s->n_fft >= 2 && s->n_fft <= 8192 && s->hop >= 1 && s->hop <= s->n_fft;
     if (!rate || !transform)
-        refuse("sampling_rate, n_fft or hop_length", "is outside of its range");
+        warn_of_features("sampling_rate, n_fft or hop_length", "is outside of its range");
     if (rate && transform && (mels != s->n_mels || frames != s->frames))
-        refuse("feature_size or nb_max_frames", "is not the encoder's");
+        warn_of_features("feature_size or nb_max_frames", "is not the encoder's");
     return rate && transform && mels == s->n_mels && frames == s->frames &&
            (int64_t)s->frames * s->hop > s->n_fft;
 }
@@ -121,7 +121,7 @@ static void set_fixed(const Build *b, burin_speech *s, const json_t *generation)
     if (is_language(s, s->language)) return;
     diag_warning(
         NO_LOC,
-        "generation_config.json: \"language\": \"%s\" is no language of lang_to_id: it is detected",
+        "generation_config.json: \"language\": \"%s\" is not in lang_to_id: the language is detected",
         text);
     s->language = -1;
 }
@@ -147,8 +147,9 @@ static bool tokens_fit(const Build *b, const burin_speech *s) {
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
         fit &= tokens[i] < b->tokenizer->vocab_size;
     if (!fit)
-        refuse("generation_config.json",
-               "has tokens outside of the vocabulary, or no decoder_start_token_id");
+        diag_warning(NO_LOC,
+                     "generation_config.json has tokens outside of the vocabulary, or no "
+                     "decoder_start_token_id: the program takes features (--input), not recordings");
     return fit;
 }
 

@@ -40,7 +40,7 @@ static void add_pooling(Sentence *s, Pooling pooling, Loc loc) {
     else if (s->n_others < N_POOLINGS - 1)
         s->others[s->n_others++] = pooling;
     else
-        diag_fatal(loc, "more than %d poolings", N_POOLINGS);
+        diag_fatal(loc, "more than %d poolings are not supported", N_POOLINGS);
 }
 
 // As sentence-transformers 5.4 and later write it: "pooling_mode": "mean", or ["cls", "max"].
@@ -49,7 +49,7 @@ static void add_named(Sentence *s, const json_t *name, Loc loc) {
     Pooling pooling = word ? find_pooling(pooling_names, word) : POOLING_NONE;
     if (word && !strcmp(word, "mean_sqrt_len_tokens")) pooling = POOLING_MEAN_SQRT;
     if (!pooling)
-        diag_fatal(loc, "the pooling_mode \"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another",
+        diag_fatal(loc, "the pooling_mode \"%s\" is not supported\nhint: cls, mean, max, mean_sqrt_len_tokens, lasttoken and weightedmean are",
                    word ? word : "?");
     add_pooling(s, pooling, loc);
 }
@@ -138,7 +138,7 @@ static void read_dense(const Checkpoint *c, SentenceStep *d) {
     d->adds_input = json_is_true(json_object_get(c->config, "use_residual"));
     d->residual = d->adds_input ? checkpoint_find(c, "residual.weight") : NULL;
     if (d->residual && (d->residual->rank != 2 || memcmp(d->residual->dim, d->weight->dim, 2 * sizeof *d->weight->dim)))
-        diag_fatal(NO_LOC, "%s: \"residual.weight\" must be as large as \"linear.weight\"", c->path);
+        diag_fatal(NO_LOC, "%s: \"residual.weight\" must have the size of \"linear.weight\"", c->path);
     if (d->adds_input && !d->residual && d->weight->dim[0] != d->weight->dim[1])
         diag_fatal(NO_LOC, "%s has no \"residual.weight\"\nhint: download every file of the model", c->path);
 }
@@ -154,7 +154,7 @@ static void read_module(Arena *arena, const char *folder, const json_t *module, 
     const char *type = json_string_value(json_object_get(module, "type")),
                *path = json_string_value(json_object_get(module, "path")), *dot = type ? strrchr(type, '.') : NULL;
     if (!dot || !path) diag_fatal(loc, "a module without \"type\" or \"path\"");
-    if (strstr(path, "..") || *path == '/') diag_fatal(loc, "the path \"%s\" of a module leaves the folder", path);
+    if (strstr(path, "..") || *path == '/') diag_fatal(loc, "the path \"%s\" of a module leaves the folder\nhint: write a path inside of it", path);
     if (!strcmp(dot, ".Transformer") || !strcmp(dot, ".Dropout")) return;
     bool follows = !strcmp(dot, ".Dense") || !strcmp(dot, ".LayerNorm") || !strcmp(dot, ".Normalize");
     if (!follows && strcmp(dot, ".Pooling"))
@@ -289,7 +289,7 @@ static Node *constant(const Site *s, const Tensor *t) { return build_cast(s->b, 
 static void check_width(Node *x, int64_t wanted, const char *what) {
     int64_t inputs = 0;
     if (!dim_is_const(x->type.dim[1], &inputs) || inputs != wanted)
-        diag_fatal(NO_LOC, "%s takes %lld numbers, what is before it gives %lld", what, (long long)wanted, (long long)inputs);
+        diag_fatal(NO_LOC, "%s takes %lld numbers, the module before it gives %lld", what, (long long)wanted, (long long)inputs);
 }
 
 static Node *activated(const Site *s, Node *x, const char *name) {

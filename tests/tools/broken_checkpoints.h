@@ -163,27 +163,95 @@ static void pickle(void) {
 // ------------------------------------------------------------------------------------------------------------------- PyTorch
 static void u16(uint16_t x) { text_append(&out, (char *)&x, sizeof x); }
 
-static void entry_sizes(uint32_t size, const char *name) {
-    u32(0), u32(size), u32(size), u16((uint16_t)strlen(name)), u16(0);
+typedef struct ArchiveEntry {
+    const char *name;
+    const void *data;
+    uint32_t size;
+} ArchiveEntry;
+
+enum { ZIP_LOCAL = 0x04034b50, ZIP_LISTED = 0x02014b50, ZIP_END = 0x06054b50, ZIP_END64 = 0x06064b50, ZIP_LOCATOR = 0x07064b50 };
+
+static void entry_sizes(const ArchiveEntry *e) {
+    u32(0);
+    u32(e->size);
+    u32(e->size);
+    u16((uint16_t)strlen(e->name));
+    u16(0);
 }
 
-// A ZIP archive of one stored entry, as torch.save writes them; `method`: 0, or how it claims to be packed.
-static void archive_of(const char *name, const void *data, uint32_t size, uint16_t method) {
-    u32(0x04034b50), u16(0), u16(0), u16(method), u16(0), u16(0), entry_sizes(size, name);
-    raw(name), text_append(&out, data, size);
-    uint32_t directory = (uint32_t)out.length;
-    u32(0x02014b50), u16(0), u16(0), u16(0), u16(method), u16(0), u16(0), entry_sizes(size, name);
-    u16(0), u16(0), u16(0), u32(0), u32(0), raw(name);
+static void archive_end(uint16_t n, uint32_t directory) {
     uint32_t bytes = (uint32_t)out.length - directory;
-    u32(0x06054b50), u16(0), u16(0), u16(1), u16(1), u32(bytes), u32(directory), u16(0);
+    u32(ZIP_END);
+    u32(0);
+    u16(n);
+    u16(n);
+    u32(bytes);
+    u32(directory);
+    u16(0);
+}
+
+static void open_archive(void) {
     write_out("pytorch_model.bin");
     open_checkpoint("pytorch_model.bin");
+}
+
+// A ZIP archive of stored entries, as torch.save writes them; `method`: 0, or how they claim to be packed.
+// Returns the offset of its directory.
+static uint32_t archive_entries(const ArchiveEntry *entries, uint16_t n, uint16_t method) {
+    uint32_t at[4] = {0};
+    for (int i = 0; i < n; i++) {
+        at[i] = (uint32_t)out.length;
+        u32(ZIP_LOCAL);
+        u32(0);
+        u16(method);
+        u32(0);
+        entry_sizes(&entries[i]);
+        raw(entries[i].name);
+        text_append(&out, entries[i].data, entries[i].size);
+    }
+    uint32_t directory = (uint32_t)out.length;
+    for (int i = 0; i < n; i++) {
+        u32(ZIP_LISTED);
+        u32(0);
+        u16(0);
+        u16(method);
+        u32(0);
+        entry_sizes(&entries[i]);
+        zeros(10);
+        u32(at[i]);
+        raw(entries[i].name);
+    }
+    archive_end(n, directory);
+    return directory;
+}
+
+static void archive_of(const char *name, const void *data, uint32_t size, uint16_t method) {
+    archive_entries(&(ArchiveEntry){name, data, size}, 1, method);
+    open_archive();
+}
+
+// A directory of the 64-bit kind: `signature` of its record, and how many entries it claims.
+static void archive_wide(uint32_t signature, uint64_t entries) {
+    u32(ZIP_LOCAL);
+    u32(signature);
+    zeros(20);
+    u64(entries);
+    u64(entries);
+    u64(0);
+    u64(0);
+    u32(ZIP_LOCATOR);
+    u32(0);
+    u64(4);
+    u32(1);
+    archive_end(UINT16_MAX, (uint32_t)out.length);
+    open_archive();
 }
 
 static void pickle_of(const char *code, size_t size) { archive_of("m/data.pkl", code, (uint32_t)size, 0); }
 #define PICKLE(code) pickle_of(code, sizeof(code) - 1)
 #define STORAGE "((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0cpuK\4tQ"
-#define TENSOR(places) PICKLE("\x80\2}X\1\0\0\0xctorch._utils\n_rebuild_tensor_v2\n" STORAGE places "\x89NtRs.")
+#define TENSOR_CODE(places) "\x80\2}X\1\0\0\0xctorch._utils\n_rebuild_tensor_v2\n" STORAGE places "\x89NtRs."
+#define TENSOR(places) PICKLE(TENSOR_CODE(places))
 
 static void pickle_calls(void) { PICKLE("\x80\2cposix\nsystem\nX\4\0\0\0true\x85R."); }
 static void pickle_code(void) { PICKLE("\x80\2i"); }
@@ -204,6 +272,34 @@ static void tensor_no_storage(void) { TENSOR("K\0(K\4t(K\1t"); }
 static void tensor_negative(void) { TENSOR("J\xff\xff\xff\xff(K\4t(K\1t"); }
 static void tensor_strides(void) { TENSOR("K\0(K\4t(K\1K\1t"); }
 static void tensor_huge(void) { TENSOR("K\0(J\xff\xff\xff\x7fJ\xff\xff\xff\x7fJ\xff\xff\xff\x7ft(K\0K\0K\0t"); }
+static void pickle_call_value(void) { PICKLE("\x80\2K\1)R."); }
+static void pickle_items(void) { PICKLE("\x80\2K\1K\2K\3s."); }
+static void pickle_name_number(void) { PICKLE("\x80\2K\1K\2\x93."); }
+static void pickle_name_cut(void) { PICKLE("\x80\2ctorch"); }
+static void pickle_zero_byte(void) { PICKLE("\x80\2X\3\0\0\0a\0b."); }
+static void tensor_stored(const char *code, uint32_t size) {
+    archive_entries((ArchiveEntry[]){{"m/data.pkl", code, size}, {"m/data/0", "four", 4}}, 2, 0);
+    open_archive();
+}
+#define STORED(places) tensor_stored(TENSOR_CODE(places), sizeof TENSOR_CODE(places) - 1)
+static void tensor_beyond_storage(void) { STORED("K\1(K\4t(K\1t"); }
+static void tensor_repeated(void) { STORED("K\0(M\xff\xfft(K\0t"); }
+static void archive_big_endian(void) {
+    archive_entries((ArchiveEntry[]){{"m/data.pkl", "}.", 2}, {"m/byteorder", "big", 3}}, 2, 0);
+    open_archive();
+}
+static void archive_listed(void) {
+    uint32_t directory = archive_entries(&(ArchiveEntry){"m/data.pkl", "}.", 2}, 1, 0);
+    out.data[directory] = 'X';
+    open_archive();
+}
+static void archive_moved(void) {
+    archive_entries((ArchiveEntry[]){{"m/data/0", "four", 4}, {"m/data.pkl", "}.", 2}}, 2, 0);
+    out.data[30 + strlen("m/data/0four")] = 'X';
+    open_archive();
+}
+static void archive_wide_damaged(void) { archive_wide(0, 1); }
+static void archive_many(void) { archive_wide(ZIP_END64, 1 << 21); }
 static void archive_packed(void) { archive_of("m/data.pkl", "}.", 2, 8); }
 static void archive_other(void) { archive_of("word/document.xml", "<w>", 3, 0); }
 static void archive_cut(void) {
@@ -316,6 +412,18 @@ static const BrokenCase broken_checkpoints[] = {CASE(header_deep),
                                                 CASE(tensor_negative),
                                                 CASE(tensor_strides),
                                                 CASE(tensor_huge),
+                                                CASE(pickle_call_value),
+                                                CASE(pickle_items),
+                                                CASE(pickle_name_number),
+                                                CASE(pickle_name_cut),
+                                                CASE(pickle_zero_byte),
+                                                CASE(tensor_beyond_storage),
+                                                CASE(tensor_repeated),
+                                                CASE(archive_big_endian),
+                                                CASE(archive_listed),
+                                                CASE(archive_moved),
+                                                CASE(archive_wide_damaged),
+                                                CASE(archive_many),
                                                 CASE(archive_packed),
                                                 CASE(archive_other),
                                                 CASE(archive_cut),

@@ -112,7 +112,7 @@ void lora_present(const Checkpoint *c, StoredTensor *stored) {
 
 // -------------------------------------------------------------------------------------------------------------- configuration
 _Noreturn static void refuse_option(const Adapter *a, const char *name, const char *why) {
-    diag_fatal(loc_file(a->config_source), "the adapter's \"%s\" %s, which burin does not merge\nhint: merge it with PEFT: "
+    diag_fatal(loc_file(a->config_source), "\"%s\" %s, which burin does not merge\nhint: merge it with PEFT: "
                "model.merge_and_unload().save_pretrained(OUT)", name, why);
 }
 
@@ -135,7 +135,7 @@ static void check_options(const Adapter *a) {
         if (!strncmp(start, changing[i], strlen(changing[i]))) refuse_option(a, "init_lora_weights", "changes the model's own weights");
 }
 
-// What a pattern ("q_proj", "layers.0.mlp.up_proj") says of a module; the usual value where none fits.
+// Returns the value of the first pattern ("q_proj", "layers.0.mlp.up_proj") that fits a module, else the usual value.
 static double pattern_value(const Adapter *a, const char *patterns, const char *module, double usual) {
     const char *key;
     json_t *value;
@@ -249,7 +249,7 @@ static LoraMerge *new_merge(Adapter *a, float scale) {
 }
 
 _Noreturn static void refuse_shape(const Adapter *a, const char *module, const Tensor *w) {
-    diag_fatal(NO_LOC, "%s: the parts of \"%s\" do not fit its weight of %" PRId64 " by %" PRId64 "\nhint: is it an adapter of another model?",
+    diag_fatal(NO_LOC, "%s: the matrices of \"%s\" do not fit a weight of %" PRId64 " by %" PRId64 "\nhint: is it an adapter of another model?",
                a->own->path, module, w->rank > 0 ? w->dim[0] : 0, w->rank > 1 ? w->dim[1] : 0);
 }
 
@@ -269,7 +269,7 @@ static void add_bias(Adapter *a, const char *module, float scale) {
     StoredTensor *t = find_target(a->base, arena_printf(a->base->arena, "%s.bias", without_prefix(module)));
     map_put(&a->used, bias->name, (void *)bias);
     if (!t || tensor_count(&t->tensor) != tensor_count(bias))
-        diag_fatal(NO_LOC, "%s: \"%s\" is added to a bias that the model does not have", a->own->path, bias->name);
+        diag_fatal(NO_LOC, "%s: \"%s\" does not fit a bias of the model\nhint: is it an adapter of another model?", a->own->path, bias->name);
     LoraMerge *m = new_merge(a, scale);
     m->bias = bias;
     append_merge(t, m);
@@ -280,7 +280,7 @@ static void merge_module(Adapter *a, const char *module, bool embedding) {
                  *up = part_of(a, module, embedding ? "lora_embedding_B" : "lora_B");
     const char *name = arena_printf(a->base->arena, "%s.weight", without_prefix(module));
     StoredTensor *t = find_target(a->base, name);
-    if (!down || !up) diag_fatal(NO_LOC, "%s: of \"%s\" one of its two parts is missing", a->own->path, module);
+    if (!down || !up) diag_fatal(NO_LOC, "%s: \"%s\" lacks one of its two matrices\nhint: download the adapter again", a->own->path, module);
     if (is_tied(a->base) && (embedding || !strcmp(name, "lm_head.weight"))) {
         StoredTensor *head = untie(a);
         if (!embedding) t = head;
@@ -319,7 +319,7 @@ static void replace(Adapter *a, const Tensor *whole) {
     const Tensor *own = checkpoint_find(a->base, t->tensor.name);
     if (own->rank != whole->rank || memcmp(own->dim, whole->dim, (size_t)own->rank * sizeof *own->dim))
         diag_fatal(NO_LOC,
-                   "%s: \"%s\" is not as large as the model's\nhint: an adapter that adds tokens: merge it with PEFT, "
+                   "%s: \"%s\" is larger or smaller than in the model\nhint: an adapter that adds tokens: merge it with PEFT, "
                    "model.merge_and_unload().save_pretrained(OUT)",
                    a->own->path, name);
     if (is_tied(a->base) && text_ends_with(name, "lm_head.weight")) t = untie(a);
@@ -343,7 +343,7 @@ static void merge_all(Adapter *a) {
     for (int i = 0; i < a->own->n_tensors; i++) {
         const char *name = a->own->tensors[i]->name;
         if (module_of(a->base->arena, name, &part) && !map_get(&a->used, name))
-            diag_fatal(NO_LOC, "%s: \"%s\" belongs to nothing that is merged", a->own->path, name);
+            diag_fatal(NO_LOC, "%s: \"%s\" belongs to no matrices of the adapter\nhint: download the adapter again", a->own->path, name);
     }
 }
 
@@ -356,10 +356,10 @@ void checkpoint_add_lora(Checkpoint *c, const char *folder, double factor) {
         if (access(path, F_OK)) path = NULL;
     }
     if (!path)
-        diag_fatal(NO_LOC, "--lora %s: there is no adapter_model.safetensors\nhint: a folder of PEFT, with adapter_config.json", folder);
+        diag_fatal(NO_LOC, "--lora %s: there is no adapter_model.safetensors\nhint: give a folder that PEFT wrote", folder);
     Adapter a = {.base = c, .own = checkpoint_open(c->arena, path, c->library), .factor = factor};
     a.config = checkpoint_object(a.own, "adapter_config.json", &a.config_source);
-    if (!a.config) diag_fatal(NO_LOC, "%s has no adapter_config.json, which says how it is scaled", folder);
+    if (!a.config) diag_fatal(NO_LOC, "%s has no adapter_config.json, which has the adapter's scale\nhint: download every file of the adapter", folder);
     map_init(&a.used, c->arena);
     check_options(&a);
     merge_all(&a);
@@ -374,7 +374,7 @@ void checkpoint_add_loras(Checkpoint *c, const char *list) {
         if (equals && equals[1]) {
             factor = strtod(equals + 1, &end);
             if (*end || !isfinite(factor))
-                diag_fatal(NO_LOC, "--lora %s: \"%s\" is no number\nhint: --lora DIR=0.5 adds half of what the adapter changes", list, equals + 1);
+                diag_fatal(NO_LOC, "--lora %s: \"%s\" is no number\nhint: --lora DIR=0.5 merges the adapter by half", list, equals + 1);
             *equals = 0;
         }
         if (!*one) diag_fatal(NO_LOC, "--lora: expected DIR, or DIR=FACTOR, with commas between several");

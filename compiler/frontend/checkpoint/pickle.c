@@ -108,7 +108,7 @@ static void push_text(Machine *m, uint64_t bytes) {
 
 static const char *take_line(Machine *m) {
     const unsigned char *end = memchr(m->at, '\n', (size_t)(m->end - m->at));
-    if (!end) refuse(m, "has a name without an end");
+    if (!end) refuse(m, "has a function's name without a line end");
     const char *line = arena_strndup(m->arena, (const char *)m->at, (size_t)(end - m->at));
     m->at = end + 1;
     return line;
@@ -154,7 +154,7 @@ static void push_long(Machine *m, uint64_t bytes) {
 
 static void add_items(Machine *m, int mark) {
     if (mark < 1 || m->stack[mark - 1]->kind != PICKLE_DICT || (m->n_stack - mark - 1) % 2)
-        refuse(m, "gives items to what is no dict");
+        refuse(m, "adds items to a value that is not a dict");
     PickleValue *dict = m->stack[mark - 1];
     for (int i = mark + 1; i < m->n_stack; i++) append(m->arena, &dict->items, &dict->n_items, &dict->room, m->stack[i]);
     m->n_stack = mark;
@@ -162,14 +162,14 @@ static void add_items(Machine *m, int mark) {
 
 static void add_item(Machine *m) {
     PickleValue *value = pop(m), *key = pop(m), *dict = top(m);
-    if (dict->kind != PICKLE_DICT) refuse(m, "gives items to what is no dict");
+    if (dict->kind != PICKLE_DICT) refuse(m, "adds items to a value that is not a dict");
     append(m->arena, &dict->items, &dict->n_items, &dict->room, key);
     append(m->arena, &dict->items, &dict->n_items, &dict->room, value);
 }
 
 static void add_elements(Machine *m, int mark) {
     if (mark < 1 || m->stack[mark - 1]->kind != PICKLE_TUPLE || !m->stack[mark - 1]->is_list)
-        refuse(m, "appends to what is no list");
+        refuse(m, "appends to a value that is not a list");
     PickleValue *list = m->stack[mark - 1];
     for (int i = mark + 1; i < m->n_stack; i++) append(m->arena, &list->items, &list->n_items, &list->room, m->stack[i]);
     m->n_stack = mark;
@@ -177,7 +177,7 @@ static void add_elements(Machine *m, int mark) {
 
 static void add_element(Machine *m) {
     PickleValue *value = pop(m), *list = top(m);
-    if (list->kind != PICKLE_TUPLE || !list->is_list) refuse(m, "appends to what is no list");
+    if (list->kind != PICKLE_TUPLE || !list->is_list) refuse(m, "appends to a value that is not a list");
     append(m->arena, &list->items, &list->n_items, &list->room, value);
 }
 
@@ -187,7 +187,7 @@ static void push_storage(Machine *m) {
     bool fits = id->kind == PICKLE_TUPLE && id->n_items == 5 && id->items[0]->kind == PICKLE_TEXT &&
                 !strcmp(id->items[0]->text, "storage") && id->items[1]->kind == PICKLE_NAME &&
                 id->items[2]->kind == PICKLE_TEXT && id->items[4]->kind == PICKLE_INT;
-    if (!fits) refuse(m, "names something else than a tensor's storage");
+    if (!fits) refuse(m, "names something other than a tensor's storage");
     PickleValue *v = new_value(m, PICKLE_STORAGE);
     v->text = id->items[2]->text, v->number = id->items[4]->number;
     append(m->arena, &v->items, &v->n_items, &v->room, id->items[1]);
@@ -201,7 +201,7 @@ static bool is_tensor(const PickleValue *a) {
 
 static void call(Machine *m) {
     PickleValue *arguments = pop(m), *name = pop(m);
-    if (name->kind != PICKLE_NAME || arguments->kind != PICKLE_TUPLE) refuse(m, "calls what has no name");
+    if (name->kind != PICKLE_NAME || arguments->kind != PICKLE_TUPLE) refuse(m, "calls a value that is not a function's name");
     if (!strcmp(name->text, "torch._utils._rebuild_tensor_v2") && is_tensor(arguments)) {
         arguments->kind = PICKLE_TENSOR;
         push(m, arguments);
@@ -228,7 +228,7 @@ static void push_global(Machine *m) {
 
 static void push_stack_global(Machine *m) {
     PickleValue *name = pop(m), *module = pop(m);
-    if (name->kind != PICKLE_TEXT || module->kind != PICKLE_TEXT) refuse(m, "has a name that is no text");
+    if (name->kind != PICKLE_TEXT || module->kind != PICKLE_TEXT) refuse(m, "builds a function's name from a value that is not a text");
     push_name(m, module->text, name->text);
 }
 

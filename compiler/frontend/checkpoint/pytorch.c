@@ -76,7 +76,7 @@ static const void *data_of(Reading *r, const Tensor *t, const PickleValue *value
     const unsigned char *from = e->data + (uint64_t)offset * size;
     if (in_order) return from;
     if (t->bytes > r->zip->file->size - r->copied)
-        file_fatal(r->zip->file, "the views of its tensors are larger than the file\nhint: take the model's .safetensors");
+        file_fatal(r->zip->file, "its tensors repeat elements of their storages and are larger than the file\nhint: take the model's .safetensors");
     r->copied += t->bytes;
     unsigned char *copy = arena_alloc(r->checkpoint->arena, t->bytes);
     copy_view(t, stride, from, copy, size);
@@ -117,7 +117,7 @@ static const PickleValue *dict_of(const PickleValue *whole) {
 static void check_order(const Zip *z) {
     const ZipEntry *order = zip_find(z, "byteorder");
     if (order && (order->size != 6 || memcmp(order->data, "little", 6)))
-        file_fatal(z->file, "its numbers are big-endian, which burin does not read");
+        file_fatal(z->file, "its numbers are big-endian, which burin does not read\nhint: take the model's .safetensors");
 }
 
 void pytorch_read(Checkpoint *c, const MappedFile *file) {

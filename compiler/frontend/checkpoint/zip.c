@@ -62,7 +62,7 @@ static void read_wide(const unsigned char *extra, uint64_t n, uint64_t *values[]
 static void add_entry(Zip *z, const char *name, uint64_t local, uint64_t size) {
     const unsigned char *head = bytes_at(z->file, local, LOCAL_BYTES, "an entry's header");
     if (!has_signature(head, 0x04034b50))
-        file_fatal(z->file, "the entry \"%s\" is not where the directory says\nhint: download it again", name);
+        file_fatal(z->file, "the entry \"%s\" is not at the offset that the directory gives\nhint: download it again", name);
     uint64_t data = local + LOCAL_BYTES + number(head + 26, 2) + number(head + 28, 2);
     ZipEntry *e = ARENA_NEW(z->arena, ZipEntry);
     *e = (ZipEntry){bytes_at(z->file, data, size, name), size};
@@ -83,7 +83,7 @@ Zip *zip_open(Arena *arena, const MappedFile *f) {
     map_init(&z->entries, arena);
     Directory d = find_directory(f);
     if (d.entries > MOST_ENTRIES)
-        file_fatal(f, "this ZIP archive lists %" PRIu64 " entries, at most %d are read", d.entries, MOST_ENTRIES);
+        file_fatal(f, "this ZIP archive lists %" PRIu64 " entries, at most %d are read\nhint: download it again", d.entries, MOST_ENTRIES);
     uint64_t at = d.at;
     for (uint64_t i = 0; i < d.entries; i++) {
         const unsigned char *e = bytes_at(f, at, ENTRY_BYTES, "the archive's directory");

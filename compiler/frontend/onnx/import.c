@@ -129,21 +129,9 @@ static Node *bound_number(OnnxImport *m, const char *name, const Type *type, Loc
         dtype_store(t->dtype, data, i, bind->value);
     }
     if (n && dtype_load(t->dtype, data, 0) != bind->value)
-        diag_fatal(loc, "--bind=%s=%g: %s holds no such number", name, bind->value, dtype_name(t->dtype));
+        diag_fatal(loc, "--bind=%s=%g: %s cannot hold this number", name, bind->value, dtype_name(t->dtype));
     t->data = data;
     return node_constant(m->graph, t, loc, NULL);
-}
-
-static void check_bound_numbers(const OnnxImport *m) {
-    const BurinOnnx__GraphBody *g = m->model->proto->graph;
-    for (int i = 0; i < m->options->n_binds; i++) {
-        const OnnxBind *b = &m->options->binds[i];
-        bool found = !b->is_number;
-        for (size_t j = 0; j < g->n_input; j++) {
-            found = found || (g->input[j]->name && !strcmp(g->input[j]->name, b->name));
-        }
-        if (!found) file_fatal(m->model->file, "--bind=%s=%g: no input has this name", b->name, b->value);
-    }
 }
 
 static void add_input(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
@@ -225,7 +213,6 @@ static const char *program_name(Arena *arena, const char *path) {
 }
 
 void onnx_import_values(OnnxImport *m) {
-    check_bound_numbers(m);
     const BurinOnnx__GraphBody *g = m->model->proto->graph;
     m->n_nodes = ARENA_NEW(m->graph->arena, int64_t);
     m->known = ARENA_NEW(m->graph->arena, Map);
