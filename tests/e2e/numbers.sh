@@ -29,7 +29,7 @@ says "numbers: an id beyond the vocabulary" 1 "token 30 is outside the vocabular
 says "numbers: a decoder's id beyond the vocabulary" 1 "--decoder-tokens: token 30 is outside" "$WORK/numbers" acht --decoder-tokens 30
 says "numbers: no options of other programs" 2 "unknown option --perplexity" "$WORK/numbers" --perplexity x
 says "numbers: --info" 0 "encoder 144.0 KB for 96 rows (lower bound 144.0 KB), scratch 48.0 KB" "$WORK/numbers" --info
-says "numbers: --help" 0 "--decoder-tokens" "$WORK/numbers" --help
+says "numbers: --help" 0 "--decoder-tokens" "$WORK/numbers" --help-all
 says "numbers: --help says what a source is" 0 "reads a source (an argument" "$WORK/numbers" --help
 says "numbers: greedy unless told" 0 "--top-p has no effect: the likeliest token" "$WORK/numbers" acht --top-p 0.5
 says "numbers: --bench" 0 "encode" "$WORK/numbers" --bench

@@ -48,7 +48,7 @@ family pegasus "an encoder-decoder" --tokens 5,9,17,20,31,6,7,8 --decoder-tokens
 # Layers with a window keep a ring of their last rows: the bits of the interpreter, which keeps all.
 "$BUILD/tools/family_weights" $FIXTURES/families/gemma3_text "$WORK/family"
 ring=$WORK/ring
-check "kv: rings build" sh -c "'$BURIN' build -v -v '$WORK/family' --kv=q8_0 --ctx 700 --mcpu=x86-64-v3 -o '$ring' > '$WORK/built' 2>&1"
+check "kv: rings build" sh -c "'$BURIN' build -v '$WORK/family' --kv=q8_0 --ctx 700 --mcpu=x86-64-v3 -o '$ring' > '$WORK/built' 2>&1"
 check "kv: rings: $(cost)" test "$(cost)" = "139.5 KB (10 of 12 caches keep their last 256 rows)"
 long=$(awk 'BEGIN { for (i = 0; i < 600; i++) printf "%s%d", i ? "," : "", 3 + (i * i * 7 + i * 5) % 93 }')
 other=$(echo "$long" | cut -d, -f 1-300),$(echo "$long" | cut -d, -f 7-90)
