@@ -347,23 +347,35 @@ static bool is_table(const Tensor *t, const Tensor *head) {
     return named && t->dtype == head->dtype && t->rank == 2 && !memcmp(t->dim, head->dim, 2 * sizeof *t->dim);
 }
 
-// A head that is stored beside the table of words that it would share, and differs, is one of its own, whatever config.json says:
-// since version 5 transformers takes it so.
+// T5 scales its states where config.json ties the head, also before a head of its own.
+static void keep_output_scale(const Checkpoint *c, json_t *config) {
+    static const char *const families[] = {"t5", "mt5", "umt5"};
+    bool scales = false;
+    for (size_t i = 0; c->architecture && i < sizeof families / sizeof *families; i++)
+        scales |= !strcmp(families[i], c->architecture);
+    if (scales && !json_is_false(json_object_get(config, "tie_word_embeddings")) &&
+        !json_object_get(config, "scale_decoder_outputs"))
+        json_object_set_new(config, "scale_decoder_outputs", json_true());
+}
+
+// Unties a head that is stored beside the table of words that it would share, and differs, whatever
+// config.json sets: since version 5 transformers uses it so.
 static void keep_own_head(Checkpoint *c) {
     const StoredTensor *head = map_get(&c->by_name, "lm_head.weight");
-    json_t *config = (json_t *)(uintptr_t)c->config;
-    bool tied = json_is_true(json_object_get(config, "tie_word_embeddings"));
+    json_t *config = (json_t *)(uintptr_t)c->config, *text = json_object_get(config, "text_config");
+    bool tied = json_is_true(json_object_get(config, "tie_word_embeddings")),
+         tied_text = json_is_true(json_object_get(text, "tie_word_embeddings"));
     if (!head || head->hidden || head->tensor.rank != 2 || !json_is_object(config)) return;
     for (int i = 0; i < c->n_tensors; i++) {
         const Tensor *t = c->tensors[i];
         if (!is_table(t, &head->tensor)) continue;
         if (!memcmp(t->data, head->tensor.data, t->bytes)) return;
-        if (tied)
-            diag_warning(checkpoint_config_loc(c, "tie_word_embeddings"),
+        if (tied || tied_text)
+            diag_warning(checkpoint_config_loc(c, tied ? "tie_word_embeddings" : "text_config"),
                          "\"lm_head.weight\" differs from the embedding that it is tied to: it is used, as transformers 5 does");
-        if (!json_is_false(json_object_get(config, "tie_word_embeddings")) && !json_object_get(config, "scale_decoder_outputs"))
-            json_object_set_new(config, "scale_decoder_outputs", json_true());
+        keep_output_scale(c, config);
         json_object_set_new(config, "tie_word_embeddings", json_false());
+        if (tied_text) json_object_set_new(text, "tie_word_embeddings", json_false());
         return;
     }
 }
