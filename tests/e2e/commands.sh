@@ -41,7 +41,7 @@ says "commands: models: papers" 0 "https://arxiv.org/abs/2302.13971" $BURIN mode
 says "commands: inspect: bytes of the constants" 0 "f32[512, 16]" $BURIN inspect $model
 says "commands: inspect: number of an op" 0 "attention                         6" $BURIN inspect $model
 for model_file in tests/formats/mixed/model.gguf $FIXTURES/formats/folders/gptq4_cut examples/austen/model.safetensors; do
-    $BURIN inspect $model_file 2> /dev/null | sed '/^model /,$d'
+    $BURIN inspect $model_file 2> /dev/null | sed -e '/^model /,$d' -e "s|$FIXTURES/|tests/|"
 done > "$WORK/weights"
 same "commands: inspect: what is in files of weights" tests/e2e/inspect.txt "$WORK/weights"
 says "commands: inspect: another file" 0 "graph decode(" $BURIN inspect $model --emit=ir

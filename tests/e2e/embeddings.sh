@@ -157,8 +157,13 @@ fails "a module that is not known" 'a module of type "sentence_transformers.mode
 echo "[$(module 0 "" Transformer), $(module 1 1_Pooling Pooling)]" > "$folder/modules.json"
 pooling middle_token
 fails "a pooling that is not known" '"pooling_mode_middle_token" is not supported'
-echo '{"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true}' > "$folder/1_Pooling/config.json"
-fails "two poolings at once" "several poolings at once are not supported"
+pooling max_tokens
+embed "hello world" > "$WORK/max"
+pooling cls_token
+embed "hello world" | paste -d ' ' - "$WORK/max" > "$WORK/both"
+echo '{"pooling_mode_max_tokens": true, "pooling_mode_cls_token": true}' > "$folder/1_Pooling/config.json"
+embed "hello world" > "$WORK/got"
+same "two poolings at once follow each other" "$WORK/both" "$WORK/got"
 pooling cls_token
 echo '{"prompts": {"query": "hello ", "document": "a ", "other": ""}, "default_prompt_name": "query"}' > "$folder/config_sentence_transformers.json"
 "$BURIN" build "$folder" --mcpu=native -o "$WORK/prompted"
@@ -173,7 +178,7 @@ plain --similarity "hello zzz" "a world" > "$WORK/expected"
 same "--rank: a query and documents have theirs" "$WORK/expected" "$WORK/got"
 says "a prompt that the model lacks" 1 "--prompt-name x: this model has the prompts query, document, other" "$WORK/prompted" --prompt-name x world
 says "two prompts" 2 "two prompts" "$WORK/prompted" --prompt-name query --prompt x world
-echo '{"prompts": {"query": 1}}' > "$folder/config_sentence_transformers.json"
+echo '{"prompts": {"query": "hello "}}' > "$folder/config_sentence_transformers.json"
 echo '{"pooling_mode_cls_token": true, "include_prompt": false}' > "$folder/1_Pooling/config.json"
 fails "prompts that are not pooled" 'pooling without the prompt ("include_prompt": false) is not supported'
 pooling cls_token

@@ -47,7 +47,7 @@ says "sampling: a bias of no token" 1 "--logit-bias: token 2048 is outside the v
 says "sampling: a breaker that is too long" 2 "at most 64 bytes" "$austen" x --dry-multiplier 1 --dry-sequence-breaker "$again$again$again"
 says "sampling: mirostat 1" 2 "--mirostat 1: expected 0, off, or 2" "$austen" x --mirostat 1
 says "sampling: probabilities as a text" 2 "--logprobs without --json" "$austen" x --logprobs 3
-says "sampling: ids as JSON" 2 "--json is for one text" "$austen" --tokens 1 --json
+says "sampling: ids as JSON" 2 "--json is for a text" "$austen" --tokens 1 --json
 says "sampling: what mirostat replaces" 0 "--top-p has no effect: --mirostat takes its place" "$austen" x -n 1 --mirostat 2 --top-p 0.5
 says "sampling: DRY that is off" 0 "--dry-base has no effect: --dry-multiplier is 0" "$austen" x -n 1 --dry-base 2
 says "sampling: greedily" 0 "--mirostat has no effect: the likeliest token" "$austen" x -n 1 --temp 0 --mirostat 2
