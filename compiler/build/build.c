@@ -11,6 +11,7 @@
 #include "build/editor.h"
 #include "build/memory_needs.h"
 #include "build/output_name.h"
+#include "build/pictures.h"
 #include "build/server.h"
 #include "cli/option_tables.h"
 #include "frontend/card.h"
@@ -77,7 +78,7 @@ static bool is_quick(const Options *o) {
 
 Build build_new(Arena *arena, const Options *o) {
     static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
-                             *const extras[] = {"mpi", "server"}, *const caches[] = {"f32", "f16", "q8_0"},
+                             *const extras[] = {"mpi", "server", "images"}, *const caches[] = {"f32", "f16", "q8_0"},
                              *const editors[] = {"auto", "libedit", "none"}, *const maths[] = {"exact", "fast"};
     Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o))};
     check_one_of("kv", o->kv, caches, sizeof caches / sizeof *caches);
@@ -90,7 +91,7 @@ Build build_new(Arena *arena, const Options *o) {
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->math && !strcmp(o->math, "fast"));
     b.tools.verbose = o->verbose;
     b.tools.quick = is_quick(o);
-    if (o->with && !server_is_asked_for(o)) toolchain_with_mpi(&b.tools);
+    if (o->with && !server_is_asked_for(o) && !pictures_are_asked_for(o)) toolchain_with_mpi(&b.tools);
     check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
     b.passes = (PassContext){.arena = arena,
                              .quant = rules_of(arena, o->quant),
@@ -210,6 +211,16 @@ static void load_card(Build *b) {
     b->labels = card.labels;
 }
 
+static void load_picture_card(Build *b) {
+    if (!b->checkpoint || b->chat.blob || b->module->n_graphs != 1) return;
+    Card card = picture_card_read(b->arena, b->checkpoint, b->module->graphs[0]);
+    b->pictures = card.blob != NULL;
+    if (b->pictures) b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
+    if (pictures_are_asked_for(b->options) && !b->pictures)
+        diag_fatal(NO_LOC, "--with=images: the program takes no pictures\n"
+                   "hint: image classifiers with a preprocessor_config.json do");
+}
+
 // A decoder that has a tokenizer may have a template. One that is not understood is named, and left out.
 static void load_template(Build *b) {
     TemplateText text;
@@ -241,6 +252,7 @@ void build_load(Build *b) {
     if (o->verbose && b->tokenizer && b->tokenizer->note) fprintf(stderr, "  tokenizer: %s\n", b->tokenizer->note);
     b->module->tokenizer = b->tokenizer;
     load_card(b);
+    load_picture_card(b);
     load_template(b);
     build_special_tokens(b);
     build_generation(b);
@@ -307,6 +319,7 @@ static const char *info_text(const Build *b) {
     if (b->numbers) text_add(&t, "numbers   %s\n", b->numbers);
     if (b->has_chat) text_add(&t, "editor    %s\n", b->tools.editor ? "libedit" : "none");
     if (b->tools.server) text_add(&t, "server    libevent\n");
+    if (b->pictures) text_add(&t, "pictures  %s\n", pictures_formats(b));
     text_add(&t, "memory    at most %s\n", memory_needs_text(b));
     plan_print(&t, b->program);
     const char *text = arena_strndup(b->arena, t.data, t.length);
@@ -330,6 +343,7 @@ static const char *modes_of(const Build *b) {
     if (b->module->speech) return "speech";
     if (is_decoder(b->program)) return b->program->encoder ? "sources" : b->has_chat ? "chat" : "text";
     const burin_network *net = &describe_net(b->program)->net;
+    if (b->pictures) return "picture";
     return b->labels ? "label" : b->tokenizer && net->tokens >= 0 && net->embedding >= 0 ? "embed" : "network";
 }
 
@@ -408,7 +422,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_loras(b->arena, o->lora, hash_input(b->arena, o->calibrate, b->tools.quick ? h + 1 : h));
     h = hash_text(wants_tensors(o) ? "net" : "text", hash_text(b->tools.machine->triple, h));
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
-    h = server_key(b, editor_key(b, h));
+    h = pictures_key(b, server_key(b, editor_key(b, h)));
     const char *folder = cache_folder(b->arena, "programs", h);
     return folder ? arena_printf(b->arena, "%s/%s%s", folder, b->name, machine_ending(b->tools.machine)) : NULL;
 }

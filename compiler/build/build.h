@@ -24,6 +24,7 @@ typedef struct Build {
     bool onnx;                      // MODEL is an ONNX file
     bool text;                      // that is a decoder of tokens
     bool embeds;                    // texts in, embeddings out
+    bool pictures;                  // pictures in, labels out
     bool labels;                    // texts in, labels or words out
     bool has_chat;                  // it has a chat template
     Checkpoint *checkpoint;         // NULL when MODEL is a dumped .ir or an ONNX file

@@ -59,7 +59,7 @@ static bool fits(const Checkpoint *c, const Node *logits, burin_card *card) {
 }
 
 // {"0": "negative", "1": "positive"}; missing labels get transformers' default names.
-static void add_labels(Text *t, const Checkpoint *c, int64_t n, burin_card *card) {
+uint32_t card_add_labels(Text *t, const Checkpoint *c, int64_t n) {
     const json_t *names = json_object_get(c->config, "id2label");
     char key[32];
     for (int64_t i = 0; i < n; i++) {
@@ -68,7 +68,7 @@ static void add_labels(Text *t, const Checkpoint *c, int64_t n, burin_card *card
         snprintf(key, sizeof key, "LABEL_%lld", (long long)i);
         add_string(t, name ? name : key);
     }
-    card->n_labels = (uint32_t)n;
+    return (uint32_t)n;
 }
 
 // The class of torch.nn that a cross-encoder's scores go through: since version 5.4 sentence-transformers writes it into a file
@@ -133,7 +133,7 @@ Card card_read(Arena *arena, const Checkpoint *c, const Graph *g, const Tokenize
     if (card.task == BURIN_FILLS_MASKS)
         card.mask = mask_of(arena, c, tokenizer);
     else if (labels)
-        add_labels(&strings, c, last_dim(logits), &card);
+        card.n_labels = card_add_labels(&strings, c, last_dim(logits));
     card.scoring = scoring_of(arena, c, &card);
     const json_t *prompts = embeds ? sentence_config(arena, c->folder, &loc) : NULL;
     if (prompts) add_prompts(&strings, prompts, loc, &card);

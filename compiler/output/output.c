@@ -13,6 +13,7 @@
 #include "build/editor.h"
 #include "build/network_shapes.h"
 #include "build/output_name.h"
+#include "build/pictures.h"
 #include "build/server.h"
 #include "cli/options.h"
 #include "output/folder.h"
@@ -262,6 +263,7 @@ static void build_with_clang(Build *b, const char *output) {
     const char *folder = b->options->save_temps ? temps_folder(b, output) : work_folder(b->arena);
     editor_choose(b);
     server_choose(b);
+    pictures_choose(b);
     build_sources(b, folder);
     if (b->kind == OUTPUT_PROGRAM) {
         build_program(b, folder, output);
@@ -375,6 +377,7 @@ void build_check_output(Build *b, const char *output) {
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     editor_check(b, output);
     server_check(b, output);
+    pictures_check(b, output);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
     if (is_special(output))
         diag_fatal(NO_LOC, "cannot write %s: it is a device or a pipe\nhint: -o names a file that is written anew", output);

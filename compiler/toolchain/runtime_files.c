@@ -7,7 +7,7 @@
 #include "util/text.h"
 
 static int is_room(const struct dirent *e) {
-    static const char *const apart[] = {"library", "mpi", "editor", "server", "windows", "glibc"};
+    static const char *const apart[] = {"library", "mpi", "editor", "server", "codecs", "windows", "glibc"};
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         if (!strcmp(e->d_name, apart[i])) return 0;
     return *e->d_name != '.' && !strchr(e->d_name, '.');
@@ -37,9 +37,10 @@ void runtime_add_room(Arena *arena, const char *runtime, const char *room, const
 }
 
 bool runtime_is_seldom_run(const char *name) {
-    static const char *const often[] = {"text/beams.c", "text/draft.c", "text/perplexity.c", "sound/log_mel.c", "sound/resample.c"};
+    static const char *const often[] = {"text/beams.c", "text/draft.c", "text/perplexity.c", "sound/log_mel.c", "sound/resample.c",
+                                         "image/resize.c"};
     static const char *const seldom[] = {"program/", "text/",     "chat/",          "network/",    "measure/",
-                                         "main/",    "sound/", "template/", "grammar/schema", "grammar/tool"};
+                                         "main/",    "sound/", "image/", "template/", "grammar/schema", "grammar/tool"};
     for (size_t i = 0; i < sizeof often / sizeof *often; i++)
         if (!strcmp(name, often[i])) return false;
     for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)

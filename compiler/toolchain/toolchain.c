@@ -175,7 +175,8 @@ static const char *base_flags(const Compilation *c, bool small) {
     const Toolchain *t = c->tools;
     small |= machine_is_bare(t->machine);
     const char *flags = t->quick && !machine_is_bare(t->machine) ? FLAGS_QUICK_RUNTIME : small ? FLAGS_SMALL : FLAGS_RUNTIME;
-    return baseline(c, arena_printf(t->arena, "%s%s%s %s", t->editor ? "-DBURIN_EDITOR=1 " : "",
+    return baseline(c, arena_printf(t->arena, "%s%s%s%s%s %s", t->editor ? "-DBURIN_EDITOR=1 " : "",
+                                    t->png ? "-DBURIN_PNG=1 " : "", t->jpeg ? "-DBURIN_JPEG=1 " : "",
                                     t->server ? "-DBURIN_SERVER=1 " : "", flags, target_find(t->machine->cpu, false)->flags));
 }
 
@@ -313,6 +314,8 @@ static void compile_runtime(Compilation *c) {
     if (c->tools->mpi) add_room(c, runtime, "mpi", MPI_UNIT, false);
     if (c->tools->editor) add_room(c, runtime, "editor", "runtime-editor.c", true);
     if (c->tools->server) add_room(c, runtime, "server", "runtime-server.c", true);
+    if (c->tools->png) add_unit(c, "runtime-png.c", &(RuntimeFiles){(const char *[]){"codecs/png.c"}, 1}, false);
+    if (c->tools->jpeg) add_unit(c, "runtime-jpeg.c", &(RuntimeFiles){(const char *[]){"codecs/jpeg.c"}, 1}, false);
     if (machine_is_windows(c->tools->machine)) add_room(c, runtime, "windows", "runtime-windows.c", false);
     if (is_static_glibc(c->tools)) add_room(c, runtime, "glibc", "runtime-glibc.c", true);
 }
@@ -427,7 +430,8 @@ void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t
                              (unsigned long long)draft);
     if (script) place = arena_printf(t->arena, "%s,--no-eh-frame-hdr", place);
     const char *libraries =
-        arena_printf(t->arena, "%s %s -lm -lpthread -o", t->editor ? t->editor : "", t->server ? t->server : "");
+        arena_printf(t->arena, "%s %s %s %s -lm -lpthread -o", t->editor ? t->editor : "", t->server ? t->server : "",
+                     t->png ? t->png : "", t->jpeg ? t->jpeg : "");
     link_by(t, (Linking){place, libraries, script}, objects, folder, output);
 }
 

@@ -1,6 +1,7 @@
 #include "text/modes.h"
 
 #include "chat/conversation.h"
+#include "image/classify.h"
 #include "main/run_text.h"
 #include "network/embed.h"
 #include "network/labels.h"
@@ -27,5 +28,7 @@ const struct burin_modes burin_modes_speech = {.run = burin_run_text,
 const struct burin_modes burin_modes_network = {.run = burin_run_network, .print_network = burin_network_print};
 
 const struct burin_modes burin_modes_embed = {.run = burin_embed, .print_network = burin_network_print};
+
+const struct burin_modes burin_modes_picture = {.run = burin_classify, .print_network = burin_network_print};
 
 const struct burin_modes burin_modes_label = {.run = burin_label, .print_network = burin_network_print};

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/vec.h"
 #include "network/model_card.h"
 #include "network/network_program.h"
 #include "network/pair_prompt.h"
 #include "network/rank.h"
+#include "network/scores.h"
 #include "network/text_batch.h"
 #include "program/network_values.h"
 #include "program/output.h"
@@ -41,11 +41,6 @@ typedef struct labeller {
     burin_ranking ranking;
     int64_t n_texts, n_cut;
 } labeller;
-
-typedef struct scored {
-    float score;
-    int64_t column;
-} scored;
 
 static bool prints_json(const labeller *l) { return l->command->format && !strcmp(l->command->format, "json"); }
 
@@ -119,34 +114,9 @@ static void encode_pair(labeller *l, labelled *x) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- scores
-static float sigmoid_of(float x) { return 1 / (1 + sf_exp(-x)); }
-
-static void softmax_of(const float *x, int64_t n, float *y) {
-    float top = x[0];
-    double sum = 0;
-    for (int64_t i = 1; i < n; i++) top = x[i] > top ? x[i] : top;
-    for (int64_t i = 0; i < n; i++) y[i] = sf_exp(x[i] - top), sum += (double)y[i];
-    for (int64_t i = 0; i < n; i++) y[i] = (float)((double)y[i] / sum);
-}
-
 static const float *scores_of(labeller *l, const float *x, int64_t n) {
-    if (l->card->scoring == BURIN_SOFTMAX) return softmax_of(x, n, l->score), l->score;
-    for (int64_t i = 0; i < n; i++) l->score[i] = l->card->scoring == BURIN_SIGMOID ? sigmoid_of(x[i]) : x[i];
+    burin_scores((burin_scoring)l->card->scoring, x, n, l->score);
     return l->score;
-}
-
-// The largest first, of equals the first; returns how many.
-static int64_t best_of(const float *score, int64_t n, int64_t most, scored *best) {
-    int64_t found = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = found;
-        while (at > 0 && score[i] > best[at - 1].score) at--;
-        if (at == most) continue;
-        if (found < most) found++;
-        memmove(best + at + 1, best + at, (size_t)(found - 1 - at) * sizeof *best);
-        best[at] = (scored){score[i], i};
-    }
-    return found;
 }
 
 static void print_text_field(const char *name, const char *text, size_t bytes) {
@@ -165,8 +135,8 @@ static void print_labels(labeller *l, const labelled *x) {
     const float *score = scores_of(l, x->logits, x->columns);
     int64_t most = prints_json(l) ? x->columns : l->command->most_texts ? l->command->most_texts : 1;
     if (most > x->columns) most = x->columns;
-    scored *best = burin_allocate((size_t)x->columns, sizeof *best);
-    int64_t n = best_of(score, x->columns, most, best);
+    burin_scored *best = burin_allocate((size_t)x->columns, sizeof *best);
+    int64_t n = burin_best_scores(score, x->columns, most, best);
     if (prints_json(l)) begin_json(x), burin_print(", \"labels\": [");
     for (int64_t i = 0; i < n; i++) {
         const char *name = burin_card_label(l->card, (uint32_t)best[i].column);
@@ -215,13 +185,13 @@ static void print_spans(labeller *l, const labelled *x) {
     burin_token_span *piece = burin_find_spans(l->tokenizer, &x->tokens, x->text, x->bytes);
     span s = {0};
     int64_t printed = 0;
-    scored best;
+    burin_scored best;
     if (prints_json(l)) begin_json(x), burin_print(", \"spans\": [");
     if (!prints_json(l) && x->number > 1) burin_print("\n");
     for (int32_t i = 0; i < x->tokens.n; i++) {
         bool begins;
         if (burin_token_is_special(l->tokenizer, x->tokens.id[i])) continue;
-        best_of(scores_of(l, x->logits + i * x->columns, x->columns), x->columns, 1, &best);
+        burin_best_scores(scores_of(l, x->logits + i * x->columns, x->columns), x->columns, 1, &best);
         const char *label = burin_card_label(l->card, (uint32_t)best.column), *kind = label_kind(label, &begins);
         bool outside = !strcmp(label, "O");
         if (s.tokens && (outside || begins || strcmp(kind, s.label))) print_span(l, x, &s, !printed++), s.tokens = 0;
@@ -243,7 +213,7 @@ static size_t word_of(const labeller *l, int32_t id, char *word) {
     return n - blanks;
 }
 
-static void print_fill(const labeller *l, const labelled *x, const burin_token_span *mask, scored found) {
+static void print_fill(const labeller *l, const labelled *x, const burin_token_span *mask, burin_scored found) {
     char *word = burin_allocate(1, burin_decode_max(l->tokenizer) + 1);
     size_t n = word_of(l, (int32_t)found.column, word), rest = x->bytes - mask->end;
     char *filled = burin_allocate(1, x->bytes + n + 1);
@@ -265,8 +235,8 @@ static void print_mask(labeller *l, const labelled *x, int32_t token, const buri
     enum { USUAL = 5 };
     int64_t most = l->command->most_texts ? l->command->most_texts : USUAL;
     if (most > x->columns) most = x->columns;
-    scored *best = burin_allocate((size_t)most + 1, sizeof *best);
-    int64_t n = best_of(scores_of(l, x->logits + token * x->columns, x->columns), x->columns, most, best);
+    burin_scored *best = burin_allocate((size_t)most + 1, sizeof *best);
+    int64_t n = burin_best_scores(scores_of(l, x->logits + token * x->columns, x->columns), x->columns, most, best);
     for (int64_t i = 0; i < n; i++) {
         if (prints_json(l) && i) burin_print(", ");
         print_fill(l, x, mask, best[i]);

@@ -23,7 +23,13 @@ const char *burin_card_pair_prompt(const burin_card *card) {
 
 bool burin_labels(const burin_model *m) {
     const burin_card *card = burin_card_of(m);
-    return card && card->task != BURIN_EMBEDS;
+    return card && card->task != BURIN_EMBEDS && card->task != BURIN_LABELS_PICTURES;
+}
+
+const burin_picture *burin_card_picture(const burin_model *m) {
+    const burin_card *card = burin_card_of(m);
+    if (!card || card->task != BURIN_LABELS_PICTURES) return NULL;
+    return (const burin_picture *)(const void *)((const char *)card + card->bytes - sizeof(burin_picture));
 }
 
 static int32_t prompt_named(const burin_card *card, const char *name) {

@@ -39,6 +39,16 @@ static const char transcriber_introduction[] =
     "  ffmpeg -i talk.mp3 -f wav - | %s -    any format that ffmpeg reads\n"
     "\n";
 
+static const char classifier_introduction[] =
+    "usage: %s [options] picture ...\n"
+    "\n"
+    "%s, compiled: writes the likeliest label of each picture (- is standard input).\n"
+    "Everything else goes to standard error.\n"
+    "\n"
+    "  %s photo.png --top-k 5              its five likeliest labels, with their scores\n"
+    "  %s *.ppm --format json              a JSON object per picture\n"
+    "\n";
+
 static const char network_introduction[] =
     "usage: %s [options]\n"
     "\n"
@@ -150,6 +160,8 @@ static void print_introduction(burin_kind program, const char *model_name) {
         burin_print(network_introduction, p, model_name, p, p, p);
     else if (program == BURIN_LABELLER)
         burin_print(labeller_introduction, p, model_name, p, p, p);
+    else if (program == BURIN_CLASSIFIER)
+        burin_print(classifier_introduction, p, model_name, p, p);
     else if (program == BURIN_TRANSCRIBER)
         burin_print(transcriber_introduction, p, model_name, p, p, p, p);
     else if (program == BURIN_EMBEDDER)

@@ -9,10 +9,11 @@ typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, LIST, OPTIONAL } kind;
 // S: an encoder-decoder, which has a source; G: all that generate; A: all.
 enum {
     D = BURIN_DECODER,
-    N = BURIN_NETWORK | BURIN_EMBEDDER | BURIN_LABELLER,
+    N = BURIN_NETWORK | BURIN_EMBEDDER | BURIN_LABELLER | BURIN_CLASSIFIER,
     E = BURIN_EMBEDDER,
     L = BURIN_LABELLER,
     T = BURIN_TRANSCRIBER,
+    P = BURIN_CLASSIFIER,
     S = BURIN_ENCODER_DECODER,
     G = D | S | T,
     A = G | N
@@ -49,6 +50,8 @@ static const option options[] = {
      "print a JSON object per recording: text, language, segments with times"},
     {E, "--prompt", NULL, "TEXT", TEXT, AT(prompt_text), 0, 0, "this text does; \"\": none"},
     {L, "--format", NULL, "KIND", TEXT, AT(format), 0, 0, "text, or json: a line for each text, with all scores"},
+    {P, "--format", NULL, "KIND", TEXT, AT(format), 0, 0, "text, or json: a line for each picture"},
+    {P, "--top-k", NULL, "K", INTEGER, AT(most_texts), 1, 1e9, "labels that are printed [1; json: all]"},
     {L, "--pair", NULL, NULL, FLAG, AT(pair), 0, 0,
      "two arguments are one text each of a pair; in lines a tab is between them"},
     {L, "--rank", NULL, "QUERY", TEXT, AT(rank), 0, 0,

@@ -214,7 +214,7 @@ static void set_prompt(burin_command *c, const line *l, char *text) {
         c->server.address = text;  // --serve HOST:PORT
         return;
     }
-    if (l->program & (E | L | T)) {
+    if (l->program & (E | L | T | P)) {
         l->argv[c->n_texts++] = text;
         c->texts = l->argv;
         return;
@@ -302,7 +302,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
     int text = together ? c->prompt || c->prompt_file : (c->prompt != NULL) + (c->prompt_file != NULL);
     int inputs = text + (c->tokens != NULL) + (c->n_texts > 0 && program != BURIN_TRANSCRIBER) + (c->chat && !text) + (c->messages != NULL);
     check_format(c);
-    if (program == BURIN_LABELLER && c->format && !strcmp(c->format, "npy"))
+    if (program & (L | P) && c->format && !strcmp(c->format, "npy"))
         bad_command_line("--format npy: expected text or json", "--format ", "json");
     if (c->prompt_name && c->prompt_text) bad_command_line("two prompts", "give one of --prompt-name and ", "--prompt");
     if (c->similarity && c->n_texts != 2) bad_command_line("--similarity compares two texts", "--similarity A ", "B");
@@ -419,7 +419,7 @@ burin_command burin_command_line(burin_kind program, int argc, char **argv) {
             options = false;
         else if (options && argv[i][0] == '-' && argv[i][1])
             i = read_option(&c, &l, i);
-        else if (options && program != BURIN_TRANSCRIBER && !strcmp(argv[i], "-"))
+        else if (options && !(program & (T | P)) && !strcmp(argv[i], "-"))
             c.prompt_file = "-";
         else
             set_prompt(&c, &l, argv[i]);

@@ -16,6 +16,7 @@ typedef enum burin_kind {
     BURIN_TRANSCRIBER = 32,     // an encoder-decoder that takes recordings
     // a network that also takes texts, and gives labels, or words for masks
     BURIN_LABELLER = 16,
+    BURIN_CLASSIFIER = 64,  // a network that also takes pictures, and gives labels
 } burin_kind;
 
 enum { BURIN_MOST_OPTIONS = 256, BURIN_MOST_OF_LIST = 64, BURIN_MOST_BEAMS = 64 };

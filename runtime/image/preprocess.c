@@ -1,0 +1,60 @@
+// Resize, center crop, rescale, normalize: the values of transformers' processors that use PIL.
+#include "image/preprocess.h"
+
+#include "base/escape.h"
+#include "image/resize.h"
+
+static char preprocess_reason[160];
+
+static const char *resize_shortest(burin_image *image, const burin_picture *p) {
+    int64_t width = image->width, height = image->height, edge = p->height;
+    int64_t shorter = width < height ? width : height, longer = width < height ? height : width;
+    int64_t other = (int64_t)((double)(edge * longer) / (double)shorter);
+    if (other > BURIN_MOST_SIDE || other * edge > BURIN_MOST_PIXELS) {
+        burin_format(preprocess_reason, sizeof preprocess_reason,
+                     "its %lld x %lld pixels become %lld x %lld: too long", (long long)width,
+                     (long long)height, (long long)(width < height ? edge : other),
+                     (long long)(width < height ? other : edge));
+        return preprocess_reason;
+    }
+    bool upright = width <= height;
+    burin_image_resize(image, (int32_t)(upright ? edge : other), (int32_t)(upright ? other : edge),
+                       (burin_resampling)p->resample);
+    return NULL;
+}
+
+// Floor of half of `a`.
+static int32_t halve(int32_t a) { return a >= 0 ? a / 2 : -((1 - a) / 2); }
+
+static float preprocess_byte(const burin_picture *p, int channel, uint8_t byte) {
+    float value = (float)(byte * p->scale);
+    return (value - p->mean[channel]) / p->deviation[channel];
+}
+
+const char *burin_image_preprocess(burin_image *image, const burin_picture *p, int32_t height,
+                                   int32_t width, float *values) {
+    const char *why = NULL;
+    if (p->resize == BURIN_SHORTEST_EDGE) why = resize_shortest(image, p);
+    if (p->resize == BURIN_EXACT_SIZE)
+        burin_image_resize(image, p->width, p->height, (burin_resampling)p->resample);
+    if (why) return why;
+    if (!p->crop_height && (image->height != height || image->width != width)) {
+        burin_format(preprocess_reason, sizeof preprocess_reason,
+                     "it has %d x %d pixels, the model takes %d x %d", image->width, image->height,
+                     width, height);
+        return preprocess_reason;
+    }
+    int32_t top = halve(image->height - height), left = halve(image->width - width);
+    for (int c = 0; c < 3; c++) {
+        for (int32_t y = 0; y < height; y++) {
+            for (int32_t x = 0; x < width; x++) {
+                int64_t row = y + top, column = x + left;
+                bool inside =
+                    row >= 0 && row < image->height && column >= 0 && column < image->width;
+                size_t at = 3 * (size_t)(row * image->width + column) + (size_t)c;
+                *values++ = preprocess_byte(p, c, inside ? image->pixels[at] : 0);
+            }
+        }
+    }
+    return NULL;
+}
