@@ -347,9 +347,9 @@ static bool is_table(const Tensor *t, const Tensor *head) {
     return named && t->dtype == head->dtype && t->rank == 2 && !memcmp(t->dim, head->dim, 2 * sizeof *t->dim);
 }
 
-// T5 scales its states where config.json ties the head, also before a head of its own.
+// T5 and uMT5 scale their states where config.json ties the head, also before a head of its own.
 static void keep_output_scale(const Checkpoint *c, json_t *config) {
-    static const char *const families[] = {"t5", "mt5", "umt5"};
+    static const char *const families[] = {"t5", "umt5"};
     bool scales = false;
     for (size_t i = 0; c->architecture && i < sizeof families / sizeof *families; i++)
         scales |= !strcmp(families[i], c->architecture);
