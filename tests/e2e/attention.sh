@@ -39,4 +39,4 @@ says "attention: no list" 2 "--layers 2,x: expected ids with commas between them
 says "attention: --bench" 2 "--attention looks at one text" "$WORK/austen" --bench --attention "$WORK/none.npy"
 printf 'eins\nzwei\n' > "$WORK/lines"
 says "attention: two texts" 1 "--attention looks at one text, and here is another one" "$WORK/numbers" -f "$WORK/lines" --attention "$WORK/none.npy"
-says "attention: a place that is none" 1 "cannot write $WORK/none/a.npy" "$WORK/austen" x -n 1 --attention "$WORK/none/a.npy"
+says "attention: a place that is none" 1 "--attention $WORK/none/a.npy: No such file or directory" "$WORK/austen" x -n 1 --attention "$WORK/none/a.npy"

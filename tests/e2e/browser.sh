@@ -46,7 +46,7 @@ expects "its memory" true "section('facts').textContent.includes('state key of l
 expects "the slider begins at a fusion" ": fuse_attention (fuse)" "section('pass-name').textContent.replace(/^\\d+ of \\d+/, '')"
 expects "the slider moves" ": layout" "section('slider').value = data.passes.length - 1, section('slider').dispatchEvent(new Event('input')), section('pass-name').textContent.replace(/^\\d+ of \\d+/, '')"
 expects "every pass is drawn" true "data.passes.every((p, i) => (showPass(i), section('pass').textContent.includes(p.help)))"
-expects "buffers are drawn" true "document.querySelectorAll('.buffer').length === data.programs[0].memory.buffers.filter((b) => !b.whole).reduce((n, b) => n + b.live.length, 0)"
+expects "buffers are drawn" true "document.querySelectorAll('.buffer').length === data.programs[0].memory.buffers.filter((b) => !b.fixed_size).reduce((n, b) => n + b.live.length, 0)"
 expects "a buffer" true "document.querySelector('.buffer').dispatchEvent(new MouseEvent('click')), !!document.querySelector('.buffer.chosen')"
 expects "a link to each part" true "[...document.querySelectorAll('nav a')].every((a) => section(a.getAttribute('href').slice(1)))"
 expects "a picture of each head" 36 "document.querySelectorAll('canvas.heat').length"

@@ -45,7 +45,7 @@ says "longer than it was built for" 1 "T is 999, and the program was built for 1
 says "a dimension of another name" 1 "there is no dimension N" "$bert" --random --dim N=2
 says "--dim without a number" 2 "expected NAME=N" "$bert" --random --dim T
 says "no options of a decoder" 2 "unknown option --temp" "$bert" --temp 0
-says "no prompt" 2 "inputs are given as --input" "$bert" "some text"
+says "no prompt" 2 "inputs are .npy files: --input" "$bert" "some text"
 says "a folder that cannot be" 1 "--output /proc/none" "$bert" --random --output /proc/none
 says "--info names the inputs" 0 "input  attention_mask: i32[T] (ones where not given)" "$bert" --info
 says "--bench" 0 "one run" "$WORK/vit" --bench

@@ -34,7 +34,7 @@ t5=$SHARED/data/families/t5
 [ -e "$t5" ] && stops T5 "$t5" || skip "passes: T5" "$t5 is missing"
 
 # The head of each file that rewrites graphs shows one before and after; these only read graphs, or run passes.
-readers=" distance match pass recipe views fuse/scores incremental/rows incremental/views recognise/chosen recognise/places "
+readers=" attempt axes distance match pass recipe row_loop row_trace views fuse/scores experts/top_k_mask experts/trace_element "
 without=
 for file in $(cd compiler/passes && find . -name '*.c' | sed 's,^\./,,; s,\.c$,,'); do
     case $readers in *" $file "*) continue ;; esac
