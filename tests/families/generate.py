@@ -71,7 +71,7 @@ def fill_file(folder):
             scale, offset = scale_and_offset(tensor, name)
             values = (offset + scale * uniform(name, tensor.numel())).astype(np.float32).astype(np.float16)
             tensors[name] = torch.from_numpy(values).reshape(tensor.shape)
-            lines.append(f"{name} {scale:g} {offset:g} {' '.join(map(str, tensor.shape))}\n")
+            lines.append(f"{name} {scale:g} {offset:g} {' '.join(map(str, tensor.shape))}".rstrip() + "\n")
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     return lines
 
