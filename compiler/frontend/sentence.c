@@ -60,7 +60,10 @@ static void add_flagged(Sentence *s, const json_t *config, Loc loc) {
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)config, key, value) {
         if (strncmp(key, "pooling_mode_", 13) || !json_is_true(value) || find_pooling(pooling_keys, key)) continue;
-        diag_fatal(loc, "\"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another", key);
+        diag_fatal(loc,
+                   "\"%s\" is not supported\nhint: cls_token, mean_tokens, max_tokens, "
+                   "mean_sqrt_len_tokens, lasttoken and weightedmean_tokens are",
+                   key);
     }
     for (int i = 0; i < N_POOLINGS; i++)
         if (json_is_true(json_object_get(config, pooling_keys[i]))) add_pooling(s, poolings[i], loc);
@@ -93,7 +96,7 @@ static void read_pooling(Arena *arena, const char *folder, const char *module, S
     }
     if (json_is_false(json_object_get(config, "include_prompt")) && has_prompts(arena, folder))
         diag_fatal(loc, "pooling without the prompt (\"include_prompt\": false) is not supported where the model has prompts");
-    if (!s->pooling) diag_fatal(loc, "no pooling is chosen\nhint: --pooling=mean|cls|max chooses one");
+    if (!s->pooling) diag_fatal(loc, "no pooling is chosen\nhint: set one to true, as \"pooling_mode_mean_tokens\"");
 }
 
 // ------------------------------------------------------------------------------------------------------------- what follows it
