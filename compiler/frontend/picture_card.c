@@ -15,24 +15,19 @@
 // A processor's class, without ImageProcessor or FeatureExtractor at the end, and its defaults.
 typedef struct Processor {
     const char *name;
-    int edge;       // pixels of "size" where it is missing
+    int edge;       // pixels of "size" where it is missing; 0: defaults differ between versions
     bool shortest;  // a "size" that is a number means the shortest edge
     int crop;       // pixels of "crop_size" where it is missing; 0: it never crops
     burin_resampling resample;
-    bool clip;  // CLIP's mean and deviation, and no others
-    bool half;  // mean and deviation are 0.5 where they are missing; else ImageNet's
+    bool clip;  // CLIP's mean and deviation where they are missing; else 0.5
 } Processor;
 
 static const Processor processors[] = {
-    {"ViT", 224, false, 0, BURIN_BILINEAR, false, true},
-    {"DeiT", 256, false, 224, BURIN_BICUBIC, false, false},
-    {"Beit", 256, false, 224, BURIN_BICUBIC, false, true},
-    {"Bit", 224, true, 224, BURIN_BICUBIC, true, false},
-    {"CLIP", 224, true, 224, BURIN_BICUBIC, true, false},
-    {"Siglip", 224, false, 0, BURIN_BICUBIC, false, true},
+    {"ViT", 224, false, 0, BURIN_BILINEAR, false}, {"DeiT", 256, false, 224, BURIN_BICUBIC, false},
+    {"Beit", 0, false, 224, BURIN_BICUBIC, false}, {"Bit", 224, true, 224, BURIN_BICUBIC, true},
+    {"CLIP", 224, true, 224, BURIN_BICUBIC, true}, {"Siglip", 224, false, 0, BURIN_BICUBIC, false},
 };
 
-static const float imagenet[2][3] = {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
 static const float clip[2][3] = {{0.48145466f, 0.4578275f, 0.40821073f},
                                  {0.26862954f, 0.26130258f, 0.27577711f}};
 
@@ -127,7 +122,7 @@ static bool read_resize(burin_picture *p, const json_t *config, const Processor 
     p->resize =
         one || (k->shortest && !json_is_object(size)) ? BURIN_SHORTEST_EDGE : BURIN_EXACT_SIZE;
     p->height = p->width = k->edge;
-    if (!size || json_is_null(size)) return true;
+    if (!size || json_is_null(size)) return k->edge || refuse_field("size", "is missing");
     if (one) size = edge;
     if (one && !k->shortest) return refuse_field("size", "is no height and width");
     return read_sides(size, &p->height, &p->width) ||
@@ -138,6 +133,8 @@ static bool read_crop(burin_picture *p, const json_t *config, const Processor *k
     const json_t *size = json_object_get(config, "crop_size");
     if (!k->crop && flag_of(config, "do_center_crop", false))
         return refuse_field("do_center_crop", "is not supported for this class");
+    if (!k->edge && !json_is_boolean(json_object_get(config, "do_center_crop")))
+        return refuse_field("do_center_crop", "is missing");
     if (!k->crop || !flag_of(config, "do_center_crop", true)) return true;
     p->crop_height = p->crop_width = k->crop;
     if (!size || json_is_null(size)) return true;
@@ -161,14 +158,13 @@ static bool read_channels(float *to, const json_t *config, const char *name, con
 static bool read_values(burin_picture *p, const json_t *config, const Processor *k) {
     static const float half[3] = {0.5f, 0.5f, 0.5f};
     const json_t *factor = json_object_get(config, "rescale_factor");
-    const float(*usual)[3] = k->clip ? clip : imagenet;
     p->scale = 1;
     if (flag_of(config, "do_rescale", true))
         p->scale = json_is_number(factor) ? json_number_value(factor) : 1.0 / 255;
     for (int i = 0; i < 3; i++) p->deviation[i] = 1;
     if (!flag_of(config, "do_normalize", true)) return true;
-    if (!read_channels(p->mean, config, "image_mean", k->half ? half : usual[0])) return false;
-    if (!read_channels(p->deviation, config, "image_std", k->half ? half : usual[1])) return false;
+    if (!read_channels(p->mean, config, "image_mean", k->clip ? clip[0] : half)) return false;
+    if (!read_channels(p->deviation, config, "image_std", k->clip ? clip[1] : half)) return false;
     for (int i = 0; i < 3; i++)
         if (p->deviation[i] == 0) return refuse_field("image_std", "has a 0");
     return true;

@@ -1,4 +1,4 @@
-// Scores of labels: logits as probabilities, and the largest of them.
+// Scores of labels: logits as probabilities, and the largest ones.
 #ifndef BURIN_SCORES_H
 #define BURIN_SCORES_H
 #include <stdint.h>

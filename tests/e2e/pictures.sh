@@ -25,6 +25,7 @@ refused "an unknown field" "do_flip_channel_order is not supported: the program 
 refused "another class" "LevitImageProcessor is not supported" 's/ViTImageProcessor/LevitImageProcessor/'
 refused "lanczos" "resample is not 0, 2, 3 or 4" 's/"resample": 2/"resample": 1/'
 refused "a size that is not the model's" "size is not config.json's image_size" 's/"height": 32/"height": 48/'
+refused "BEiT without do_center_crop" "do_center_crop is missing" 's/ViTImageProcessor/BeitImageProcessor/'
 refused "a deviation of 0" "image_std has a 0" '/image_std/,/]/s/0\.5/0/'
 refused "a mean of 2 channels" "image_mean is no list of 3 numbers" '/image_mean/,/]/{/0\.5,/{s/0\.5,//;:a;n;ba}}'
 

@@ -100,7 +100,7 @@ static void orientations_are_found(void) {
 
 static const char *why_not(const uint8_t *file, size_t bytes) {
     burin_image image;
-    uint8_t *exact = malloc(bytes + 1);  // a sanitizer sees what is read after the end
+    uint8_t *exact = malloc(bytes + 1);  // of this size exactly: a sanitizer finds reads after its end
     memcpy(exact, file, bytes);
     exact = realloc(exact, bytes ? bytes : 1);
     const char *why = burin_image_read(&image, exact, bytes);
