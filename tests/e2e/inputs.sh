@@ -30,10 +30,10 @@ endless() {
     check "inputs: $name: $(tail -n 1 "$WORK/said")" grep -q "$text" "$WORK/said"
 }
 letter=x
-endless "an endless prompt" "more than 256 MB of text" "$WORK/story" -f -
+endless "an endless prompt" "more than 256 MB" "$WORK/story" -f -
 endless "an endless line" "a line of standard input has more than 16 MB" "$WORK/numbers"
 truncate -s 3G "$WORK/sparse"
-says "inputs: a large file" 1 "more than 256 MB of text" soon "$WORK/story" -f "$WORK/sparse"
+says "inputs: a large file" 1 "more than 256 MB" soon "$WORK/story" -f "$WORK/sparse"
 { npy '<f4' '40000,40000' < /dev/null && truncate -s 6400000128 /dev/stdout; } > "$WORK/large.npy"
 says "inputs: values of another shape are not read" 1 "40000, 40000], and image is" soon "$WORK/digits" --input "$WORK/large.npy"
 

@@ -4,7 +4,7 @@
 # plain form of the same model.
 . tests/lib.sh
 model() { "$BUILD/tools/onnx_of_text" "$WORK/$1.onnx"; }
-build() { "$BURIN" build "$WORK/$1.onnx" --mcpu=native -o "$WORK/$1" --report > "$WORK/$1.log" 2>&1; }
+build() { "$BURIN" build -v "$WORK/$1.onnx" --mcpu=native -o "$WORK/$1" --report > "$WORK/$1.log" 2>&1; }
 
 # ---- a decoder without cache, and the same merged: the branch with a past gives other numbers, so that taking it shows
 table="0.9 -0.2 0.1 0.4 -0.5 0.8 0.3 -0.1 0.2 0.6 -0.7 0.5 -0.3 -0.4 0.9 0.1 0.7 0.1 0.5 -0.6 -0.8 0.3 0.2 0.4 0.1 -0.9 -0.4 0.3 0.5"
