@@ -23,6 +23,7 @@ from models import MODELS
 from uniform import uniform
 
 HERE = pathlib.Path(__file__).parent
+NEWER = int(transformers.__version__.split(".")[0]) >= 5
 VOCABULARY, TOKENS = 96, 12
 BUFFERS = ("slope_rate", "query_decay", "key_decay", "diagonal_decay")     # MiniMax saves what follows from its sizes
 
@@ -62,16 +63,17 @@ def fill(model, folder, prefix=""):
     return lines
 
 
-def fill_file(folder):
+def fill_file(folder, prefix=""):
     """The same in the file that transformers 5 saves, where experts, for example, are called otherwise than in the model."""
     lines, tensors = [], {}
     with safe_open(folder / "model.safetensors", "pt") as saved:
         for name in sorted(saved.keys()):
             tensor = saved.get_tensor(name)
             scale, offset = scale_and_offset(tensor, name)
-            values = (offset + scale * uniform(name, tensor.numel())).astype(np.float32).astype(np.float16)
+            bare = name.removeprefix(prefix)
+            values = (offset + scale * uniform(bare, tensor.numel())).astype(np.float32).astype(np.float16)
             tensors[name] = torch.from_numpy(values).reshape(tensor.shape)
-            lines.append(f"{name} {scale:g} {offset:g} {' '.join(map(str, tensor.shape))}".rstrip() + "\n")
+            lines.append(f"{bare} {scale:g} {offset:g} {' '.join(map(str, tensor.shape))}".rstrip() + "\n")
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     return lines
 
@@ -121,8 +123,7 @@ def generate(name, kind, class_name, parameters):
     config = cls.config_class(**parameters)
     # SDPA leaves out the cap of scores; Falcon's eager attention adds ALiBi twice.
     config._attn_implementation = "sdpa" if class_name == "FalconForCausalLM" else "eager"
-    newer = int(transformers.__version__.split(".")[0]) >= 5
-    if not newer:
+    if not NEWER:
         cls._init_weights = lambda *_: None       # fails for norms without biases
     model = cls(config).eval()
     out = HERE / name
@@ -130,7 +131,7 @@ def generate(name, kind, class_name, parameters):
         folder = pathlib.Path(temporary)
         model.half().save_pretrained(folder)
         config = type(config).from_pretrained(folder, attn_implementation=config._attn_implementation)
-        if newer:
+        if NEWER:
             lines = fill_file(folder)
             model = cls.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", experts_implementation="eager").eval()
         else:

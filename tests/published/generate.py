@@ -1,6 +1,8 @@
 """What transformers computes with config.json of models that people use, with the fields as published and the sizes small.
 
-    python tests/published/generate.py [NAME...]        needs torch and transformers 4.57; neither the build nor make test does
+    python tests/published/generate.py [NAME...]        needs torch and transformers 5.24, or 4.57
+
+Neither the build nor make test needs it. Where the two versions differ, burin follows 5.
 
 Put tests/published/NAME/config.json there; this adds the other files of a folder of ../families (generate.py there). A model that
 burin does not compute is called refused-NAME, and published.sh says with which message."""
@@ -14,7 +16,7 @@ import transformers
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "families"))
-from generate import OUTPUTS, fill, inputs_of, save_arrays, some_tokens, uniform  # noqa: E402
+from generate import NEWER, OUTPUTS, fill, fill_file, inputs_of, save_arrays, some_tokens, uniform  # noqa: E402
 
 # Checkpoints of the base model alone, whose tensors have no prefix.
 BARE = {"gpt2-bare": "transformer.", "all-mpnet-base-v2": "mpnet."}
@@ -39,27 +41,42 @@ def inputs(model):
     return inputs_of("pair" if config.is_encoder_decoder else "encoder", config)
 
 
-def make(cls, folder):
-    if cls is transformers.AutoModel:
-        return cls.from_config(transformers.AutoConfig.from_pretrained(folder), attn_implementation="eager")
-    config = cls.config_class.from_pretrained(folder)
+def config_of(cls, folder):
+    config = (transformers.AutoConfig if cls is transformers.AutoModel else cls.config_class).from_pretrained(folder)
     config._attn_implementation = "sdpa" if config.model_type == "falcon" else "eager"
-    return cls(config)
+    return config
+
+
+def make(cls, config):
+    return cls.from_config(config) if cls is transformers.AutoModel else cls(config)
+
+
+def filled_model(cls, out, prefix):
+    """The model of out/config.json with its weights, and the lines of `tensors`."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        make(cls, config_of(cls, out)).half().save_pretrained(folder)
+        config = config_of(cls, out)
+        if NEWER:
+            lines = fill_file(folder, prefix)
+            model = cls.from_pretrained(folder, config=config, dtype=torch.float32, experts_implementation="eager",
+                                        attn_implementation=config._attn_implementation)
+        else:
+            model = make(cls, config).float()
+            lines = fill(model, folder, prefix)
+    return model.eval(), lines
 
 
 def generate(name):
     torch.manual_seed(0)
     out = HERE / name
     cls = class_of(json.loads((out / "config.json").read_text()))
-    transformers.PreTrainedModel._init_weights = lambda *_: None
+    if not NEWER:
+        transformers.PreTrainedModel._init_weights = lambda *_: None
     if name.startswith("refused-"):
         (out / "tensors").write_text("x 1 0 1\n")
         return
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = pathlib.Path(temporary)
-        make(cls, out).half().save_pretrained(folder)
-        model = make(cls, out).float().eval()
-        lines = fill(model, folder, BARE.get(name, ""))
+    model, lines = filled_model(cls, out, BARE.get(name, ""))
     (out / "tensors").write_text("".join(lines))
     given = inputs(model)
     with torch.no_grad():
