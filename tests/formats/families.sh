@@ -13,8 +13,9 @@ logits() {
 # same NAME METHOD FAMILY [PREFIX]
 same() {
     _title="folders: $2 of $1" _method=$2 _family=$3
-    [ -d "tests/formats/$3" ] && _in=formats || _in=families
-    "$BUILD/tools/family_weights" "tests/$_in/$_family" "$WORK/$_family"
+    _in=tests/formats/$3
+    [ -d "$_in" ] || _in=$FIXTURES/families/$3
+    "$BUILD/tools/family_weights" "$_in" "$WORK/$_family"
     shift 3
     "$BUILD/tools/quantized_family" $_method "$WORK/$_family" "$WORK/folder" "$@"
     rm -f "$WORK/logits.npy" "$WORK/floats.npy"
