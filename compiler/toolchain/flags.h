@@ -8,7 +8,7 @@
 #define FLAGS_NUMBERS       "-ffp-contract=off -fno-math-errno"
 #define FLAGS_KERNELS       "-O3"                // of the emitted text, and of what measures it
 #define FLAGS_RUNTIME       "-O2"                // of sources without kernels
-#define FLAGS_SMALL         "-Os"                // the same for small flash
+#define FLAGS_SMALL         "-Oz"                // the same for small flash
 #define FLAGS_QUICK_KERNELS "-O1 -DBURIN_QUICK"  // -O1: of both, where a program is wanted soon and not fast
 #define FLAGS_QUICK_RUNTIME "-O0"
 #define FLAGS_ALIKE \

@@ -9,7 +9,7 @@ typedef struct netpbm {
 
 static bool is_blank_byte(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-static void skip_blanks(netpbm *f) {
+static void skip_header_blanks(netpbm *f) {
     while (f->at < f->end && (is_blank_byte(*f->at) || *f->at == '#')) {
         if (*f->at++ != '#') continue;
         while (f->at < f->end && *f->at != '\n' && *f->at != '\r') f->at++;
@@ -19,7 +19,7 @@ static void skip_blanks(netpbm *f) {
 // A number of the header, UINT32_MAX at most; 0: there is none.
 static uint64_t read_header_number(netpbm *f) {
     uint64_t value = 0;
-    skip_blanks(f);
+    skip_header_blanks(f);
     for (; f->at < f->end && *f->at >= '0' && *f->at <= '9'; f->at++) {
         value = value * 10 + (uint64_t)(*f->at - '0');
         if (value > UINT32_MAX) value = UINT32_MAX;
