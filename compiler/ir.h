@@ -35,12 +35,12 @@ typedef enum { DIM_CONST, DIM_SYMBOL, DIM_ADD, DIM_MUL, DIM_FLOORDIV, DIM_MOD, D
 
 typedef struct Dim {
     DimKind kind;
-    int64_t value;            // DIM_CONST: the value; DIM_SYMBOL: the upper bound (inclusive)
-    int64_t lower;            // DIM_SYMBOL: the lower bound (inclusive)
-    const char *name;         // DIM_SYMBOL
+    int64_t value;     // DIM_CONST: the value; DIM_SYMBOL: the upper bound (inclusive)
+    int64_t lower;     // DIM_SYMBOL: the lower bound (inclusive)
+    const char *name;  // DIM_SYMBOL
     // all other dims. Sums and products are right-leaning chains in a fixed order, constants last
     const struct Dim *a, *b;
-    uint32_t id;              // order of creation: gives the fixed order
+    uint32_t id;  // order of creation: gives the fixed order
 } Dim;
 
 // --------------------------------------------------------------------------------------------------------------------- types
@@ -239,9 +239,9 @@ typedef struct Module {
     const char *name;  // of the program: [a-z0-9_]+
     Graph **graphs;
     int n_graphs;
-    const char *description;      // path of the .burin file or model
-    int64_t context;              // the model's own maximum of positions, 0 when it has none
-    struct Tokenizer *tokenizer;  // or NULL
+    const char *description;           // path of the .burin file or model
+    int64_t context;                   // the model's own maximum of positions, 0 when it has none
+    struct Tokenizer *tokenizer;       // or NULL
     int32_t bos, eos[BURIN_MOST_EOS];  // -1 when absent
     int n_eos;
     // As transformers' generate() takes it from generation_config.json; start, max_length: of an encoder-decoder
@@ -249,14 +249,14 @@ typedef struct Module {
     int32_t *suppress, *begin_suppress;  // never generated; not as the first
     // no_repeat_ngram_size: n-grams of this length occur once; 0: off
     int32_t forced_end[1], no_repeat;
-    int32_t encoder_no_repeat;           // the same for n-grams of the source
-    int32_t *bad_words;                  // forbidden sequences, each after its length
+    int32_t encoder_no_repeat;  // the same for n-grams of the source
+    int32_t *bad_words;         // forbidden sequences, each after its length
     // minimum length in tokens: of the whole text, and of the generated part
     int32_t min_length, min_new_tokens;
-    double repetition_penalty;           // divisor of logits of tokens in the text; 0: none
+    double repetition_penalty;  // divisor of logits of tokens in the text; 0: none
     int n_forced_end, n_start, n_suppress, n_begin_suppress, n_bad_words;
     const struct burin_speech *speech;  // recordings to text (sound/speech.h); NULL: takes none
-    int64_t max_length;  // generated tokens, the first tokens included; 0: not set
+    int64_t max_length;                 // generated tokens, the first tokens included; 0: not set
     // the file's operators multiply floats by weights in blocks; so do products, unless
     // --activations is given
     bool float_rows;
@@ -390,17 +390,17 @@ void expr_print(Text *, const Expr *);
 const Expr *expr_parse(Arena *, const char *text, const char **end);
 
 bool op_find(const char *name, Op *);
-int op_least(Op);                                 // operands it must have
-int op_most(Op);                                  // -1: any number
-const char *op_operand(Op, int i, int *length);   // the name of operand i: `length` bytes
+int op_least(Op);                                // operands it must have
+int op_most(Op);                                 // -1: any number
+const char *op_operand(Op, int i, int *length);  // the name of operand i: `length` bytes
 // -1 without such a name, or for any number of operands
 int op_operand_named(Op, const char *name);
-bool op_attr(Op, const char *name, OpAttr *);     // false without such a name
+bool op_attr(Op, const char *name, OpAttr *);  // false without such a name
 // first element of a list, which then starts after it; false at its end
 bool op_next_attr(const char **attrs, OpAttr *);
-bool op_is_elementwise(Op);                       // has a scalar function
-bool op_is_comparison(Op);                        // less, equal ...: truth of two operands of one type
-bool op_is_logical(Op);                           // and, or, not: of truth
+bool op_is_elementwise(Op);  // has a scalar function
+bool op_is_comparison(Op);   // less, equal ...: truth of two operands of one type
+bool op_is_logical(Op);      // and, or, not: of truth
 
 // ---------------------------------------------------------------------------------------------------- ir/role.c: roles of inputs
 InputRole input_role(const Node *);
@@ -411,10 +411,10 @@ InputRole role_of_described(const char *input);  // by the name of a description
 InputRole role_of_exported(const char *input);   // of an export's
 // by an export's name: an encoder's output, or its mask
 bool is_encoders_input(const char *input);
-bool is_encoders_cache(const char *input);       // its keys and values
-bool is_attention_mask(const char *input);       // also an encoder's
-bool is_mask_input(const char *input);           // of any kind
-bool is_cache_branch(const char *input);         // of a merged decoder: whether there is a past
+bool is_encoders_cache(const char *input);  // its keys and values
+bool is_attention_mask(const char *input);  // also an encoder's
+bool is_mask_input(const char *input);      // of any kind
+bool is_cache_branch(const char *input);    // of a merged decoder: whether there is a past
 
 // ------------------------------------------------------------------------------------------- ir/print.c, parse.c, verify.c
 void graph_print(Text *, const Graph *);  // deterministic

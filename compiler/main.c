@@ -145,8 +145,8 @@ static void print_summary(const Build *b, const char *output) {
                                              : "a library");
     for (int i = 0; i < b->tools.n_cpus; i++) printf(" %s", b->tools.cpus[i]->name);
     if (b->kind != OUTPUT_FOLDER) printf(", %s MB", megabytes_text(size, file_bytes(output)));
-    printf("%s%s; needs at most %s", b->tools.editor ? ", with libedit" : "", b->tools.server ? ", with a server (libevent)" : "",
-           memory_needs_text(b));
+    printf("%s%s; needs at most %s", b->tools.editor ? ", with libedit" : "",
+           b->tools.server ? ", with a server (libevent)" : "", memory_needs_text(b));
     if (renamed) printf("; its C names begin with %s_", b->name);
     if (trial) print_spelled("; try %s%s%s", strchr(output, '/') ? "" : "./", output, trial);
     printf("\n");

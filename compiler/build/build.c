@@ -137,10 +137,12 @@ void build_check_models(const Build *b) {
     if (!missing) return;
     const char *name = path_name(missing);
     if (is_name_of_hub(b->arena, missing))
-        diag_fatal(NO_LOC, "there is no %s\nhint: huggingface-cli download %s --local-dir %s, then burin %s %s", missing, missing, name,
-                   commands[b->options->command].name, name);
-    diag_fatal(NO_LOC, "there is no %s\nhint: MODEL is a Hugging Face folder, a .gguf or llama2.c .bin file, an .onnx, or a .burin "
-                       "with --weights", missing);
+        diag_fatal(NO_LOC, "there is no %s\nhint: huggingface-cli download %s --local-dir %s, then burin %s %s", missing,
+                   missing, name, commands[b->options->command].name, name);
+    diag_fatal(NO_LOC,
+               "there is no %s\nhint: MODEL is a Hugging Face folder, a .gguf or llama2.c .bin file, an .onnx, or a .burin "
+               "with --weights",
+               missing);
 }
 
 static const char *library_of(const Build *b) { return arena_printf(b->arena, "%s/dsl", burin_home(b->arena)); }
@@ -217,7 +219,8 @@ static void load_picture_card(Build *b) {
     b->pictures = card.blob != NULL;
     if (b->pictures) b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
     if (pictures_are_asked_for(b->options) && !b->pictures)
-        diag_fatal(NO_LOC, "--with=images: the program takes no pictures\n"
+        diag_fatal(NO_LOC,
+                   "--with=images: the program takes no pictures\n"
                    "hint: image classifiers with a preprocessor_config.json do");
 }
 
@@ -248,7 +251,8 @@ void build_load(Build *b) {
     }
     b->module->name = b->name;
     const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;
-    if (path && (b->text || !o->tokenizer_beside)) b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
+    if (path && (b->text || !o->tokenizer_beside))
+        b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
     if (o->verbose && b->tokenizer && b->tokenizer->note) fprintf(stderr, "  tokenizer: %s\n", b->tokenizer->note);
     b->module->tokenizer = b->tokenizer;
     load_card(b);

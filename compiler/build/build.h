@@ -61,11 +61,11 @@ Module *load_onnx(Build *);
 // An encoder of texts (onnx_texts.c). NULL: no file defines the use of its numbers.
 Module *load_onnx_texts(Build *, const OnnxOptions *, OnnxSaid *, Text *why);
 void take_onnx_config(const Build *);  // context and ends of the configuration files beside an ONNX decoder
-bool wants_tensors(const Options *);  // an ONNX decoder is to be a program of tensors
+bool wants_tensors(const Options *);   // an ONNX decoder is to be a program of tensors
 void build_special_tokens(Build *);
 void build_rotary_factors(const Build *);  // which of LongRoPE's two lists --ctx asks for, before the description is read
 void build_generation(Build *);            // of an encoder-decoder
-void build_speech(Build *);  // features and tokens of a model that takes recordings; after build_generation
+void build_speech(Build *);                // features and tokens of a model that takes recordings; after build_generation
 void build_context(Build *);
 void build_check_positions(const Build *);
 // after the passes: options without effect, results that the program lacks

@@ -106,9 +106,14 @@ static void warn_of_numbers(const Settings *s, bool encodes) {
         double off;
         const char *hint;  // of the program's options
     } settings[] = {{"num_beams", 1, "--beams searches as generate() does, in programs of an encoder and a decoder"},
-                    {"encoder_repetition_penalty", 1, none}, {"diversity_penalty", 0, none}, {"guidance_scale", 1, none},
-                    {"penalty_alpha", 0, none},              {"epsilon_cutoff", 0, none},    {"eta_cutoff", 0, none},
-                    {"top_h", 0, none},                      {"typical_p", 1, "--typical P does that"}};
+                    {"encoder_repetition_penalty", 1, none},
+                    {"diversity_penalty", 0, none},
+                    {"guidance_scale", 1, none},
+                    {"penalty_alpha", 0, none},
+                    {"epsilon_cutoff", 0, none},
+                    {"eta_cutoff", 0, none},
+                    {"top_h", 0, none},
+                    {"typical_p", 1, "--typical P does that"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const json_t *v = setting(s, settings[i].name);
         if (!json_is_number(v) || json_number_value(v) == settings[i].off) continue;
@@ -122,9 +127,11 @@ static bool is_off(const json_t *v) {
 }
 
 static void warn_of_others(const Settings *s, bool encodes) {
-    static const char *const names[] = {"sequence_bias",      "exponential_decay_length_penalty", "force_words_ids",
-                                        "constraints",        "watermarking_config",              "renormalize_logits",
-                                        "stop_strings",       "token_healing",                    "dola_layers"};
+    static const char *const names[] = {"sequence_bias",       "exponential_decay_length_penalty",
+                                        "force_words_ids",     "constraints",
+                                        "watermarking_config", "renormalize_logits",
+                                        "stop_strings",        "token_healing",
+                                        "dola_layers"};
     warn_of_numbers(s, encodes);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!is_off(setting(s, names[i])))

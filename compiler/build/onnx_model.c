@@ -39,10 +39,12 @@ static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
         double value = 0;
         bool number = is_number(role, &value);
         InputRole bound = number ? (InputRole)0 : input_role_named(role);
-        bool known = number || bound == INPUT_TOKENS || bound == INPUT_MASK || bound == INPUT_POSITIONS || bound == INPUT_TYPES ||
-                     bound == INPUT_CACHE;
+        bool known = number || bound == INPUT_TOKENS || bound == INPUT_MASK || bound == INPUT_POSITIONS ||
+                     bound == INPUT_TYPES || bound == INPUT_CACHE;
         if (!name || !known || out->n_binds == MOST_BINDS)
-            usage_error("--bind=%s: expected NAME=tokens|mask|positions|types|cache, or NAME=NUMBER\n  hint: --bind=input_ids=tokens", list);
+            usage_error(
+                "--bind=%s: expected NAME=tokens|mask|positions|types|cache, or NAME=NUMBER\n  hint: --bind=input_ids=tokens",
+                list);
         binds[out->n_binds++] = (OnnxBind){arena_strndup(arena, p, name), bound, number, value};
         p += length + (p[length] == ',');
     }

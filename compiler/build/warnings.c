@@ -40,14 +40,16 @@ static void check_quant(const Build *b) {
                      "hint: put the rule for less behind the one for more",
                      quant, rule);
     else if (rule)
-        diag_fatal(NO_LOC, "--quant=%s: no matrix is called %s\nhint: %s`burin formats` lists parts; `burin inspect MODEL`, names",
+        diag_fatal(NO_LOC,
+                   "--quant=%s: no matrix is called %s\nhint: %s`burin formats` lists parts; `burin inspect MODEL`, names",
                    quant, rule, near_part(b->arena, rule));
     if (!quant || b->passes.quantized) return;
     if (b->passes.start_from > PASS_quantize) {
         no_effect("quant", quant, "the dump was quantized before, or is not to be");
         return;
     }
-    for (int i = 0; i < b->module->n_graphs; i++) EACH_NODE(n, b->module->graphs[i]) {
+    for (int i = 0; i < b->module->n_graphs; i++)
+        EACH_NODE(n, b->module->graphs[i]) {
             if (!is_packed_product(n) || n->in[PRODUCT_WEIGHTS]->op != OP_pack) continue;
             products++, fitting += !strncasecmp(dtype_name(n->in[1]->type.dtype), quant, strcspn(quant, ","));
         }
@@ -59,8 +61,9 @@ static void check_quant(const Build *b) {
 
 // Of keys and values, whose format can be chosen
 static bool has_cache(const Build *b) {
-    for (int i = 0; i < b->module->n_graphs; i++) EACH_NODE(n, b->module->graphs[i])
-    if (n->op == OP_attention && n->in[ATTENTION_KEY]->type.rank == 4) return true;
+    for (int i = 0; i < b->module->n_graphs; i++)
+        EACH_NODE(n, b->module->graphs[i])
+            if (n->op == OP_attention && n->in[ATTENTION_KEY]->type.rank == 4) return true;
     return false;
 }
 
@@ -81,13 +84,15 @@ static void check_tokenizer(const Build *b, bool rows) {
     bool writes = o->command == COMMAND_build && b->kind == OUTPUT_PROGRAM && !o->emit && !o->stop_after && !o->start_from &&
                   !o->calibrate;
     if (rows && !b->tokenizer && writes && !b->is_draft)
-        diag_warning(NO_LOC, "there is no tokenizer beside the weights: the program takes --tokens alone\nhint: --tokenizer=FILE");
+        diag_warning(NO_LOC,
+                     "there is no tokenizer beside the weights: the program takes --tokens alone\nhint: --tokenizer=FILE");
     if (!o->tokenizer || !size || !model) return;
     if (size > model)
         diag_fatal(NO_LOC, "%s has %d tokens, the model %lld\nhint: --tokenizer needs that of this model", o->tokenizer, size,
                    (long long)model);
     if (size < model / 2)
-        diag_warning(NO_LOC, "%s has %d tokens, the model %lld: it may be another model's", o->tokenizer, size, (long long)model);
+        diag_warning(NO_LOC, "%s has %d tokens, the model %lld: it may be another model's", o->tokenizer, size,
+                     (long long)model);
 }
 
 // Called when the passes are done and the kind of the program is known.
@@ -97,7 +102,8 @@ static void check_options(const Build *b) {
     bool rows = has_rows(b), interpreted = o->command == COMMAND_run && o->interpret;
     if (o->context && !rows && !b->embeds) no_effect("ctx", count_text(b, o->context), tensors);
     if (o->chunk && !rows) no_effect("chunk", count_text(b, o->chunk), tensors);
-    if (o->tokenizer && !o->tokenizer_beside && !rows && !b->embeds) no_effect("tokenizer", o->tokenizer, "the program reads tensors, no text");
+    if (o->tokenizer && !o->tokenizer_beside && !rows && !b->embeds)
+        no_effect("tokenizer", o->tokenizer, "the program reads tensors, no text");
     if (o->pooling && !b->embeds) no_effect("pooling", o->pooling, "it is for encoders in a folder or of a description");
     if (o->mcpu && interpreted) no_effect("mcpu", o->mcpu, "the interpreter runs on any CPU");
     if (o->max_ram && interpreted) no_effect("max-ram", count_text(b, o->max_ram), "the interpreter takes what it needs");

@@ -27,9 +27,9 @@ typedef struct Checkpoint {
     const char *architecture;  // "llama", of model_type or general.architecture; NULL when unknown
     // a GGUF's settings of text embeddings, by sentence.h's names; or NULL
     const char *pooling;
-    const char *pair_prompt;   // a GGUF's prompt with {query} and {document}; or NULL
-    const char *quantized;     // the method, once checkpoint_read_quantized found one; or NULL
-    const char *tokenizer;     // path of tokenizer.json (or of the GGUF itself), or NULL
+    const char *pair_prompt;  // a GGUF's prompt with {query} and {document}; or NULL
+    const char *quantized;    // the method, once checkpoint_read_quantized found one; or NULL
+    const char *tokenizer;    // path of tokenizer.json (or of the GGUF itself), or NULL
     Map by_name;
     Map keys;  // of a GGUF: field of config -> key of the metadata
     Arena *arena;
@@ -55,7 +55,7 @@ void checkpoint_read_quantized(Checkpoint *);
 // Merges adapters of PEFT into the weights: "DIR", or several with commas, each perhaps with a factor, "DIR=0.5".
 void checkpoint_add_loras(Checkpoint *, const char *list);
 void checkpoint_warn_of_adapter(const Checkpoint *);  // of one in the same folder, which is left out
-bool checkpoint_is_quantized(const Tensor *);  // a tensor of a checkpoint: did a library?
+bool checkpoint_is_quantized(const Tensor *);         // a tensor of a checkpoint: did a library?
 
 // The stored form of a listed tensor: "f16", "q4_k", "gptq, 4 bits" and its bytes, all parts
 // included.

@@ -49,7 +49,9 @@ static void add_named(Sentence *s, const json_t *name, Loc loc) {
     Pooling pooling = word ? find_pooling(pooling_names, word) : POOLING_NONE;
     if (word && !strcmp(word, "mean_sqrt_len_tokens")) pooling = POOLING_MEAN_SQRT;
     if (!pooling)
-        diag_fatal(loc, "the pooling_mode \"%s\" is not supported\nhint: cls, mean, max, mean_sqrt_len_tokens, lasttoken and weightedmean are",
+        diag_fatal(loc,
+                   "the pooling_mode \"%s\" is not supported\nhint: cls, mean, max, mean_sqrt_len_tokens, lasttoken and "
+                   "weightedmean are",
                    word ? word : "?");
     add_pooling(s, pooling, loc);
 }
@@ -157,7 +159,8 @@ static void read_module(Arena *arena, const char *folder, const json_t *module, 
     const char *type = json_string_value(json_object_get(module, "type")),
                *path = json_string_value(json_object_get(module, "path")), *dot = type ? strrchr(type, '.') : NULL;
     if (!dot || !path) diag_fatal(loc, "a module without \"type\" or \"path\"");
-    if (strstr(path, "..") || *path == '/') diag_fatal(loc, "the path \"%s\" of a module leaves the folder\nhint: write a path inside of it", path);
+    if (strstr(path, "..") || *path == '/')
+        diag_fatal(loc, "the path \"%s\" of a module leaves the folder\nhint: write a path inside of it", path);
     if (!strcmp(dot, ".Transformer") || !strcmp(dot, ".Dropout")) return;
     bool follows = !strcmp(dot, ".Dense") || !strcmp(dot, ".LayerNorm") || !strcmp(dot, ".Normalize");
     if (!follows && strcmp(dot, ".Pooling"))
@@ -292,7 +295,8 @@ static Node *constant(const Site *s, const Tensor *t) { return build_cast(s->b, 
 static void check_width(Node *x, int64_t wanted, const char *what) {
     int64_t inputs = 0;
     if (!dim_is_const(x->type.dim[1], &inputs) || inputs != wanted)
-        diag_fatal(NO_LOC, "%s takes %lld numbers, the module before it gives %lld", what, (long long)wanted, (long long)inputs);
+        diag_fatal(NO_LOC, "%s takes %lld numbers, the module before it gives %lld", what, (long long)wanted,
+                   (long long)inputs);
 }
 
 static Node *activated(const Site *s, Node *x, const char *name) {

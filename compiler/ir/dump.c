@@ -29,7 +29,7 @@ typedef struct {
 struct ConstantFile {
     Arena *arena;
     const char *path;
-    FILE *out;    // NULL: reading
+    FILE *out;  // NULL: reading
     // 16 hexadecimal digits -> Record (writing: a copy; reading: in the mapped file, followed by
     // the data)
     Map by_hash;
@@ -370,9 +370,9 @@ static ConstantFile *constants_beside(Arena *arena, const char *path) {
 
 static void require_data(const Graph *g, const Source *source) {
     EACH_NODE(n, g)
-    if (n->op == OP_constant && !n->value)
-        diag_fatal(loc_file(source), "the data of %%%s is not here\nhint: keep the file \"constants\" beside the dump",
-                   n->name);
+        if (n->op == OP_constant && !n->value)
+            diag_fatal(loc_file(source), "the data of %%%s is not here\nhint: keep the file \"constants\" beside the dump",
+                       n->name);
 }
 
 Module *module_load(Arena *arena, const char *path) {

@@ -284,8 +284,8 @@ static bool read_format(Arena *a, const char *word, DType *t, const char **probl
     }
     const char *near = nearest_format(word), *of_bits = formats_of_bits(word);
     *problem = of_bits ? arena_printf(a, "there is no format %s; %s", word, of_bits)
-               : near ? arena_printf(a, "there is no format %s; did you mean %s?", word, near)
-                    : arena_printf(a, "there is no format %s", word);
+               : near  ? arena_printf(a, "there is no format %s; did you mean %s?", word, near)
+                       : arena_printf(a, "there is no format %s", word);
     return false;
 }
 
@@ -358,7 +358,8 @@ static Use rule_fit(const QuantRules *r, int rule, const char *name, bool looked
 
 static Use rule_use(const QuantRules *r, int rule, const Module *m) {
     Use best = USE_NONE;
-    for (int j = 0; j < m->n_graphs; j++) EACH_NODE(n, m->graphs[j]) {
+    for (int j = 0; j < m->n_graphs; j++)
+        EACH_NODE(n, m->graphs[j]) {
             if (n->op != OP_constant || n->type.rank != 2) continue;
             for (int looked_up = 0; looked_up < 2; looked_up++) {
                 Use use = rule_fit(r, rule, name_of(n), looked_up);

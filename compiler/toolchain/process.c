@@ -161,7 +161,9 @@ static void explain_emitted(const Job *j, const char *said) {
 }
 
 // The signal that ended a job comes to this process, too: the thread that waits for it ends the run.
-static bool is_ending_signal(int number) { return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT; }
+static bool is_ending_signal(int number) {
+    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
 
 static void wait_to_be_ended(void) {
     const struct timespec second = {.tv_sec = 1};

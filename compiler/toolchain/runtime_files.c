@@ -38,9 +38,22 @@ void runtime_add_room(Arena *arena, const char *runtime, const char *room, const
 
 bool runtime_is_seldom_run(const char *name) {
     static const char *const often[] = {"text/beams.c", "sound/log_mel.c", "sound/resample.c", "image/resize.c"};
-    static const char *const seldom[] = {"program/", "text/", "chat/", "network/", "measure/", "main/", "sound/", "image/", "template/",
-                                         "grammar/schema", "grammar/tool", "grammar/grammar_parse", "grammar/grammar_check",
-                                         "grammar/grammar_emit", "grammar/vocabulary", "engine/saved"};
+    static const char *const seldom[] = {"program/",
+                                         "text/",
+                                         "chat/",
+                                         "network/",
+                                         "measure/",
+                                         "main/",
+                                         "sound/",
+                                         "image/",
+                                         "template/",
+                                         "grammar/schema",
+                                         "grammar/tool",
+                                         "grammar/grammar_parse",
+                                         "grammar/grammar_check",
+                                         "grammar/grammar_emit",
+                                         "grammar/vocabulary",
+                                         "engine/saved"};
     for (size_t i = 0; i < sizeof often / sizeof *often; i++)
         if (!strcmp(name, often[i])) return false;
     for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)

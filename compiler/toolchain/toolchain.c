@@ -41,8 +41,10 @@ static const Target *cpu_find(const Toolchain *t, const char *name) {
         size_t n = (size_t)target_names(t->machine->architecture, names, 64);
         const char *near = nearest_name(name, names, n);
         if (is_name_of_arm(name) && strcmp(t->machine->architecture, "aarch64"))
-            usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: CPUs of ARM need --target=aarch64-linux-gnu; `burin targets` "
-                        "lists all", name, t->machine->triple);
+            usage_error(
+                "--mcpu=%s: not a CPU or level of %s\n  hint: CPUs of ARM need --target=aarch64-linux-gnu; `burin targets` "
+                "lists all",
+                name, t->machine->triple);
         if (near) usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: did you mean %s?", name, t->machine->triple, near);
         usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: there are native, %s", name, t->machine->triple,
                     name_list(names, n));
@@ -429,9 +431,8 @@ void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t
         place = arena_printf(t->arena, "%s,--defsym=burin_weights=%#x,--defsym=burin_draft_weights=%#llx", place, IMAGE_ADDRESS,
                              (unsigned long long)draft);
     if (script) place = arena_printf(t->arena, "%s,--no-eh-frame-hdr", place);
-    const char *libraries =
-        arena_printf(t->arena, "%s %s %s %s -lm -lpthread -o", t->editor ? t->editor : "", t->server ? t->server : "",
-                     t->png ? t->png : "", t->jpeg ? t->jpeg : "");
+    const char *libraries = arena_printf(t->arena, "%s %s %s %s -lm -lpthread -o", t->editor ? t->editor : "",
+                                         t->server ? t->server : "", t->png ? t->png : "", t->jpeg ? t->jpeg : "");
     link_by(t, (Linking){place, libraries, script}, objects, folder, output);
 }
 

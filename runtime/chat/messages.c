@@ -197,8 +197,7 @@ int burin_answer_question(burin_run *run) {
     char *json = burin_conversation_json(&c, &bytes);
     answer_conversation(&c, &(burin_tools_text){"the conversation", json, bytes}, "the question has");
     free(json);
-    if (c.g.full && !run->command->json)
-        burin_note("the context of %d tokens is full: the answer ends here", run->context);
+    if (c.g.full && !run->command->json) burin_note("the context of %d tokens is full: the answer ends here", run->context);
     burin_conversation_add(&c, "assistant", c.g.answer, c.g.answer_bytes);
     burin_conversation_save(&c);
     burin_conversation_close(&c);

@@ -7,10 +7,10 @@
 enum { BURIN_CARD_MAGIC = 0x43545542, BURIN_CARD_VERSION = 2 };  // "BUTC"
 
 typedef enum burin_task {
-    BURIN_EMBEDS,         // an embedding a text
-    BURIN_LABELS_TEXTS,   // numbers for the labels of a text, or of a pair of texts
-    BURIN_LABELS_TOKENS,  // of each token: spans
-    BURIN_FILLS_MASKS,    // of each token: the words of the vocabulary
+    BURIN_EMBEDS,           // an embedding a text
+    BURIN_LABELS_TEXTS,     // numbers for the labels of a text, or of a pair of texts
+    BURIN_LABELS_TOKENS,    // of each token: spans
+    BURIN_FILLS_MASKS,      // of each token: the words of the vocabulary
     BURIN_LABELS_PICTURES,  // numbers for the labels of a picture
 } burin_task;
 

@@ -145,7 +145,7 @@ typedef struct burin_state_part {
     // 0, or sliding window in rows, current row included: the state is a ring buffer of its last
     // rows; of a
     int32_t window;
-                     // whole one the last row alone (a recurrence)
+    // whole one the last row alone (a recurrence)
 } burin_state_part;
 
 typedef struct burin_model {
@@ -159,8 +159,8 @@ typedef struct burin_model {
     size_t tokenizer_offset, tokenizer_bytes;  // in the weights; 0 bytes: none
     // the chat template (template.h), or a network's card (card.h)
     size_t template_offset, template_bytes;
-    size_t sums_offset;                        // in the weights: burin_sums (integrity.h); 0: none
-    const burin_variant *variants;             // best last
+    size_t sums_offset;             // in the weights: burin_sums (integrity.h); 0: none
+    const burin_variant *variants;  // best last
     int n_variants;
     const unsigned char *(*weights)(void);  // address of the packed weights
     const burin_kernel *kernels;            // every kernel of the emitted code, by the number it gives to burin_profile_mark
@@ -173,20 +173,20 @@ typedef struct burin_model {
     int32_t n_start, max_length;
     const int32_t *suppress, *begin_suppress;  // tokens that are never generated, or not as the first
     int32_t n_suppress, n_begin_suppress;
-    const int32_t *forced_end;        // [n_forced_end], 0 or 1: the last token of a text that is as long as it may be
+    const int32_t *forced_end;  // [n_forced_end], 0 or 1: the last token of a text that is as long as it may be
     // no_repeat: length of n-grams that occur once in a text; 0: unlimited
     int32_t n_forced_end, no_repeat;
-    int32_t encoder_no_repeat;        // length of n-grams that must not repeat the source
-    const int32_t *bad_words;         // [n_bad_words]: forbidden sequences, each after its length
+    int32_t encoder_no_repeat;  // length of n-grams that must not repeat the source
+    const int32_t *bad_words;   // [n_bad_words]: forbidden sequences, each after its length
     // min: tokens of a text before it may end, and of its generated part
     int32_t n_bad_words, min_length, min_new_tokens;
     // repetition penalty of each token in the text; 0: none
     float repetition_penalty;
-    const burin_state_part *states;                   // all of a slot
+    const burin_state_part *states;  // all of a slot
     int32_t n_states;
-    const struct burin_model *draft;  // a smaller one with the same tokens, which guesses for this one; NULL: none
+    const struct burin_model *draft;    // a smaller one with the same tokens, which guesses for this one; NULL: none
     const struct burin_speech *speech;  // recordings to text (sound/speech.h); NULL: takes none
-    const struct burin_modes *modes;  // of a program: its modes (text/modes.h); NULL: a library
+    const struct burin_modes *modes;    // of a program: its modes (text/modes.h); NULL: a library
 } burin_model;
 
 static inline int burin_min(int a, int b) { return a < b ? a : b; }

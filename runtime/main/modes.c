@@ -12,7 +12,8 @@
 
 const struct burin_modes burin_modes_text = {.run = burin_run_text};
 
-const struct burin_modes burin_modes_chat = {.run = burin_run_text, .chat = burin_chat, .messages = burin_answer_messages, .question = burin_answer_question};
+const struct burin_modes burin_modes_chat = {
+    .run = burin_run_text, .chat = burin_chat, .messages = burin_answer_messages, .question = burin_answer_question};
 
 const struct burin_modes burin_modes_sources = {.run = burin_run_text,
                                                 .print_network = burin_network_print,

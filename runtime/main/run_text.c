@@ -59,7 +59,10 @@ static void check_way(const burin_model *model, const burin_command *c, way_to_r
     bool talks = way && (way == model->modes->chat || way == model->modes->question);
     if (!model->modes->chat && (!way || c->system || c->raw))
         burin_stop(BURIN_USER_MISTAKE, "%sthis model has no chat template\nhint: %s \"a text\" continues a text",
-                   c->system ? "--system: " : c->raw ? "--raw: " : "", burin_program_name);
+                   c->system ? "--system: "
+                   : c->raw  ? "--raw: "
+                             : "",
+                   burin_program_name);
     if (c->system && !talks)
         burin_stop(BURIN_BAD_COMMAND_LINE, "--system is for a question or a chat\nhint: %s --system TEXT \"a question\"",
                    burin_program_name);

@@ -103,7 +103,8 @@ static void open_stream(embedder *e) {
         return;
     }
     array_path(e, path, sizeof path);
-    if (mkdir(c->output, 0777) && errno != EEXIST) burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", c->output, strerror(errno));
+    if (mkdir(c->output, 0777) && errno != EEXIST)
+        burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", c->output, strerror(errno));
     const char *why = burin_npy_open(&e->npy, path, (int32_t)e->width);
     if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
     e->streams = true;
@@ -171,7 +172,8 @@ burin_tokens burin_embed_tokens(const burin_model *model, const burin_command *c
     return tokens;
 }
 
-const char *const burin_query_prompts[] = {"query", NULL}, *const burin_document_prompts[] = {"document", "passage", "corpus", NULL};
+const char *const burin_query_prompts[] = {"query", NULL}, *const burin_document_prompts[] = {"document", "passage", "corpus",
+                                                                                              NULL};
 
 static void embed_behind_prompt(embedder *e, const char *const *names, const burin_work_item *item) {
     burin_tokens tokens = burin_embed_tokens(e->model, e->command, names, item->line, item->bytes);

@@ -11,7 +11,7 @@ const char *burin_card_label(const burin_card *, uint32_t i);
 const char *burin_card_pair_prompt(const burin_card *);  // NULL: two texts are put together as tokens
 // Pictures in, labels out: their preprocessing; NULL: takes none.
 const burin_picture *burin_card_picture(const burin_model *);
-bool burin_labels(const burin_model *);                  // texts in, labels or words out
+bool burin_labels(const burin_model *);  // texts in, labels or words out
 
 // The prefix of a text: --prompt, --prompt-name, or the default of the model. `names` (they end
 // with NULL): names of the model's prompts that take precedence over its default, for a query, say.

@@ -84,8 +84,8 @@ static const char labeller_introduction[] =
 
 // The first option of a group has its name before it.
 static void print_option(const char *group, const option *o) {
-    const char *parts[] = {
-        o->name, o->alias ? ", " : "", o->alias ? o->alias : "", o->argument ? " " : "", o->argument ? o->argument : ""};
+    const char *parts[] = {o->name, o->alias ? ", " : "", o->alias ? o->alias : "", o->argument ? " " : "",
+                           o->argument ? o->argument : ""};
     char left[64];
     int n = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -131,7 +131,8 @@ static void print_group(burin_kind program, const option_group *g, bool all) {
                 heading = "";
             }
     for (int i = 0; i < N_OPTIONS && all; i++)
-        if (options[i].programs & program && help_group_of(program, options[i].name) == g && !is_named(g->usual, options[i].name)) {
+        if (options[i].programs & program && help_group_of(program, options[i].name) == g &&
+            !is_named(g->usual, options[i].name)) {
             print_option(heading, &options[i]);
             heading = "";
         }

@@ -94,7 +94,8 @@ static char *read_all(int file, const char *name, size_t most, size_t *bytes) {
         if (got < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", name, strerror(errno));
         if (got == 0) break;
         n += (size_t)got;
-        if (n > most) burin_stop(BURIN_USER_MISTAKE, "%s holds more than %zu MB%s", name, most >> 20,
+        if (n > most)
+            burin_stop(BURIN_USER_MISTAKE, "%s holds more than %zu MB%s", name, most >> 20,
                        most == BURIN_MOST_TEXT ? " of text: that is no prompt" : "");
         if (capacity - n > 1) continue;
         char *larger = realloc(text, capacity *= 2);

@@ -45,10 +45,14 @@ static const char *kind_of_other(const unsigned char *start) {
         size_t n;
         const char *kind;
     } kinds[] = {
-        {"\xff\xd8\xff", 3, "it is an image (JPEG)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
-        {"\x89PNG", 4, "it is an image (PNG)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
-        {"GIF8", 4, "it is an image (GIF)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
-        {"RIFF", 4, "it is a recording (WAV)\nhint: numpy.save(\"x.npy\", ...) writes one from the samples as the model takes them"},
+        {"\xff\xd8\xff", 3,
+         "it is an image (JPEG)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
+        {"\x89PNG", 4,
+         "it is an image (PNG)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
+        {"GIF8", 4,
+         "it is an image (GIF)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
+        {"RIFF", 4,
+         "it is a recording (WAV)\nhint: numpy.save(\"x.npy\", ...) writes one from the samples as the model takes them"},
         {"PK\3\4", 4, "it is an archive (.npz, .zip, .pt)\nhint: unzip it: each array of an .npz is an .npy"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -1,5 +1,5 @@
-// Options by the names of other programs (llama.cpp, transformers, ollama): aliases where they mean the same, hints where they do
-// not. Only options.c reads it.
+// Options by the names of other programs (llama.cpp, transformers, ollama): aliases where they mean the same, hints where they
+// do not. Only options.c reads it.
 #ifndef BURIN_OPTION_NAMES_H
 #define BURIN_OPTION_NAMES_H
 #include "program/option_rows.h"

@@ -284,10 +284,10 @@ static bool is_given(const burin_command *c, const char *name) {
 
 // Options that only a run on tensors (--input) takes.
 static void check_recordings(burin_kind program, const burin_command *c) {
-    static const char *const others[] = {"--tokens",  "--decoder-tokens", "--beams",       "--top-k",       "--top-p",
-                                         "--min-p",   "--typical",        "--logit-bias",  "--stop",        "--grammar",
-                                         "--ignore-eos", "--json-schema", "--json-object", "--mirostat",    "--xtc-probability",
-                                         "--dynatemp-range"};
+    static const char *const others[] = {"--tokens",      "--decoder-tokens", "--beams",           "--top-k",
+                                         "--top-p",       "--min-p",          "--typical",         "--logit-bias",
+                                         "--stop",        "--grammar",        "--ignore-eos",      "--json-schema",
+                                         "--json-object", "--mirostat",       "--xtc-probability", "--dynatemp-range"};
     static const char *const own[] = {"--language", "--translate", "--prompt", "--srt", "--vtt", "--json"};
     if (program != BURIN_TRANSCRIBER || c->bench) return;
     for (size_t i = 0; !c->inputs.n && i < sizeof others / sizeof *others; i++)
@@ -300,7 +300,8 @@ static void check_recordings(burin_kind program, const burin_command *c) {
 static void check_combination(burin_kind program, const burin_command *c) {
     bool together = program == BURIN_DECODER;  // a file follows a prompt, and both may begin a chat
     int text = together ? c->prompt || c->prompt_file : (c->prompt != NULL) + (c->prompt_file != NULL);
-    int inputs = text + (c->tokens != NULL) + (c->n_texts > 0 && program != BURIN_TRANSCRIBER) + (c->chat && !text) + (c->messages != NULL);
+    int inputs = text + (c->tokens != NULL) + (c->n_texts > 0 && program != BURIN_TRANSCRIBER) + (c->chat && !text) +
+                 (c->messages != NULL);
     check_format(c);
     if (program & (L | P) && c->format && !strcmp(c->format, "npy"))
         bad_command_line("--format npy: expected text or json", "--format ", "json");

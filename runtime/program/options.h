@@ -29,14 +29,14 @@ typedef struct burin_texts {
 
 // --serve
 typedef struct burin_server_options {
-    const char *address;                   // HOST:PORT or a path; "": the default; NULL: no server
-    const char *host, *alias, *origins;    // NULL: the default
-    const char *log_format;                // "text", "json", "none"; NULL: text
-    burin_texts keys;                      // API keys; none: requests need no key
+    const char *address;                     // HOST:PORT or a path; "": the default; NULL: no server
+    const char *host, *alias, *origins;      // NULL: the default
+    const char *log_format;                  // "text", "json", "none"; NULL: text
+    burin_texts keys;                        // API keys; none: requests need no key
     const char *cache_dir, *slot_save_path;  // folders; NULL: none
     int64_t cache_ram, cache_disk;           // MiB; 0: none, the default
-    bool show_slots, metrics;              // answer /slots, /metrics
-    int64_t port, queue;                   // -1: the default
+    bool show_slots, metrics;                // answer /slots, /metrics
+    int64_t port, queue;                     // -1: the default
     int64_t slots, max_tokens, max_body, max_messages, max_connections, timeout;  // 0: the default
 } burin_server_options;
 
@@ -44,12 +44,12 @@ typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
     // a conversation: a file, its first message
     const char *messages, *system;
-    const char *history;                                         // lines of earlier conversations
-    const char *tool_choice;                                     // auto, none, required
-    const char *draft;                                           // where guesses of the next tokens come from
-    const char *session;                                         // tokens and state from run to run
-    const char *grammar, *json_schema;                           // rules, or a file
-    const char *positions;                                       // of --bench; NULL: some
+    const char *history;                // lines of earlier conversations
+    const char *tool_choice;            // auto, none, required
+    const char *draft;                  // where guesses of the next tokens come from
+    const char *session;                // tokens and state from run to run
+    const char *grammar, *json_schema;  // rules, or a file
+    const char *positions;              // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
     const char *attention_file, *layers;  // layers NULL: all
     char **texts;                         // of an embedder: n_texts; recordings of a transcriber
@@ -83,9 +83,9 @@ typedef struct burin_command {
     const char *profile;  // NULL: off; "": printed; else also a trace in this file
     const char *help;     // a group of options; "": the usual ones; NULL: no help
     burin_server_options server;
-    const char *language;    // of a recording: "en"; NULL: detected
+    const char *language;      // of a recording: "en"; NULL: detected
     bool translate, srt, vtt;  // to English; subtitles
-    bool pair;            // two texts after the other are one
+    bool pair;                 // two texts after the other are one
     bool info, verify, bench, roofline, logits_hash, random, similarity, shift, ignore_eos, verbose, help_all, version;
 } burin_command;
 

@@ -34,7 +34,7 @@ const char *burin_cannot_create(const char *path) {
     struct stat status;
     char folder[4096];
     if (!stat(path, &status))
-        return S_ISDIR(status.st_mode) ? strerror(EISDIR)
+        return S_ISDIR(status.st_mode)    ? strerror(EISDIR)
                : !S_ISREG(status.st_mode) ? "it is no file"
                : access(path, W_OK)       ? strerror(errno)
                                           : NULL;

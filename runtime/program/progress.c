@@ -23,7 +23,8 @@ static void draw_bar(const char *things, int64_t done, int64_t total, const char
     int n = snprintf(line, sizeof line, "\r\x1b[K%lld", (long long)done);
     if (total) n += snprintf(line + n, sizeof line - (size_t)n, " of %lld", (long long)total);
     n += snprintf(line + n, sizeof line - (size_t)n, " %s%.60s", things, more);
-    if (total && done) n += snprintf(line + n, sizeof line - (size_t)n, ", %.0f s left", spent * (double)(total - done) / (double)done);
+    if (total && done)
+        n += snprintf(line + n, sizeof line - (size_t)n, ", %.0f s left", spent * (double)(total - done) / (double)done);
     burin_write_all(STDERR_FILENO, line, (size_t)n);
     progress_line.drawn = true;
 }
@@ -32,7 +33,9 @@ void burin_progress(const char *things, int64_t done, int64_t total, const char 
     uint64_t now = burin_nanoseconds();
     bool redraw = can_redraw();
     if (!progress_line.started) progress_line.started = progress_line.shown = now;
-    if (now - progress_line.started < 2 * progress_second || now - progress_line.shown < (redraw ? progress_second / 5 : 60 * progress_second)) return;
+    if (now - progress_line.started < 2 * progress_second ||
+        now - progress_line.shown < (redraw ? progress_second / 5 : 60 * progress_second))
+        return;
     progress_line.shown = now;
     if (redraw)
         draw_bar(things, done, total, more);

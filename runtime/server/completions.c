@@ -28,8 +28,7 @@ static void print_usage(const burin_request *q) {
         ", \"usage\": {\"prompt_tokens\": %d, \"completion_tokens\": %lld, \"total_tokens\": %lld, "
         "\"prompt_tokens_details\": {\"cached_tokens\": %d}}",
         q->n_prompt, written, q->n_prompt + written, q->answers[0].cached);
-    if (q->command.sampling.temperature > 0)
-        burin_print(", \"seed\": %llu", (unsigned long long)q->command.sampling.seed);
+    if (q->command.sampling.temperature > 0) burin_print(", \"seed\": %llu", (unsigned long long)q->command.sampling.seed);
 }
 
 // The same request has the same name: over the prompt, and the seed where it matters.

@@ -368,7 +368,8 @@ static burin_value text_of_content(burin_render_state *r, burin_value content) {
 static void read_message(burin_render_state *r, const burin_message_reader *reader, burin_value message, uint32_t number) {
     char name[64];
     if (message.kind != BURIN_DICT)
-        burin_render_fail(r, "%s: message %u is no object: {\"role\": \"user\", \"content\": \"a text\"}", r->out->json_name, number);
+        burin_render_fail(r, "%s: message %u is no object: {\"role\": \"user\", \"content\": \"a text\"}", r->out->json_name,
+                          number);
     const burin_value *role = burin_dict_find_text(r, message, "role"), *content = burin_dict_find_text(r, message, "content");
     if (!role || !content)
         burin_render_fail(r, "%s: message %u has no \"%s\"", r->out->json_name, number, role ? "content" : "role");

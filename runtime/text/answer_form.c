@@ -57,8 +57,8 @@ burin_constraint *burin_run_constraint(const burin_run *run) {
     if (!grammar) return NULL;
     bool rules = strstr(grammar, "::=") != NULL;
     if (!rules && strpbrk(grammar, "=\"|") && access(grammar, F_OK))
-        burin_stop(BURIN_USER_MISTAKE, "--grammar %.60s: this is no file and no grammar\nhint: rules are NAME ::= \"text\" | NAME ...",
-                   grammar);
+        burin_stop(BURIN_USER_MISTAKE,
+                   "--grammar %.60s: this is no file and no grammar\nhint: rules are NAME ::= \"text\" | NAME ...", grammar);
     const char *name = text_or_file("--grammar", grammar, rules, &text, &bytes);
     burin_constraint *constraint = follow_grammar(run, name, text, bytes, NULL);
     free(text);

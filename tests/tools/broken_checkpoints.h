@@ -169,7 +169,13 @@ typedef struct ArchiveEntry {
     uint32_t size;
 } ArchiveEntry;
 
-enum { ZIP_LOCAL = 0x04034b50, ZIP_LISTED = 0x02014b50, ZIP_END = 0x06054b50, ZIP_END64 = 0x06064b50, ZIP_LOCATOR = 0x07064b50 };
+enum {
+    ZIP_LOCAL = 0x04034b50,
+    ZIP_LISTED = 0x02014b50,
+    ZIP_END = 0x06054b50,
+    ZIP_END64 = 0x06064b50,
+    ZIP_LOCATOR = 0x07064b50
+};
 
 static void entry_sizes(const ArchiveEntry *e) {
     u32(0);
@@ -248,10 +254,10 @@ static void archive_wide(uint32_t signature, uint64_t entries) {
 }
 
 static void pickle_of(const char *code, size_t size) { archive_of("m/data.pkl", code, (uint32_t)size, 0); }
-#define PICKLE(code) pickle_of(code, sizeof(code) - 1)
-#define STORAGE "((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0cpuK\4tQ"
+#define PICKLE(code)        pickle_of(code, sizeof(code) - 1)
+#define STORAGE             "((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0cpuK\4tQ"
 #define TENSOR_CODE(places) "\x80\2}X\1\0\0\0xctorch._utils\n_rebuild_tensor_v2\n" STORAGE places "\x89NtRs."
-#define TENSOR(places) PICKLE(TENSOR_CODE(places))
+#define TENSOR(places)      PICKLE(TENSOR_CODE(places))
 
 static void pickle_calls(void) { PICKLE("\x80\2cposix\nsystem\nX\4\0\0\0true\x85R."); }
 static void pickle_code(void) { PICKLE("\x80\2i"); }

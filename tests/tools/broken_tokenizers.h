@@ -375,7 +375,8 @@ static void open_class(const char *config, const char *model) {
 
 #define UNIGRAM "{'type':'Unigram','unk_id':0,'vocab':[['<unk>',0.0],['</s>',-1.0],['a',-2.0],['b',-3.0]]}"
 static void class_value(void) {
-    open_class("{'tokenizer_class':'BertTokenizer','strip_accents':'no'}", "{'type':'WordPiece','unk_token':'a','vocab':{'a':0}}");
+    open_class("{'tokenizer_class':'BertTokenizer','strip_accents':'no'}",
+               "{'type':'WordPiece','unk_token':'a','vocab':{'a':0}}");
 }
 
 static void class_extra_ids(void) { open_class("{'tokenizer_class':'T5Tokenizer','extra_ids':-1}", UNIGRAM); }

@@ -36,18 +36,22 @@ static int compare(const void *blob, const json_t *texts, const json_t *expected
 static bool passes(const json_t *root, const json_t *one) {
     Arena *volatile arena = arena_new();
     volatile int differ = -1;
-    write_json("tokenizer.json", json_object_get(json_object_get(root, "files"), json_string_value(json_object_get(one, "kind"))));
+    write_json("tokenizer.json",
+               json_object_get(json_object_get(root, "files"), json_string_value(json_object_get(one, "kind"))));
     write_json("tokenizer_config.json", json_object_get(one, "config"));
     write_json("config.json", json_object_get(one, "model"));
     write_json("special_tokens_map.json", json_object_get(one, "map"));
     write_json("added_tokens.json", json_object_get(one, "added"));
     if (!setjmp(*diag_guard()))
-        differ = compare(tokenizer_load(arena, "tokenizer.json", 0)->blob, json_object_get(root, "texts"), json_object_get(one, "ids"));
+        differ = compare(tokenizer_load(arena, "tokenizer.json", 0)->blob, json_object_get(root, "texts"),
+                         json_object_get(one, "ids"));
     diag_unguard();
     arena_free(arena);
     if (!differ) return true;
-    char *config = json_dumps(json_object_get(one, "config"), JSON_COMPACT), *model = json_dumps(json_object_get(one, "model"), JSON_COMPACT);
-    char *map = json_dumps(json_object_get(one, "map"), JSON_COMPACT), *added = json_dumps(json_object_get(one, "added"), JSON_COMPACT);
+    char *config = json_dumps(json_object_get(one, "config"), JSON_COMPACT),
+         *model = json_dumps(json_object_get(one, "model"), JSON_COMPACT);
+    char *map = json_dumps(json_object_get(one, "map"), JSON_COMPACT),
+         *added = json_dumps(json_object_get(one, "added"), JSON_COMPACT);
     printf("%s of %s with %s, %s, %s: %d texts differ\n", config, json_string_value(json_object_get(one, "kind")), model,
            map ? map : "", added ? added : "", differ);
     free(config), free(model), free(map), free(added);

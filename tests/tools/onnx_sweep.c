@@ -1,6 +1,6 @@
 // Calls every operator of the ONNX importer with each of its operands absent, scalar, of another rank, without elements, of
-// another element type, a sequence, and with each of its attributes out of range. Each case is imported and, where its sizes are
-// known, run by the interpreter: it gives a result or one message, within a second of a CPU and 1 GB.
+// another element type, a sequence, and with each of its attributes out of range. Each case is imported and, where its sizes
+// are known, run by the interpreter: it gives a result or one message, within a second of a CPU and 1 GB.
 //
 // usage: onnx_sweep CALLS        CALLS: models as text, one valid call a block (tests/readers/onnx_calls.txt)
 #include <setjmp.h>
@@ -157,7 +157,6 @@ static const struct {
     {"a large list", "i64", "[3]", " raw 65536 65536 65536"},
 };
 
-
 // The words of a line one by one; false at its end.
 static bool next_word(const char **at, const char **word, int *length) {
     *at += strspn(*at, " ");
@@ -221,7 +220,7 @@ static void try_operands(const Call *c) {
 
 // ---------------------------------------------------------------------------------------------------------------- attributes
 static const struct {
-    const char *operator, *attribute, *words;
+    const char *operator, * attribute, *words;
     int64_t least, most;
 } VALUES[] = {
 #define WORDS(operator, attribute, words)       {operator, attribute, words, 0, 0},
@@ -280,8 +279,10 @@ static bool try_listed(const Call *c, const OperatorRow *op, const char *name, i
         if (strcmp(VALUES[i].operator, "*") && strcmp(VALUES[i].operator, op->name)) continue;
         if ((int)strlen(VALUES[i].attribute) != length || strncmp(VALUES[i].attribute, name, (size_t)length)) continue;
         char value[32], wanted[96];
-        if (VALUES[i].words) snprintf(value, sizeof value, "'wrong'");
-        else snprintf(value, sizeof value, kind == 'I' ? "[%lld]" : "%lld", (long long)VALUES[i].most + 1);
+        if (VALUES[i].words)
+            snprintf(value, sizeof value, "'wrong'");
+        else
+            snprintf(value, sizeof value, kind == 'I' ? "[%lld]" : "%lld", (long long)VALUES[i].most + 1);
         snprintf(wanted, sizeof wanted, "the attribute %.*s is ", length, name);
         try_attribute(c, name, length, value, wanted);
         found = true;
@@ -290,11 +291,11 @@ static bool try_listed(const Call *c, const OperatorRow *op, const char *name, i
 }
 
 static void try_attributes(const Call *c, const OperatorRow *op) {
-    static const char *const values[][6] = {{"-1", "0", "7", "1000000", "2147483647", "-2147483647"},
-                                            {"-1.0", "0.0", "nan", "inf", "1e30", "-inf"},
-                                            {"[]", "[0]", "[-1,-1]", "[1000000,1000000,1000000,1000000]",
-                                             "[1,1,1,1,1,1,1,1,1,1]", "[2147483647,-2147483647]"},
-                                            {"''", "'wrong'", "'...'", "'a,b->c'", "'%s'", "'1'"}};
+    static const char *const values[][6] = {
+        {"-1", "0", "7", "1000000", "2147483647", "-2147483647"},
+        {"-1.0", "0.0", "nan", "inf", "1e30", "-inf"},
+        {"[]", "[0]", "[-1,-1]", "[1000000,1000000,1000000,1000000]", "[1,1,1,1,1,1,1,1,1,1]", "[2147483647,-2147483647]"},
+        {"''", "'wrong'", "'...'", "'a,b->c'", "'%s'", "'1'"}};
     const char *at = op->attributes, *word, *kinds = "ifIs";
     for (int length; next_word(&at, &word, &length);) {
         int name = (int)strcspn(word, ":");

@@ -1,6 +1,6 @@
 // Runs compiled cases: run_cases FOLDER [RUNS], linked with many cases and their table. FOLDER/NAME.values holds the tensors. A
-// line a case: NAME<tab>pass, or the reason. Each case is a process of its own, which computes it RUNS times (1), with 2, 3 and 4
-// threads by turns, in memory that holds no earlier results: each time the same bits.
+// line a case: NAME<tab>pass, or the reason. Each case is a process of its own, which computes it RUNS times (1), with 2, 3 and
+// 4 threads by turns, in memory that holds no earlier results: each time the same bits.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

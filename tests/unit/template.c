@@ -1,7 +1,8 @@
 // Marks of a rendering: which bytes are text of the messages.
+#include "frontend/template.h"
+
 #include <stdlib.h>
 
-#include "frontend/template.h"
 #include "unit.h"
 
 // The rendering of a template over one message, each marked byte in upper case, others in lower case.

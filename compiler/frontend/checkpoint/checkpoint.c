@@ -341,7 +341,8 @@ static void read_file(Checkpoint *c, const char *path) {
 }
 
 static bool is_table(const Tensor *t, const Tensor *head) {
-    static const char *const ends[] = {"embed_tokens.weight", "wte.weight", "shared.weight", "embeddings.weight", "embed_in.weight"};
+    static const char *const ends[] = {"embed_tokens.weight", "wte.weight", "shared.weight", "embeddings.weight",
+                                       "embed_in.weight"};
     bool named = false;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) named |= text_ends_with(t->name, ends[i]);
     return named && t->dtype == head->dtype && t->rank == 2 && !memcmp(t->dim, head->dim, 2 * sizeof *t->dim);
@@ -371,8 +372,9 @@ static void keep_own_head(Checkpoint *c) {
         if (!is_table(t, &head->tensor)) continue;
         if (!memcmp(t->data, head->tensor.data, t->bytes)) return;
         if (tied || tied_text)
-            diag_warning(checkpoint_config_loc(c, tied ? "tie_word_embeddings" : "text_config"),
-                         "\"lm_head.weight\" differs from the embedding that it is tied to: it is used, as transformers 5 does");
+            diag_warning(
+                checkpoint_config_loc(c, tied ? "tie_word_embeddings" : "text_config"),
+                "\"lm_head.weight\" differs from the embedding that it is tied to: it is used, as transformers 5 does");
         keep_output_scale(c, config);
         json_object_set_new(config, "tie_word_embeddings", json_false());
         if (tied_text) json_object_set_new(text, "tie_word_embeddings", json_false());
@@ -382,7 +384,8 @@ static void keep_own_head(Checkpoint *c) {
 
 static void read_folder(Checkpoint *c) {
     int shards = 0;
-    const char *file = folder_weights(c->arena, c->folder), *first = file ? NULL : folder_first_shard(c->arena, c->folder, &shards);
+    const char *file = folder_weights(c->arena, c->folder),
+               *first = file ? NULL : folder_first_shard(c->arena, c->folder, &shards);
     if (file) {
         read_file(c, file);
     } else if (first) {

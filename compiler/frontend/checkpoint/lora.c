@@ -1,4 +1,5 @@
-// Adapters of PEFT, merged into the weights of a checkpoint: W + s B A, where s is lora_alpha / r (or / sqrt(r), rank-stabilised).
+// Adapters of PEFT, merged into the weights of a checkpoint: W + s B A, where s is lora_alpha / r (or / sqrt(r),
+// rank-stabilised).
 //
 //   base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight [r, inputs], ...lora_B.weight [outputs, r]
 //   -> model.layers.0.self_attn.q_proj.weight, when somebody asks for it
@@ -6,13 +7,14 @@
 // With DoRA each row of the sum has the length that lora_magnitude_vector says. Of a table of words the parts are
 // lora_embedding_A [r, words] and lora_embedding_B [width, r]. Whole tensors (modules_to_save, biases) take the place of the
 // model's. An option or a tensor of the adapter that none of this is ends the run, by name.
+#include "frontend/checkpoint/lora.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "frontend/checkpoint/lora.h"
 #include "frontend/checkpoint/reader.h"
 #include "ir/convert.h"
 #include "ir/format.h"
@@ -112,8 +114,10 @@ void lora_present(const Checkpoint *c, StoredTensor *stored) {
 
 // -------------------------------------------------------------------------------------------------------------- configuration
 _Noreturn static void refuse_option(const Adapter *a, const char *name, const char *why) {
-    diag_fatal(loc_file(a->config_source), "\"%s\" %s, which burin does not merge\nhint: merge it with PEFT: "
-               "model.merge_and_unload().save_pretrained(OUT)", name, why);
+    diag_fatal(loc_file(a->config_source),
+               "\"%s\" %s, which burin does not merge\nhint: merge it with PEFT: "
+               "model.merge_and_unload().save_pretrained(OUT)",
+               name, why);
 }
 
 static bool is_off(const json_t *j) {
@@ -122,17 +126,26 @@ static bool is_off(const json_t *j) {
 }
 
 static void check_options(const Adapter *a) {
-    static const char *const others[] = {"use_qalora",     "layer_replication", "trainable_token_indices", "alora_invocation_tokens",
-                                         "velora_config",  "monteclora_config", "kasa_config",             "arrow_config",
-                                         "use_bdlora",     "megatron_config"};
+    static const char *const others[] = {"use_qalora",
+                                         "layer_replication",
+                                         "trainable_token_indices",
+                                         "alora_invocation_tokens",
+                                         "velora_config",
+                                         "monteclora_config",
+                                         "kasa_config",
+                                         "arrow_config",
+                                         "use_bdlora",
+                                         "megatron_config"};
     static const char *const changing[] = {"pissa", "olora", "corda", "loftq"};
     const char *type = json_string_value(json_object_get(a->config, "peft_type")),
                *start = json_string_value(json_object_get(a->config, "init_lora_weights"));
-    if (!type || strcmp(type, "LORA")) refuse_option(a, "peft_type", type ? arena_printf(a->base->arena, "is %s", type) : "is missing");
+    if (!type || strcmp(type, "LORA"))
+        refuse_option(a, "peft_type", type ? arena_printf(a->base->arena, "is %s", type) : "is missing");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!is_off(json_object_get(a->config, others[i]))) refuse_option(a, others[i], "is set");
     for (size_t i = 0; start && i < sizeof changing / sizeof *changing; i++)
-        if (!strncmp(start, changing[i], strlen(changing[i]))) refuse_option(a, "init_lora_weights", "changes the model's own weights");
+        if (!strncmp(start, changing[i], strlen(changing[i])))
+            refuse_option(a, "init_lora_weights", "changes the model's own weights");
 }
 
 // Returns the value of the first pattern ("q_proj", "layers.0.mlp.up_proj") that fits a module, else the usual value.
@@ -167,7 +180,8 @@ static StoredTensor *ending(const Checkpoint *c, const char *name) {
     for (int i = 0; i < c->n_tensors; i++) {
         const char *own = c->tensors[i]->name;
         size_t length = strlen(own), end = strlen(name);
-        if (text_ends_with(own, name) && length > end && own[length - end - 1] == '.') found = (StoredTensor *)c->tensors[i], n++;
+        if (text_ends_with(own, name) && length > end && own[length - end - 1] == '.')
+            found = (StoredTensor *)c->tensors[i], n++;
     }
     return n == 1 ? found : NULL;
 }
@@ -175,7 +189,8 @@ static StoredTensor *ending(const Checkpoint *c, const char *name) {
 // The model's tensor that an adapter calls so: by its own name, by an older one, without the prefix of a model of images and
 // texts, or with or without the name of the model in front.
 static StoredTensor *find_target(const Checkpoint *c, const char *name) {
-    static const char *const prefixes[][2] = {{"model.language_model.", "model."}, {"language_model.model.", "model."}, {"language_model.", ""}};
+    static const char *const prefixes[][2] = {
+        {"model.language_model.", "model."}, {"language_model.model.", "model."}, {"language_model.", ""}};
     StoredTensor *t = named(c, name);
     if (!t) t = named(c, checkpoint_older_name(c, name));
     for (size_t i = 0; !t && i < sizeof prefixes / sizeof *prefixes; i++) {
@@ -249,7 +264,9 @@ static LoraMerge *new_merge(Adapter *a, float scale) {
 }
 
 _Noreturn static void refuse_shape(const Adapter *a, const char *module, const Tensor *w) {
-    diag_fatal(NO_LOC, "%s: the matrices of \"%s\" do not fit a weight of %" PRId64 " by %" PRId64 "\nhint: is it an adapter of another model?",
+    diag_fatal(NO_LOC,
+               "%s: the matrices of \"%s\" do not fit a weight of %" PRId64 " by %" PRId64
+               "\nhint: is it an adapter of another model?",
                a->own->path, module, w->rank > 0 ? w->dim[0] : 0, w->rank > 1 ? w->dim[1] : 0);
 }
 
@@ -269,7 +286,8 @@ static void add_bias(Adapter *a, const char *module, float scale) {
     StoredTensor *t = find_target(a->base, arena_printf(a->base->arena, "%s.bias", without_prefix(module)));
     map_put(&a->used, bias->name, (void *)bias);
     if (!t || tensor_count(&t->tensor) != tensor_count(bias))
-        diag_fatal(NO_LOC, "%s: \"%s\" does not fit a bias of the model\nhint: is it an adapter of another model?", a->own->path, bias->name);
+        diag_fatal(NO_LOC, "%s: \"%s\" does not fit a bias of the model\nhint: is it an adapter of another model?",
+                   a->own->path, bias->name);
     LoraMerge *m = new_merge(a, scale);
     m->bias = bias;
     append_merge(t, m);
@@ -280,17 +298,24 @@ static void merge_module(Adapter *a, const char *module, bool embedding) {
                  *up = part_of(a, module, embedding ? "lora_embedding_B" : "lora_B");
     const char *name = arena_printf(a->base->arena, "%s.weight", without_prefix(module));
     StoredTensor *t = find_target(a->base, name);
-    if (!down || !up) diag_fatal(NO_LOC, "%s: \"%s\" lacks one of its two matrices\nhint: download the adapter again", a->own->path, module);
+    if (!down || !up)
+        diag_fatal(NO_LOC, "%s: \"%s\" lacks one of its two matrices\nhint: download the adapter again", a->own->path, module);
     if (is_tied(a->base) && (embedding || !strcmp(name, "lm_head.weight"))) {
         StoredTensor *head = untie(a);
         if (!embedding) t = head;
     }
-    if (!t) diag_fatal(NO_LOC, "%s changes \"%s\", which the model does not have\nhint: is it an adapter of another model?", a->own->path, name);
+    if (!t)
+        diag_fatal(NO_LOC, "%s changes \"%s\", which the model does not have\nhint: is it an adapter of another model?",
+                   a->own->path, name);
     const Tensor *w = checkpoint_find(a->base, t->tensor.name);
     bool fits = down->rank == 2 && up->rank == 2 && w->rank == 2 && down->dim[0] == up->dim[1] && down->dim[0] > 0;
     int64_t inputs = fits ? down->dim[1] : 0, outputs = fits ? up->dim[0] : 0;
     LoraMerge *m = new_merge(a, fits ? scale_of(a, without_prefix(module), down->dim[0]) : 0);
-    *m = (LoraMerge){.a = down, .b = up, .scale = m->scale, .embedding = embedding, .magnitude = part_of(a, module, "lora_magnitude_vector")};
+    *m = (LoraMerge){.a = down,
+                     .b = up,
+                     .scale = m->scale,
+                     .embedding = embedding,
+                     .magnitude = part_of(a, module, "lora_magnitude_vector")};
     m->transposed = fits && !embedding && is_transposed(a, w, inputs, outputs);
     bool turned = embedding || m->transposed;
     fits = fits && w->dim[0] == (turned ? inputs : outputs) && w->dim[1] == (turned ? outputs : inputs);
@@ -299,7 +324,8 @@ static void merge_module(Adapter *a, const char *module, bool embedding) {
     if (!embedding) add_bias(a, module, m->scale);
 }
 
-// "lm_head.weight" of "base_model.model.lm_head.modules_to_save.default.weight" and of "base_model.model.lm_head.base_layer.weight"
+// "lm_head.weight" of "base_model.model.lm_head.modules_to_save.default.weight" and of
+// "base_model.model.lm_head.base_layer.weight"
 static const char *whole_name(Arena *arena, const char *name) {
     static const char *const inside[] = {".modules_to_save.default", ".modules_to_save", ".base_layer"};
     name = without_prefix(name);
@@ -315,7 +341,9 @@ static void replace(Adapter *a, const Tensor *whole) {
     const char *name = whole_name(a->base->arena, whole->name);
     StoredTensor *t = find_target(a->base, name);
     if (!t && !strcmp(name, "lm_head.weight")) t = untie(a);
-    if (!t) diag_fatal(NO_LOC, "%s changes \"%s\", which the model does not have\nhint: is it an adapter of another model?", a->own->path, name);
+    if (!t)
+        diag_fatal(NO_LOC, "%s changes \"%s\", which the model does not have\nhint: is it an adapter of another model?",
+                   a->own->path, name);
     const Tensor *own = checkpoint_find(a->base, t->tensor.name);
     if (own->rank != whole->rank || memcmp(own->dim, whole->dim, (size_t)own->rank * sizeof *own->dim))
         diag_fatal(NO_LOC,
@@ -343,7 +371,8 @@ static void merge_all(Adapter *a) {
     for (int i = 0; i < a->own->n_tensors; i++) {
         const char *name = a->own->tensors[i]->name;
         if (module_of(a->base->arena, name, &part) && !map_get(&a->used, name))
-            diag_fatal(NO_LOC, "%s: \"%s\" belongs to no matrices of the adapter\nhint: download the adapter again", a->own->path, name);
+            diag_fatal(NO_LOC, "%s: \"%s\" belongs to no matrices of the adapter\nhint: download the adapter again",
+                       a->own->path, name);
     }
 }
 
@@ -359,7 +388,10 @@ void checkpoint_add_lora(Checkpoint *c, const char *folder, double factor) {
         diag_fatal(NO_LOC, "--lora %s: there is no adapter_model.safetensors\nhint: give a folder that PEFT wrote", folder);
     Adapter a = {.base = c, .own = checkpoint_open(c->arena, path, c->library), .factor = factor};
     a.config = checkpoint_object(a.own, "adapter_config.json", &a.config_source);
-    if (!a.config) diag_fatal(NO_LOC, "%s has no adapter_config.json, which has the adapter's scale\nhint: download every file of the adapter", folder);
+    if (!a.config)
+        diag_fatal(NO_LOC,
+                   "%s has no adapter_config.json, which has the adapter's scale\nhint: download every file of the adapter",
+                   folder);
     map_init(&a.used, c->arena);
     check_options(&a);
     merge_all(&a);
@@ -374,7 +406,8 @@ void checkpoint_add_loras(Checkpoint *c, const char *list) {
         if (equals && equals[1]) {
             factor = strtod(equals + 1, &end);
             if (*end || !isfinite(factor))
-                diag_fatal(NO_LOC, "--lora %s: \"%s\" is no number\nhint: --lora DIR=0.5 merges the adapter by half", list, equals + 1);
+                diag_fatal(NO_LOC, "--lora %s: \"%s\" is no number\nhint: --lora DIR=0.5 merges the adapter by half", list,
+                           equals + 1);
             *equals = 0;
         }
         if (!*one) diag_fatal(NO_LOC, "--lora: expected DIR, or DIR=FACTOR, with commas between several");

@@ -1,5 +1,5 @@
-// Which file of a folder holds the model's weights, as transformers chooses; and what a folder holds where it is none that burin
-// reads: each kind is called by its name, with the command that helps.
+// Which file of a folder holds the model's weights, as transformers chooses; and what a folder holds where it is none that
+// burin reads: each kind is called by its name, with the command that helps.
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,8 +68,10 @@ static const char *base_of(Arena *arena, const char *folder) {
 
 static void refuse_adapter(Arena *arena, const char *folder) {
     if (has(arena, folder, "adapter_config.json"))
-        diag_fatal(NO_LOC, "%s is an adapter (LoRA) of %s, not a model\nhint: burin build MODEL --lora %s, where MODEL is that model's folder",
-                   folder, base_of(arena, folder), folder);
+        diag_fatal(
+            NO_LOC,
+            "%s is an adapter (LoRA) of %s, not a model\nhint: burin build MODEL --lora %s, where MODEL is that model's folder",
+            folder, base_of(arena, folder), folder);
 }
 
 static const char *read_word(Arena *arena, const char *path) {
@@ -85,8 +87,10 @@ static void refuse_cache(Arena *arena, const char *folder) {
     if (!has(arena, folder, "snapshots")) return;
     const char *version = read_word(arena, arena_printf(arena, "%s/refs/main", folder));
     if (version && !has(arena, folder, arena_printf(arena, "snapshots/%s", version))) version = NULL;
-    diag_fatal(NO_LOC, "%s is a folder of Hugging Face's cache: the model is in a folder of its snapshots\nhint: burin build %s/snapshots/%s",
-               folder, folder, version ? version : "*");
+    diag_fatal(
+        NO_LOC,
+        "%s is a folder of Hugging Face's cache: the model is in a folder of its snapshots\nhint: burin build %s/snapshots/%s",
+        folder, folder, version ? version : "*");
 }
 
 static bool starts_one(const char *folder, const char *start, const char *end) {
@@ -110,7 +114,8 @@ static void refuse_formats(Arena *arena, const char *folder) {
                    "%s holds Mistral's own files (consolidated.safetensors, params.json), whose tensors have other names"
                    "\nhint: download the files for transformers of the same model: config.json and model*.safetensors",
                    folder);
-    static const char *const others[][2] = {{"tf_model.h5", "TensorFlow"}, {"flax_model.msgpack", "Flax"}, {"rust_model.ot", "Rust"}};
+    static const char *const others[][2] = {
+        {"tf_model.h5", "TensorFlow"}, {"flax_model.msgpack", "Flax"}, {"rust_model.ot", "Rust"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (has(arena, folder, others[i][0]))
             diag_fatal(NO_LOC, "%s holds weights for %s alone (%s)\nhint: download the model's model.safetensors", folder,
@@ -131,6 +136,6 @@ void checkpoint_warn_of_adapter(const Checkpoint *c) {
     const char *folder = c->folder;
     if (has(c->arena, folder, "adapter_config.json") &&
         (has(c->arena, folder, "adapter_model.safetensors") || has(c->arena, folder, "adapter_model.bin")))
-        diag_warning(NO_LOC, "%s holds an adapter (LoRA) beside the model, which is left out\nhint: --lora %s merges it", folder,
-                     folder);
+        diag_warning(NO_LOC, "%s holds an adapter (LoRA) beside the model, which is left out\nhint: --lora %s merges it",
+                     folder, folder);
 }

@@ -228,7 +228,8 @@ static void push_global(Machine *m) {
 
 static void push_stack_global(Machine *m) {
     PickleValue *name = pop(m), *module = pop(m);
-    if (name->kind != PICKLE_TEXT || module->kind != PICKLE_TEXT) refuse(m, "builds a function's name from a value that is not a text");
+    if (name->kind != PICKLE_TEXT || module->kind != PICKLE_TEXT)
+        refuse(m, "builds a function's name from a value that is not a text");
     push_name(m, module->text, name->text);
 }
 

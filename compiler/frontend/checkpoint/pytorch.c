@@ -76,7 +76,9 @@ static const void *data_of(Reading *r, const Tensor *t, const PickleValue *value
     const unsigned char *from = e->data + (uint64_t)offset * size;
     if (in_order) return from;
     if (t->bytes > r->zip->file->size - r->copied)
-        file_fatal(r->zip->file, "its tensors repeat elements of their storages and are larger than the file\nhint: take the model's .safetensors");
+        file_fatal(
+            r->zip->file,
+            "its tensors repeat elements of their storages and are larger than the file\nhint: take the model's .safetensors");
     r->copied += t->bytes;
     unsigned char *copy = arena_alloc(r->checkpoint->arena, t->bytes);
     copy_view(t, stride, from, copy, size);

@@ -13,11 +13,11 @@ typedef struct StoredTensor {
     const MappedFile *file;
     // above 0: rows are stored in interleaved rotary order (pairs 2i, 2i + 1), in this many heads
     int rotary_heads;
-    int query_heads, groups;   // above 0: rows of all queries, all keys, all values, instead of group by group
-    bool minus_one;            // 1 is added to every element
-    const char *name_in_file;  // where it is another; NULL: its own
-    bool transposed;           // stored as [dim 1, dim 0]
-    const float *factor;       // not NULL: blocks of GGUF's NVFP4, and what their values are multiplied with
+    int query_heads, groups;                  // above 0: rows of all queries, all keys, all values, instead of group by group
+    bool minus_one;                           // 1 is added to every element
+    const char *name_in_file;                 // where it is another; NULL: its own
+    bool transposed;                          // stored as [dim 1, dim 0]
+    const float *factor;                      // not NULL: blocks of GGUF's NVFP4, and what their values are multiplied with
     const struct QuantizedMatrix *quantized;  // not NULL: what its values are made of
     LoraMerge *merges;                        // what adapters add, in their order; NULL: nothing, or it is there already
     bool hidden;                              // a part of a quantized matrix
@@ -41,18 +41,19 @@ bool llama2c_recognise(const MappedFile *);
 // Adds a copy of the tensor; refuses a name that is there already. tensor.data points into the file.
 StoredTensor *checkpoint_add(Checkpoint *, const MappedFile *, const Tensor *);
 void checkpoint_rename(Checkpoint *, StoredTensor *, const char *name);
-void checkpoint_list_again(Checkpoint *);     // without those that are hidden
-void checkpoint_take_text(Checkpoint *);      // of a model of texts and images the text model alone
-void checkpoint_split_experts(Checkpoint *);  // tensors of all experts of a layer as one for each
+void checkpoint_list_again(Checkpoint *);                                 // without those that are hidden
+void checkpoint_take_text(Checkpoint *);                                  // of a model of texts and images the text model alone
+void checkpoint_split_experts(Checkpoint *);                              // tensors of all experts of a layer as one for each
 const char *checkpoint_older_name(const Checkpoint *, const char *name);  // itself, where nothing changed it
-void checkpoint_take_newer_names(Checkpoint *);  // of transformers 5, as those of the published files
+void checkpoint_take_newer_names(Checkpoint *);                           // of transformers 5, as those of the published files
 // Refuses tensors of one file that share bytes, naming both; those before `first` were checked.
 void checkpoint_check_overlaps(const Checkpoint *, int first);
-// Of a folder: the file of its weights (NULL: none that is read), the one file with a suffix, the first of shards without index.
+// Of a folder: the file of its weights (NULL: none that is read), the one file with a suffix, the first of shards without
+// index.
 const char *folder_weights(Arena *, const char *folder);
 const char *folder_only_file(Arena *, const char *folder, const char *suffix);
 const char *folder_first_shard(Arena *, const char *folder, int *count);
-_Noreturn void folder_refuse(Arena *, const char *folder);         // which has no weights: says what it is
+_Noreturn void folder_refuse(Arena *, const char *folder);  // which has no weights: says what it is
 // A file of the checkpoint's folder; NULL when it is not there. Ends the run when it holds no object.
 const json_t *checkpoint_object(const Checkpoint *, const char *file, const Source **);
 // Ends the run where a block's scale is no finite number.

@@ -83,7 +83,8 @@ Zip *zip_open(Arena *arena, const MappedFile *f) {
     map_init(&z->entries, arena);
     Directory d = find_directory(f);
     if (d.entries > MOST_ENTRIES)
-        file_fatal(f, "this ZIP archive lists %" PRIu64 " entries, at most %d are read\nhint: download it again", d.entries, MOST_ENTRIES);
+        file_fatal(f, "this ZIP archive lists %" PRIu64 " entries, at most %d are read\nhint: download it again", d.entries,
+                   MOST_ENTRIES);
     uint64_t at = d.at;
     for (uint64_t i = 0; i < d.entries; i++) {
         const unsigned char *e = bytes_at(f, at, ENTRY_BYTES, "the archive's directory");

@@ -63,10 +63,11 @@ static bool contradicts(const Quantization *q, const QuantizedMatrix *m) {
 static bool has_zeros_themselves(Quantization *q, const QuantizedMatrix *m) {
     if (is_v2(q) || !contradicts(q, m)) return is_v2(q);
     if (!q->told_of_zeros)
-        diag_warning(checkpoint_config_loc(q->checkpoint, "quantization_config"),
-                     "the zero points of \"%s\" are those of checkpoint_format \"gptq_v2\", not of \"gptq\": with \"sym\": true they "
-                     "are in the middle, and are read so",
-                     m->name);
+        diag_warning(
+            checkpoint_config_loc(q->checkpoint, "quantization_config"),
+            "the zero points of \"%s\" are those of checkpoint_format \"gptq_v2\", not of \"gptq\": with \"sym\": true they "
+            "are in the middle, and are read so",
+            m->name);
     return q->told_of_zeros = true;
 }
 

@@ -107,7 +107,8 @@ void onnx_tile(OnnxCall *c, int argument) {
     const Dim *const *repeats = onnx_need_elements(c, 1, &n, "the list of repeats"), *one = dim_const(g, 1);
     if (n != rank) onnx_fatal(c, "%d repeats of a value of rank %d", n, rank);
     for (int axis = 0; axis < rank; axis++) {  // axis by axis, so that ranks stay low
-        if (dim_upper(repeats[axis]) < 0) onnx_fatal(c, "cannot repeat axis %d %s times, expected 0 or more", axis, dim_text(repeats[axis]));
+        if (dim_upper(repeats[axis]) < 0)
+            onnx_fatal(c, "cannot repeat axis %d %s times, expected 0 or more", axis, dim_text(repeats[axis]));
         if (repeats[axis] == one) continue;
         const Dim *apart[3] = {one, one, one}, *dims[MAX_RANK];
         for (int i = 0; i < rank; i++) {
