@@ -124,7 +124,7 @@ typedef struct OpInfo {
     RowBehaviour rows;
     const char *attrs;                             // names and kinds of its attributes: op_attr reads them
     bool (*infer)(Graph *, Node *, Type *result);  // sets the type; false after diag_error (never fatal)
-    void (*eval)(EvalContext *, Node *);           // reference semantics (ir/eval.h)
+    void (*eval)(EvalContext *, Node *);           // reference semantics (ir/eval/eval.h)
     const char *scalar;  // elementwise ops: name of the function in the vocabulary (runtime/kernels/vec.h: vf_NAME), else NULL
     const char *help;
 } OpInfo;

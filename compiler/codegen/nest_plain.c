@@ -6,7 +6,7 @@
 //       y[...] = ((int64_t)(sl_add((int64_t)a0[...], (int64_t)a1[...])));
 //
 // A value is computed as float (f32, f16, bf16), double (f64) or int64_t (integers, bool), and
-// rounded to its type after every op, as the interpreter does (ir/eval_elementwise.c).
+// rounded to its type after every op, as the interpreter does (ir/eval/eval_elementwise.c).
 #include <math.h>
 #include <string.h>
 

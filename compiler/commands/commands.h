@@ -2,7 +2,7 @@
 #ifndef BURIN_COMMANDS_H
 #define BURIN_COMMANDS_H
 #include "build/build.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 void list_passes(void);
 void list_ops(void);

@@ -8,7 +8,7 @@
 #include "debug/step_inputs.h"
 #include "engine/network.h"
 #include "ir/convert.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "main/run_text.h"
 #include "program/output.h"
 #include "text/modes.h"

@@ -8,7 +8,7 @@
 #ifndef BURIN_DEBUG_ALIGN_H
 #define BURIN_DEBUG_ALIGN_H
 #include "debug/recording.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 typedef struct Aligner Aligner;
 

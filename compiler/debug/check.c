@@ -19,7 +19,7 @@
 #include "debug/step_inputs.h"
 #include "engine/forward.h"
 #include "ir/convert.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "program/network_values.h"
 #include "toolchain/process.h"
 #include "util/files.h"

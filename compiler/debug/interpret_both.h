@@ -3,7 +3,7 @@
 // so that a model takes little more memory than its file.
 #ifndef BURIN_INTERPRET_BOTH_H
 #define BURIN_INTERPRET_BOTH_H
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 typedef struct InterpretBoth {
     EvalContext *exact, *contract;  // states (KV caches) and symbols stay from one graph to the next

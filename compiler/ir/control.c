@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ir/eval_internal.h"
+#include "ir/eval/eval_internal.h"
 #include "ir/infer.h"
 #include "ir/operands.h"
 

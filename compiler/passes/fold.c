@@ -8,7 +8,7 @@
 // reshape, and a slice of the first axis, of any constant is again a reference into the file.
 //
 // Needs types; gives nothing new; keeps everything.
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir/format.h"
 #include "passes/pass.h"
 #include "passes/simplify/simplify.h"

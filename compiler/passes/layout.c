@@ -8,7 +8,7 @@
 // rows are looked up in the panels (lookup.c). Weights in blocks that nothing of this reads become floats.
 //
 // Needs types; gives layout; keeps everything.
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir/format.h"
 #include "passes/fuse/fuse.h"
 #include "passes/pass.h"

@@ -1,5 +1,5 @@
 // One element at a time, of types without vectors: integers of any width as int64_t (u64: its
-// bits), f64 as double. The numbers are those of the interpreter (compiler/ir/eval_elementwise.c,
+// bits), f64 as double. The numbers are those of the interpreter (compiler/ir/eval/eval_elementwise.c,
 // convert.c); f64 uses the C library and is outside of the numeric contract.
 #ifndef BURIN_PLAIN_H
 #define BURIN_PLAIN_H

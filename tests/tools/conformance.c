@@ -10,7 +10,7 @@
 #include "case_values.h"
 #include "emit_case.h"
 #include "frontend/onnx.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "passes/pass.h"
 
 enum { MAX_VALUES = 64 };

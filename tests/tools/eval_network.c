@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/hash.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir_text.h"
 #include "net_fill.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "frontend/dsl.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "util/text.h"
 
 // A little-endian .npy file of version 1 as a tensor: i64 or i32 to i32, f32 as it is.

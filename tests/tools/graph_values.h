@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "emit_case.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir_text.h"
 #include "passes/pass.h"
 

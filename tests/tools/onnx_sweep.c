@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "frontend/onnx.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "onnx_text.h"
 #include "util/diag.h"
 

@@ -4,7 +4,7 @@
 // A family is a line of IR text with $0, $1 ... for its operands, whose types follow; each becomes a view of an input.
 #include "emit_case.h"
 #include "graph_values.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 enum { MOST_OPERANDS = 6, ROWS = 5 };
 

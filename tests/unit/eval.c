@@ -1,5 +1,5 @@
 // The reference interpreter: each op on small values worked out by hand, in f32 and in f64; states; folding.
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 #include <math.h>
 

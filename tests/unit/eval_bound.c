@@ -3,7 +3,7 @@
 
 #include "graphs.h"
 #include "ir/convert.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 enum { MAX_INPUTS = 6 };
 

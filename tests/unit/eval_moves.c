@@ -4,7 +4,7 @@
 
 #include "graphs.h"
 #include "ir/convert.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 // A graph without inputs, its last value %y: its type and elements, in both modes.
 static void check_value(const char *body, const char *expected) {

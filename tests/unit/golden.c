@@ -12,7 +12,7 @@
 
 #include "graphs.h"
 #include "ir/convert.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir/internal.h"
 #include "passes/pass.h"
 #include "passes/recipe.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "frontend/onnx.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "tests/tools/onnx_text.h"
 #include "unit.h"
 

@@ -4,7 +4,7 @@
 
 #include "frontend/onnx/import.h"
 #include "ir/convert.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 enum { MAX_DEPTH = 512, MOST_KNOWN = 1 << 22 };
 

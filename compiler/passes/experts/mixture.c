@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir/operands.h"
 #include "passes/fuse/fuse.h"
 #include "passes/fuse/scores.h"

@@ -7,7 +7,7 @@
 // Checkpoints that interleave the queries, keys and values of each head (GPT-NeoX, BLOOM) become three products, which are then
 // merged side by side; a gate and up projection in one matrix become two, which are then paired. Contiguous columns that are
 // only read stay a slice of one product.
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "passes/fuse/fuse.h"
 
 // matmul(x, w) + bias, all of whose columns are read through slices of views of it. Of 16-bit ops, both are rounded.

@@ -6,7 +6,7 @@
 //
 // A lookup in a table of the checkpoint (learned positions) stays one. Tables beyond the size limit
 // stay computed.
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "passes/incremental/incremental.h"
 
 enum { LARGEST_TABLE = 64 << 20, LARGEST_ROW = 1024 };

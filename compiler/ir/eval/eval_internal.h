@@ -2,7 +2,7 @@
 #ifndef BURIN_IR_EVAL_INTERNAL_H
 #define BURIN_IR_EVAL_INTERNAL_H
 #include "ir/convert.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 // A value is a strided view of elements of some dtype; its owner is a constant, an operand, or the arena of the run. The dtype
 // is that of the node's type, or f64 for floats in EVAL_F64, or narrower than that where nothing had to be computed.

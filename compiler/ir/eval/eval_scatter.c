@@ -1,7 +1,7 @@
 // Gathers and scatters by element and by position.
 #include <string.h>
 
-#include "ir/eval_internal.h"
+#include "ir/eval/eval_internal.h"
 
 static int64_t checked_index(const Node *n, int64_t index, int64_t extent) {
     if (index < -extent || index >= extent)

@@ -1,7 +1,7 @@
 // Windows (a view with overlapping strides) and padding.
 #include <string.h>
 
-#include "ir/eval_internal.h"
+#include "ir/eval/eval_internal.h"
 
 void eval_windows(EvalContext *c, Node *n) {
     int axes, ignored;

@@ -1,11 +1,11 @@
 // The interpreter's frame: values, symbols, states; running one node, a graph, or a constant. The ops are in eval_*.c.
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/eval_internal.h"
+#include "ir/eval/eval_internal.h"
 #include "ir/format.h"
 
 // --------------------------------------------------------------------------------------------------------------------- values

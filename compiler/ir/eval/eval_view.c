@@ -1,7 +1,7 @@
 // Views (another shape over the same data) and copies: what moves elements and computes nothing.
 #include <string.h>
 
-#include "ir/eval_internal.h"
+#include "ir/eval/eval_internal.h"
 #include "ir/format.h"
 
 void eval_iota(EvalContext *c, Node *n) {

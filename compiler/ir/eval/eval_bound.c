@@ -31,8 +31,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/eval_internal.h"
-#include "ir/eval_rows.h"
+#include "ir/eval/eval_internal.h"
+#include "ir/eval/eval_rows.h"
 #include "ir/format.h"
 #include "ir/operands.h"
 #include "kernels/plain.h"

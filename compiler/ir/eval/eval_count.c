@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/eval_internal.h"
+#include "ir/eval/eval_internal.h"
 #include "ir/operands.h"
 #include "kernels/data_dependent.h"
 

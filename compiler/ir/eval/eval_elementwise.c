@@ -7,7 +7,7 @@
 // rounds as if it were alone, so fusing does not change the numbers.
 #include <string.h>
 
-#include "ir/eval_internal.h"
+#include "ir/eval/eval_internal.h"
 #include "kernels/plain.h"
 #include "kernels/vec.h"
 

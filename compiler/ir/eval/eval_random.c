@@ -1,5 +1,5 @@
 // Random numbers: those of the compiled program under the same seed.
-#include "ir/eval_internal.h"
+#include "ir/eval/eval_internal.h"
 #include "kernels/random.h"
 
 void eval_set_seed(EvalContext *c, uint64_t seed) { c->seed = seed; }

@@ -3,7 +3,7 @@
 #include <immintrin.h>
 #endif
 
-#include "ir/eval_rows.h"
+#include "ir/eval/eval_rows.h"
 #include "kernels/vec.h"
 
 #if defined(__x86_64__)
@@ -36,7 +36,7 @@ __attribute__((target("avx2,fma"))) static void panel_product_fma_f64(int64_t de
 #define EXP     sf_exp
 #define TANH    sf_tanh
 #define SQRT    sqrtf
-#include "ir/eval_real.h"
+#include "ir/eval/eval_real.h"
 #undef REAL
 #undef N
 #undef FMA
@@ -50,4 +50,4 @@ __attribute__((target("avx2,fma"))) static void panel_product_fma_f64(int64_t de
 #define EXP          exp
 #define TANH         tanh
 #define SQRT         sqrt
-#include "ir/eval_real.h"
+#include "ir/eval/eval_real.h"

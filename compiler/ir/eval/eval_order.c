@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/eval_internal.h"
+#include "ir/eval/eval_internal.h"
 
 // One axis of x moved to the end, dense, in the type it is computed in; and the same view of a result.
 typedef struct Along {

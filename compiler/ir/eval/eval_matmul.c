@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ir/encode.h"
-#include "ir/eval_internal.h"
-#include "ir/eval_rows.h"
+#include "ir/eval/eval_internal.h"
+#include "ir/eval/eval_rows.h"
 #include "ir/operands.h"
 #include "kernels/plain.h"
 #include "kernels/quantize.h"

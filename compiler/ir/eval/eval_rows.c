@@ -1,9 +1,9 @@
 // Reductions, softmax and norms: rows along the reduced axes.
-#include "ir/eval_rows.h"
+#include "ir/eval/eval_rows.h"
 
 #include <string.h>
 
-#include "ir/eval_internal.h"
+#include "ir/eval/eval_internal.h"
 #include "ir/operands.h"
 
 // The operand with the axes of `reduced` moved to the end: rows to work on. Returns how many elements a row has.
