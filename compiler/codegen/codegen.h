@@ -39,6 +39,7 @@ typedef struct NetDescription {
 } NetDescription;
 const NetDescription *describe_net(const Program *);
 bool is_decoder(const Program *);
+int32_t input_vocabulary(const Program *);  // ids that a decoder may read, rows of its embedding; 0: not known
 
 void name_functions(Program *);  // and of its encoder; before anything is emitted
 void emit_program(const Program *, Text *source);

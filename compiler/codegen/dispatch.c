@@ -159,6 +159,7 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
     write_string(t, o->info ? o->info : "");
     text_add(t, ",\n    .vocab_size = %lld,\n    .context = %lld,\n    .max_rows = %lld,\n", (long long)vocabulary(p),
              (long long)context_of(p), (long long)p->max_rows);
+    if (input_vocabulary(p) != vocabulary(p)) write_count(t, "input_vocab_size", input_vocabulary(p));
     text_add(t, "    .bos = %d,\n    .eos = {", (int)p->module->bos);
     for (int i = 0; i < p->module->n_eos; i++) text_add(t, "%s%d", i ? ", " : "", (int)p->module->eos[i]);
     text_add(t, "%s},\n    .n_eos = %d,\n", p->module->n_eos ? "" : "0", p->module->n_eos);

@@ -60,6 +60,13 @@ static void narrow_range(const Node *input, const Node *n, burin_tensor *t) {
     }
 }
 
+int32_t input_vocabulary(const Program *p) {
+    burin_tensor ids = {.least = 1};
+    for (int i = 0; i < p->graph->n_inputs; i++)
+        if (input_role(p->graph->inputs[i]) == INPUT_TOKENS) narrow_range(p->graph->inputs[i], p->graph->inputs[i], &ids);
+    return ids.least <= ids.most ? (int32_t)(ids.most + 1) : 0;
+}
+
 static burin_tensor describe_tensor(Arena *arena, NetDescription *d, const char *name, const Node *n) {
     const Type *type = &n->type;
     burin_tensor t = {.name = name, .type = dtype_name(type->dtype), .rank = type->rank, .absent = absent_input(n), .least = 1};

@@ -152,6 +152,7 @@ int interpret_built(Build *b, const InterpreterWatch *watch) {
                          .identity = b->identity,
                          .info = "",
                          .vocab_size = build_vocabulary(b),
+                         .input_vocab_size = input_vocabulary(b->program),
                          .context = (int32_t)b->passes.context,
                          .max_rows = (int32_t)b->program->max_rows,
                          .bos = b->module->bos,

@@ -157,7 +157,7 @@ BURIN_LINKAGE void burin_session_close(burin_session *s) {
 // ---- the forward call ----
 
 static burin_status check_row(const burin_session *s, const burin_row *row) {
-    if (row->token < 0 || row->token >= s->model->vocab_size) return BURIN_BAD_TOKEN;
+    if (row->token < 0 || row->token >= burin_input_vocabulary(s->model)) return BURIN_BAD_TOKEN;
     if (row->slot < 0 || row->slot >= s->slots) return BURIN_BAD_SLOT;
     if (s->next[row->slot] >= s->model->context) return BURIN_CONTEXT_FULL;
     if (s->model->encoder && !s->source_length[row->slot]) return BURIN_NO_SOURCE;

@@ -8,7 +8,7 @@
 
 #include "engine/limits.h"
 
-enum { BURIN_ABI = 6 };
+enum { BURIN_ABI = 7 };
 
 #if !defined(__unix__) && !defined(__APPLE__) && !defined(_WIN32)
 #define BURIN_BARE 1  // no operating system (bare.h)
@@ -187,7 +187,14 @@ typedef struct burin_model {
     const struct burin_model *draft;    // a smaller one with the same tokens, which guesses for this one; NULL: none
     const struct burin_speech *speech;  // recordings to text (sound/speech.h); NULL: takes none
     const struct burin_modes *modes;    // of a program: its modes (text/modes.h); NULL: a library
+    int32_t input_vocab_size;           // rows of the embedding, where they are not vocab_size; 0: they are
 } burin_model;
+
+// Ids that a decoder may read, 0 to this number less 1: a model may read tokens that it never writes (an image's), vocab_size
+// is the number of its logits.
+static inline int32_t burin_input_vocabulary(const burin_model *m) {
+    return m->input_vocab_size ? m->input_vocab_size : m->vocab_size;
+}
 
 static inline int burin_min(int a, int b) { return a < b ? a : b; }
 static inline int burin_max(int a, int b) { return a > b ? a : b; }

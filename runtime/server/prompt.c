@@ -139,13 +139,14 @@ void burin_prompt_chat(burin_request *q) {
 }
 
 static void read_ids(burin_request *q, const burin_list *ids) {
+    int32_t vocabulary = burin_input_vocabulary(q->server->model);
     check_length(q, ids->n);
     q->prompt = burin_allocate(ids->n, sizeof *q->prompt);
     for (uint32_t i = 0; i < ids->n; i++) {
         burin_value id = ids->items[i];
-        if (id.kind != BURIN_INTEGER || id.integer < 0 || id.integer >= q->server->model->vocab_size)
+        if (id.kind != BURIN_INTEGER || id.integer < 0 || id.integer >= vocabulary)
             burin_request_fail(q, 400, "prompt", "\"prompt\": a token's id must be a whole number from 0 to %d",
-                               q->server->model->vocab_size - 1);
+                               vocabulary - 1);
         q->prompt[q->n_prompt++] = (int32_t)id.integer;
     }
 }

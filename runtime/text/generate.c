@@ -378,7 +378,7 @@ static void begin_answer(burin_generation *g) {
 static void generate_from_line(void *context, const burin_work_item *line) {
     burin_generation *g = context;
     burin_run *run = g->run;
-    burin_tokens prompt = g->ids ? burin_parse_ids("ids", line->line, run->model->vocab_size)
+    burin_tokens prompt = g->ids ? burin_parse_ids("ids", line->line, burin_input_vocabulary(run->model))
                                  : burin_prompt_tokens(run->model, line->line, line->bytes, run->context);
     check_room(run, prompt);
     open_for_line(g, line->index);

@@ -57,7 +57,7 @@ char *burin_prompt_text(const burin_command *c, size_t *bytes) {
 
 burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c, int32_t most, bool *empty) {
     *empty = !c->tokens && !model->tokenizer_bytes && !c->prompt && !c->prompt_file;
-    if (c->tokens) return burin_parse_ids("--tokens", c->tokens, model->vocab_size);
+    if (c->tokens) return burin_parse_ids("--tokens", c->tokens, burin_input_vocabulary(model));
     if (*empty) return begin_text(model);
     size_t bytes;
     char *text = burin_prompt_text(c, &bytes);
@@ -68,7 +68,7 @@ burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c,
 }
 
 burin_tokens burin_read_start(const burin_model *model, const burin_command *c) {
-    if (c->decoder_tokens) return burin_parse_ids("--decoder-tokens", c->decoder_tokens, model->vocab_size);
+    if (c->decoder_tokens) return burin_parse_ids("--decoder-tokens", c->decoder_tokens, burin_input_vocabulary(model));
     if (!model->n_start)
         burin_stop(BURIN_USER_MISTAKE, "this model does not say what its decoder begins with\nhint: %s --decoder-tokens 0",
                    burin_program_name);
