@@ -142,10 +142,9 @@ typedef struct burin_state_part {
     int32_t lane_bytes;
     size_t part_bytes, block_bytes;
     bool of_source;  // positions are those that an encoder has left
-    // 0, or sliding window in rows, current row included: the state is a ring buffer of its last
-    // rows; of a
+    // 0, or sliding window in rows, current row included: the state is a ring buffer of its last rows, or of a
+    // recurrence (BURIN_WHOLE) its last row alone
     int32_t window;
-    // whole one the last row alone (a recurrence)
 } burin_state_part;
 
 typedef struct burin_model {
@@ -178,8 +177,8 @@ typedef struct burin_model {
     int32_t n_forced_end, no_repeat;
     int32_t encoder_no_repeat;  // length of n-grams that must not repeat the source
     const int32_t *bad_words;   // [n_bad_words]: forbidden sequences, each after its length
-    // min: tokens of a text before it may end, and of its generated part
-    int32_t n_bad_words, min_length, min_new_tokens;
+    int32_t n_bad_words;
+    int32_t min_length, min_new_tokens;  // tokens of a text before it may end; of its generated part
     // repetition penalty of each token in the text; 0: none
     float repetition_penalty;
     const burin_state_part *states;  // all of a slot

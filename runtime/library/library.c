@@ -178,7 +178,7 @@ int32_t NAME_sample(NAME_sampler *sampler, float *logits, const int32_t *tokens,
     if (!sampler || !logits || n < 0 || (n && !tokens)) return NAME_BAD_ARGUMENT;
     if (!sampler->sampler) return NAME_NOT_OPEN;
     for (int i = 0; i < n; i++)
-        if (tokens[i] < 0 || tokens[i] >= NAME_model.vocab_size) return NAME_BAD_TOKEN;
+        if (tokens[i] < 0 || tokens[i] >= burin_input_vocabulary(&NAME_model)) return NAME_BAD_TOKEN;
     burin_history text = {.tokens = tokens, .n = n, .first = n <= NAME_model.n_start};
     text.generated = n > NAME_model.n_start ? n - NAME_model.n_start : 0;
     burin_mask_forbidden(sampler->sampler, &NAME_model, &text, logits);

@@ -187,8 +187,8 @@ BURIN_LINKAGE int32_t burin_sample(burin_sampler *s, float *logits, const int32_
 
 BURIN_LINKAGE void burin_mask_forbidden(burin_sampler *s, const burin_model *m, const burin_history *t, float *logits) {
     penalize_said(s, m, t, logits);
-    ban_runs(t, t->tokens, t->n, m->no_repeat, logits);
-    ban_runs(t, t->source, t->n_source, m->encoder_no_repeat, logits);
+    ban_runs(m, t, t->tokens, t->n, m->no_repeat, logits);
+    ban_runs(m, t, t->source, t->n_source, m->encoder_no_repeat, logits);
     ban_words(m, t, logits);
     ban_ends(m, t, logits);
     force_end(m, t, logits);

@@ -58,7 +58,10 @@ typedef struct burin_history {
 // Masks forbidden tokens and applies the repetition penalties.
 BURIN_LINKAGE void burin_mask_forbidden(burin_sampler *, const burin_model *, const burin_history *, float *logits);
 
-// Chooses by logits [vocab_size], which it may change; `before`: the tokens so far.
+static inline bool has_logit(int32_t vocabulary, int32_t token) { return token >= 0 && token < vocabulary; }
+
+// Chooses by logits [vocab_size], which it may change; `before`: the tokens so far. Tokens without a logit (a model may read
+// tokens that it never writes) take part in repetitions and have no penalty.
 BURIN_LINKAGE int32_t burin_sample(burin_sampler *, float *logits, const int32_t *before, int32_t n_before);
 // Its three parts: the steps over logits, once; a choice, as often as wanted; the last choice is the one.
 BURIN_LINKAGE void burin_sampler_adjust(burin_sampler *, float *logits, const int32_t *before, int32_t n_before);

@@ -8,26 +8,29 @@
 
 static void never(float *logits, int32_t vocabulary, const int32_t *tokens, int32_t n) {
     for (int32_t i = 0; i < n; i++)
-        if (tokens[i] >= 0 && tokens[i] < vocabulary) logits[tokens[i]] = -INFINITY;
+        if (has_logit(vocabulary, tokens[i])) logits[tokens[i]] = -INFINITY;
 }
 
 // Each token once, however often it is there; not where the caller has a penalty of its own.
 static void penalize_said(burin_sampler *s, const burin_model *m, const burin_history *t, float *logits) {
     float penalty = m->repetition_penalty;
     if (penalty <= 0 || s->settings.repeat_penalty != 1) return;
-    for (int32_t i = 0; i < t->n; i++) s->candidates[t->tokens[i]].logit = logits[t->tokens[i]];
+    for (int32_t i = 0; i < t->n; i++)
+        if (has_logit(m->vocab_size, t->tokens[i])) s->candidates[t->tokens[i]].logit = logits[t->tokens[i]];
     for (int32_t i = 0; i < t->n; i++) {
+        if (!has_logit(m->vocab_size, t->tokens[i])) continue;
         float logit = s->candidates[t->tokens[i]].logit;
         logits[t->tokens[i]] = logit < 0 ? logit * penalty : logit / penalty;
     }
 }
 
 // Tokens that would complete an n-gram of `text` for a second time.
-static void ban_runs(const burin_history *t, const int32_t *text, int32_t n, int32_t run, float *logits) {
+static void ban_runs(const burin_model *m, const burin_history *t, const int32_t *text, int32_t n, int32_t run,
+                     float *logits) {
     if (run < 1 || t->n < run - 1) return;
     const int32_t *last = t->tokens + t->n - (run - 1);
     for (int32_t i = 0; i + run <= n; i++)
-        if (!memcmp(text + i, last, (size_t)(run - 1) * sizeof *last)) logits[text[i + run - 1]] = -INFINITY;
+        if (!memcmp(text + i, last, (size_t)(run - 1) * sizeof *last)) never(logits, m->vocab_size, text + i + run - 1, 1);
 }
 
 // For each sequence its length, then its tokens: the last one is forbidden after the others.
