@@ -25,8 +25,7 @@ static void penalize_said(burin_sampler *s, const burin_model *m, const burin_hi
 }
 
 // Tokens that would complete an n-gram of `text` for a second time.
-static void ban_runs(const burin_model *m, const burin_history *t, const int32_t *text, int32_t n, int32_t run,
-                     float *logits) {
+static void ban_runs(const burin_model *m, const burin_history *t, const int32_t *text, int32_t n, int32_t run, float *logits) {
     if (run < 1 || t->n < run - 1) return;
     const int32_t *last = t->tokens + t->n - (run - 1);
     for (int32_t i = 0; i + run <= n; i++)

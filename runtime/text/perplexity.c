@@ -54,8 +54,8 @@ int burin_perplexity(burin_run *run) {
     burin_tokens tokens = burin_tokenize(run->model, text, bytes, false);
     for (int32_t i = 0; i < tokens.n; i++)
         if (tokens.id[i] >= run->model->vocab_size)
-            burin_stop(BURIN_USER_MISTAKE, "%s: token %d has no logit, the model never writes it\nhint: take it from the text", path,
-                       tokens.id[i]);
+            burin_stop(BURIN_USER_MISTAKE, "%s: token %d has no logit, the model never writes it\nhint: take it from the text",
+                       path, tokens.id[i]);
     int32_t windows = tokens.n / window;
     double sum = 0, scored = 0;
     if (!windows)

@@ -176,6 +176,29 @@ static void repeated_tokens_lose(void) {
     CHECK(burin_sample(&s, logits, old, 100) == 0);  // too long ago
 }
 
+// A prompt's token that the model never writes (an image's) has no logit.
+static void tokens_without_a_logit_change_nothing(void) {
+    burin_sampling settings = everything;
+    settings.repeat_penalty = 2;
+    settings.presence_penalty = settings.frequency_penalty = 1;
+    settings.dry_multiplier = settings.dry_base = 2;
+    settings.dry_penalty_last_n = -1;
+    settings.dry_allowed_length = 1;
+    const burin_model model = {.vocab_size = 3, .input_vocab_size = 8, .no_repeat = 2, .encoder_no_repeat = 2};
+    const burin_model penalizing = {.vocab_size = 3, .input_vocab_size = 8, .repetition_penalty = 2};
+    int32_t before[5] = {0, 7, 0, 7, 0};
+    burin_history text = {.tokens = before, .source = before, .n = 5, .n_source = 5, .generated = 1};
+    float logits[8] = {3, 2, 1, 50, 50, 50, 50, 50};
+    burin_sampler s = sampler_of(settings, 3);
+    for (int i = 0; i < 8; i++) memory[i].token = 123, memory[i].logit = 123;
+    burin_mask_forbidden(&s, &model, &text, logits);
+    int32_t chosen = burin_sample(&s, logits, before, 5);
+    CHECK(chosen >= 0 && chosen < 3);
+    s = sampler_of(everything, 3);
+    burin_mask_forbidden(&s, &penalizing, &text, logits);
+    for (int i = 3; i < 8; i++) CHECK(logits[i] == 50 && memory[i].token == 123 && memory[i].logit == 123);
+}
+
 static void same_seed_same_tokens(void) {
     float logits[N];
     burin_sampling settings = {.temperature = 0.8,
@@ -402,6 +425,7 @@ SUITE(sampler) {
     TEST(min_p_cuts_the_tail);
     TEST(probabilities_are_softmax);
     TEST(repeated_tokens_lose);
+    TEST(tokens_without_a_logit_change_nothing);
     TEST(same_seed_same_tokens);
     TEST(nothing_sensible_is_still_a_token);
 }
