@@ -16,7 +16,7 @@ static json_t *load_beside(const Build *b, const char *name) {
     return json_beside(b->checkpoint ? b->checkpoint->folder : path_folder(b->arena, b->options->model), name);
 }
 
-// What config.json says counts where there is no generation_config.json, as in transformers.
+// The setting of generation_config.json; of config.json where that file is missing, as in transformers.
 static const json_t *setting(const Settings *s, const char *name) {
     const json_t *v = json_object_get(s->generation ? s->generation : s->config, name);
     return json_is_null(v) ? NULL : v;

@@ -1,4 +1,4 @@
-// The memory that a program needs at most, as one total everywhere: what a build prints, --info, --max-ram.
+// A program's largest memory need: one total for a build's last line, --info and --max-ram.
 #ifndef BURIN_MEMORY_NEEDS_H
 #define BURIN_MEMORY_NEEDS_H
 #include "build/build.h"

@@ -58,7 +58,7 @@ typedef struct burin_history {
 // Masks forbidden tokens and applies the repetition penalties.
 BURIN_LINKAGE void burin_mask_forbidden(burin_sampler *, const burin_model *, const burin_history *, float *logits);
 
-static inline bool has_logit(int32_t vocabulary, int32_t token) { return token >= 0 && token < vocabulary; }
+static inline bool burin_has_logit(int32_t vocabulary, int32_t token) { return token >= 0 && token < vocabulary; }
 
 // Chooses by logits [vocab_size], which it may change; `before`: the tokens so far. Tokens without a logit (a model may read
 // tokens that it never writes) take part in repetitions and have no penalty.

@@ -8,7 +8,7 @@
 
 static void never(float *logits, int32_t vocabulary, const int32_t *tokens, int32_t n) {
     for (int32_t i = 0; i < n; i++)
-        if (has_logit(vocabulary, tokens[i])) logits[tokens[i]] = -INFINITY;
+        if (burin_has_logit(vocabulary, tokens[i])) logits[tokens[i]] = -INFINITY;
 }
 
 // Each token once, however often it is there; not where the caller has a penalty of its own.
@@ -16,9 +16,9 @@ static void penalize_said(burin_sampler *s, const burin_model *m, const burin_hi
     float penalty = m->repetition_penalty;
     if (penalty <= 0 || s->settings.repeat_penalty != 1) return;
     for (int32_t i = 0; i < t->n; i++)
-        if (has_logit(m->vocab_size, t->tokens[i])) s->candidates[t->tokens[i]].logit = logits[t->tokens[i]];
+        if (burin_has_logit(m->vocab_size, t->tokens[i])) s->candidates[t->tokens[i]].logit = logits[t->tokens[i]];
     for (int32_t i = 0; i < t->n; i++) {
-        if (!has_logit(m->vocab_size, t->tokens[i])) continue;
+        if (!burin_has_logit(m->vocab_size, t->tokens[i])) continue;
         float logit = s->candidates[t->tokens[i]].logit;
         logits[t->tokens[i]] = logit < 0 ? logit * penalty : logit / penalty;
     }

@@ -25,11 +25,11 @@ static void penalize(burin_sampler *s, float *logits, const int32_t *tokens, int
     burin_candidate *count = s->candidates;
     tokens += n - last;
     for (int32_t i = 0; i < last; i++)
-        if (has_logit(s->vocab_size, tokens[i])) count[tokens[i]].token = 0;
+        if (burin_has_logit(s->vocab_size, tokens[i])) count[tokens[i]].token = 0;
     for (int32_t i = 0; i < last; i++)
-        if (has_logit(s->vocab_size, tokens[i])) count[tokens[i]].token++;
+        if (burin_has_logit(s->vocab_size, tokens[i])) count[tokens[i]].token++;
     for (int32_t i = 0; i < last; i++) {
-        if (!has_logit(s->vocab_size, tokens[i])) continue;
+        if (!burin_has_logit(s->vocab_size, tokens[i])) continue;
         float *logit = &logits[tokens[i]], times = (float)count[tokens[i]].token;
         if (times == 0) continue;
         *logit = *logit > 0 ? *logit / repeat : *logit * repeat;
@@ -89,10 +89,10 @@ static bool contains_breaker(const burin_sampler *s, int32_t token) {
 static void find_repetitions(const burin_sampler *s, const int32_t *tokens, int32_t n, int32_t limit) {
     burin_candidate *longest = s->candidates;
     for (int32_t i = 0; i < n; i++)
-        if (has_logit(s->vocab_size, tokens[i])) longest[tokens[i]].token = 0;
+        if (burin_has_logit(s->vocab_size, tokens[i])) longest[tokens[i]].token = 0;
     for (int32_t k = 1; k < n; k++) {
         int32_t length = 0;
-        if (!has_logit(s->vocab_size, tokens[n - k])) continue;
+        if (!burin_has_logit(s->vocab_size, tokens[n - k])) continue;
         while (length < limit && length + k < n && tokens[n - 1 - length] == tokens[n - 1 - length - k]) length++;
         int32_t *best = &longest[tokens[n - k]].token;
         if (length >= s->settings.dry_allowed_length && *best <= length) *best = length + 1;
@@ -114,7 +114,7 @@ static void dry(burin_sampler *s, float *logits, const int32_t *tokens, int32_t 
     if (limit < set->dry_allowed_length) return;
     find_repetitions(s, tokens, last, (int32_t)limit);
     for (int32_t i = 0; i < last; i++) {
-        if (!has_logit(s->vocab_size, tokens[i])) continue;
+        if (!burin_has_logit(s->vocab_size, tokens[i])) continue;
         int32_t *length = &s->candidates[tokens[i]].token;
         double penalty = set->dry_multiplier;
         if (*length && !(breaks && contains_breaker(s, tokens[i]))) {
