@@ -29,9 +29,19 @@ typedef struct Graph Graph;
 typedef struct Node Node;
 struct ConstantFile;  // ir/dump.h
 
-// ---------------------------------------------------------------------------------------------------------------- dimensions
-// Immutable and hash-consed in their graph, in a canonical form: equal expressions are equal pointers.
-typedef enum { DIM_CONST, DIM_SYMBOL, DIM_ADD, DIM_MUL, DIM_FLOORDIV, DIM_MOD, DIM_MIN, DIM_MAX } DimKind;
+// -------------------------------------------------------------------------------------- dimensions
+// Immutable and hash-consed in their graph, in a canonical form: equal expressions are equal
+// pointers.
+typedef enum {
+    DIM_CONST,
+    DIM_SYMBOL,
+    DIM_ADD,
+    DIM_MUL,
+    DIM_FLOORDIV,
+    DIM_MOD,
+    DIM_MIN,
+    DIM_MAX
+} DimKind;
 
 typedef struct Dim {
     DimKind kind;
@@ -43,7 +53,7 @@ typedef struct Dim {
     uint32_t id;  // order of creation: gives the fixed order
 } Dim;
 
-// --------------------------------------------------------------------------------------------------------------------- types
+// ------------------------------------------------------------------------------------------- types
 // Name and bits. q8_rows: activations in blocks of 32 along the last axis
 // (runtime/kernels/quantize.h); i8_rows: blocks of integers. tuple: several results; see Node. Then
 // the block formats of weights (format_rows.h), with blocks along the last axis: bits 0.
@@ -91,12 +101,13 @@ typedef struct Tensor {
     const Source *source;  // the file it came from, or NULL
     // a checkpoint's matrix is transposed in Hugging Face's layout, since blocks run along an axis
     bool swapped;
-    const int32_t *order;  // of a checkpoint: column k is column order[k] of the matrix in Hugging Face's words; NULL: k
+    const int32_t *order;  // of a checkpoint: column k is column order[k] of the matrix in Hugging
+                           // Face's words; NULL: k
     const float *factors;  // a checkpoint's column k is factors[k] times this; NULL: 1
     const Importance *importance;  // or NULL
 } Tensor;
 
-// ---------------------------------------------------------------------------------------------------------------------- ops
+// --------------------------------------------------------------------------------------------- ops
 typedef enum {
 #define OP(name, ...) OP_##name,
 #include "ops.def"
@@ -104,14 +115,17 @@ typedef enum {
     OP_COUNT
 } Op;
 
-// How an op treats its row axis (axis 0 of every operand that has one): what `incremental` reasons with.
+// How an op treats its row axis (axis 0 of every operand that has one): what `incremental` reasons
+// with.
 typedef enum {
     ROWS_LEAF,   // no operands
     ROWS_EACH,   // elementwise with broadcasting: row r of the result needs row r of the operands
-    ROWS_INNER,  // row r needs row r, provided that the op's axes are not axis 0 (reductions, softmax, norms, concat)
+    ROWS_INNER,  // row r needs row r, provided that the op's axes are not axis 0 (reductions,
+                 // softmax, norms, concat)
     ROWS_FIRST,  // row r needs row r of operand 0, and all other operands whole (matmul by weights)
     ROWS_INDEX,  // row r of the result is chosen by row r of operand 1 (gather on axis 0)
-    ROWS_VIEW,   // an index map: a function decides where rows go (reshape, transpose, slice, expand)
+    ROWS_VIEW,   // an index map: a function decides where rows go (reshape, transpose, slice,
+                 // expand)
     ROWS_STATE,  // reads or updates per-slot state
     ROWS_MIX,    // anything else: a row may need every row
 } RowBehaviour;
@@ -120,18 +134,22 @@ typedef struct EvalContext EvalContext;
 
 typedef struct OpInfo {
     const char *name;
-    const char *operands;  // their names: op_operand, op_least and op_most read them. Optional operands may be NULL
+    const char *operands;  // their names: op_operand, op_least and op_most read them. Optional
+                           // operands may be NULL
     RowBehaviour rows;
-    const char *attrs;                             // names and kinds of its attributes: op_attr reads them
-    bool (*infer)(Graph *, Node *, Type *result);  // sets the type; false after diag_error (never fatal)
-    void (*eval)(EvalContext *, Node *);           // reference semantics (ir/eval/eval.h)
-    const char *scalar;  // elementwise ops: name of the function in the vocabulary (runtime/kernels/vec.h: vf_NAME), else NULL
+    const char *attrs;  // names and kinds of its attributes: op_attr reads them
+    bool (*infer)(Graph *, Node *,
+                  Type *result);          // sets the type; false after diag_error (never fatal)
+    void (*eval)(EvalContext *, Node *);  // reference semantics (ir/eval/eval.h)
+    const char *scalar;                   // elementwise ops: name of the function in the vocabulary
+                                          // (runtime/kernels/vec.h: vf_NAME), else NULL
     const char *help;
 } OpInfo;
 
 extern const OpInfo op_info[OP_COUNT];
 
-// A scalar formula. Text form: mul(silu($0), $1), add($0, 0x1p-3).  $i is operand i; constants are printed as hex floats.
+// A scalar formula. Text form: mul(silu($0), $1), add($0, 0x1p-3).  $i is operand i; constants are
+// printed as hex floats.
 typedef enum { EXPR_ARG, EXPR_CONST, EXPR_OP } ExprKind;
 typedef struct Expr {
     ExprKind kind;
@@ -193,8 +211,9 @@ struct Node {
     int n_in;
     Attr *attrs;
     Loc loc;
-    const char *name;      // of the value in text: unique in its graph, without %
-    const Tensor *value;   // OP_constant: its data; NULL when a dump was read without its file of constants
+    const char *name;  // of the value in text: unique in its graph, without %
+    const Tensor
+        *value;  // OP_constant: its data; NULL when a dump was read without its file of constants
     const Tensor *hashed;  // what `hash` belongs to
     uint64_t hash;         // see constant_hash
     Graph *graph;
@@ -244,8 +263,10 @@ typedef struct Module {
     struct Tokenizer *tokenizer;       // or NULL
     int32_t bos, eos[BURIN_MOST_EOS];  // -1 when absent
     int n_eos;
-    // As transformers' generate() takes it from generation_config.json; start, max_length: of an encoder-decoder
-    int32_t *start;  // the tokens a decoder begins with: decoder_start_token_id and those that are forced after it
+    // As transformers' generate() takes it from generation_config.json; start, max_length: of an
+    // encoder-decoder
+    int32_t *start;  // the tokens a decoder begins with: decoder_start_token_id and those that are
+                     // forced after it
     int32_t *suppress, *begin_suppress;  // never generated; not as the first
     // no_repeat_ngram_size: n-grams of this length occur once; 0: off
     int32_t forced_end[1], no_repeat;
@@ -262,16 +283,23 @@ typedef struct Module {
     bool float_rows;
 } Module;
 
-// ------------------------------------------------------------------------------------- ir/dim.c, ir/dim_text.c: dimensions
+// ------------------------------------------------------------- ir/dim.c, ir/dim_text.c: dimensions
 const Dim *dim_const(Graph *, int64_t);
-const Dim *dim_symbol(Graph *, const char *name, int64_t lower, int64_t upper);  // the same name gives the same symbol
-const Dim *dim_find_symbol(const Graph *, const char *name);                     // or NULL
-void dim_raise(const Dim *, int64_t lower);    // it must be at least this: the symbol that it depends on gets a bound
-void dim_tighten(const Dim *, int64_t upper);  // it turned out to be at most this: a symbol (plus a constant) gets the bound
-const Dim *dim_binary(Graph *, DimKind, const Dim *, const Dim *);  // canonical; floor division, sign of the divisor
+const Dim *dim_symbol(Graph *, const char *name, int64_t lower,
+                      int64_t upper);                         // the same name gives the same symbol
+const Dim *dim_find_symbol(const Graph *, const char *name);  // or NULL
+void dim_raise(
+    const Dim *,
+    int64_t lower);  // it must be at least this: the symbol that it depends on gets a bound
+void dim_tighten(
+    const Dim *,
+    int64_t upper);  // it turned out to be at most this: a symbol (plus a constant) gets the bound
+const Dim *dim_binary(Graph *, DimKind, const Dim *,
+                      const Dim *);  // canonical; floor division, sign of the divisor
 // By itself: everything is made again, in the form that its bounds now allow.
 const Dim *dim_substitute(Graph *, const Dim *, const Dim *symbol, const Dim *by);
-bool dim_is_line(Graph *, const Dim *, const Dim *symbol, int64_t *factor, int64_t *offset);  // factor * symbol + offset
+bool dim_is_line(Graph *, const Dim *, const Dim *symbol, int64_t *factor,
+                 int64_t *offset);  // factor * symbol + offset
 const Dim *dim_import(Graph *, const Dim *of_another_graph);
 const Dim *dim_sub(Graph *, const Dim *, const Dim *);
 bool dim_is_const(const Dim *, int64_t *value);  // value may be NULL
@@ -281,38 +309,44 @@ int64_t dim_lower(const Dim *);
 bool dim_has_symbol(const Dim *, const Dim *symbol);
 bool dim_divides(Graph *, const Dim *by, const Dim *d);  // provably a multiple
 int64_t dim_eval(const Dim *, int64_t (*value_of)(const Dim *symbol, void *user), void *user);
-void dim_print(Text *, const Dim *);                                // T, 2 * T + 1, (T - 1) // 2, min(T, 8), T % 4
-const Dim *dim_parse(Graph *, const char *text, const char **end);  // NULL on a syntax error; unknown symbols too
+void dim_print(Text *, const Dim *);  // T, 2 * T + 1, (T - 1) // 2, min(T, 8), T % 4
+const Dim *dim_parse(Graph *, const char *text,
+                     const char **end);  // NULL on a syntax error; unknown symbols too
 
-// --------------------------------------------------------------------------------------------------------- ir/type.c: types
+// -------------------------------------------------------------------------------- ir/type.c: types
 int dtype_bits(DType);
 const char *dtype_name(DType);
 bool dtype_parse(const char *name, DType *);
 bool dtype_is_float(DType);
-bool dtype_is_rows(DType);                 // rows of a product in blocks of int8: q8_rows, i8_rows
-int64_t dtype_limit(DType, bool largest);  // the least or largest of an integer type that computes as i64
+bool dtype_is_rows(DType);  // rows of a product in blocks of int8: q8_rows, i8_rows
+int64_t dtype_limit(DType,
+                    bool largest);  // the least or largest of an integer type that computes as i64
 Type type_of(DType, int rank, const Dim *const *);
 Type type_scalar(DType);
 Type type_of_tensor(Graph *, const Tensor *);
 bool type_equal(const Type *, const Type *);
 const Dim *type_count(Graph *, const Type *);  // product of the dimensions
-// Storage of a value, row-major: a unit is an element or, of rows in blocks, a block. Each row begins a block of its own.
+// Storage of a value, row-major: a unit is an element or, of rows in blocks, a block. Each row
+// begins a block of its own.
 const Dim *storage_units(Graph *, const Type *);
 int64_t storage_units_of(DType, int rank, const int64_t *dim);  // -1: more than 64 bits hold
 void type_print(Text *, const Type *);                          // f32[T, 192]
-const char *type_text(const Type *);                            // a static buffer, for messages (four rotate)
-const char *dim_text(const Dim *);                              // the same for a list
+const char *type_text(const Type *);  // a static buffer, for messages (four rotate)
+const char *dim_text(const Dim *);    // the same for a list
 // Numpy's rule; NULL when they do not broadcast.
 const Dim *dim_broadcast(Graph *, const Dim *, const Dim *);
 bool type_broadcast(Graph *, const Type *, const Type *, Type *result);
 int64_t tensor_count(const Tensor *);
-uint64_t dtype_bytes(DType, int64_t count);  // of `count` units of storage, narrow elements packed from the low bits on
+uint64_t dtype_bytes(
+    DType,
+    int64_t count);  // of `count` units of storage, narrow elements packed from the low bits on
 
-// ---------------------------------------------------------------- ir/graph.c: graphs; attr.c: attributes; expr.c: formulas
+// ---------------------------------------- ir/graph.c: graphs; attr.c: attributes; expr.c: formulas
 Graph *graph_new(const char *name);
-Graph *graph_new_owned(Arena *owner, const char *name);   // freed with its owner
-void graph_give(Graph *, Arena *owner);                   // the same for all later nodes
-Graph *graph_new_nested(Graph *outer, const char *name);  // a body: shares the arena and the dimensions of `outer`
+Graph *graph_new_owned(Arena *owner, const char *name);  // freed with its owner
+void graph_give(Graph *, Arena *owner);                  // the same for all later nodes
+Graph *graph_new_nested(
+    Graph *outer, const char *name);  // a body: shares the arena and the dimensions of `outer`
 void graph_free(Graph *);
 int graph_output_index(const Graph *, const char *name);  // -1: no such name
 Graph *graph_clone(const Graph *);
@@ -322,29 +356,36 @@ void graph_add_output(Graph *, Node *, const char *name);
 void graph_drop_input(Graph *, int i);  // that nothing uses
 void graph_drop_output(Graph *, int i);
 
-// Adds a node at the end (node_new) or before another, infers its type, and reports a wrong operand at `loc`: NULL then.
-// Attributes must be there when the type is inferred: node_make leaves that to node_infer.
+// Adds a node at the end (node_new) or before another, infers its type, and reports a wrong operand
+// at `loc`: NULL then. Attributes must be there when the type is inferred: node_make leaves that to
+// node_infer.
 Node *node_new(Graph *, Op, Loc, int n_in, Node *const *in);
-Node *node_make(Graph *, Op, Loc, int n_in, Node *const *in, Node *before);  // not inferred; before NULL: at the end
-Node *node_again(Node *, Op, int n_in, Node *const *in, Node *before);       // with all attributes of a node; not inferred
+Node *node_make(Graph *, Op, Loc, int n_in, Node *const *in,
+                Node *before);  // not inferred; before NULL: at the end
+Node *node_again(Node *, Op, int n_in, Node *const *in,
+                 Node *before);  // with all attributes of a node; not inferred
 bool node_infer(Node *);
 Node *inferred(Node *);  // the node with its type; ends the run when it has none
 Node *node_constant(Graph *, const Tensor *, Loc, Node *before);
 Node *node_scalar(Graph *, DType, double, Loc, Node *before);  // a constant of rank 0
 Node *node_item(Graph *, Node *tuple, int index, Node *before);
 void node_set_name(Node *, const char *wanted);  // made unique with .1, .2
-void node_replace(Node *old, Node *by);          // every use, outputs included; `old` stays until graph_sweep
-void node_set_input(Node *, int i, Node *);      // the only way to change an operand: users are counted
-void node_add_input(Node *, Node *);             // one more, at the end
+void node_replace(Node *old,
+                  Node *by);  // every use, outputs included; `old` stays until graph_sweep
+void node_set_input(Node *, int i, Node *);  // the only way to change an operand: users are counted
+void node_add_input(Node *, Node *);         // one more, at the end
 void node_drop_input(Node *, int i);
 void node_move_before(Node *, Node *before);
-void node_remove(Node *);            // must have no uses
-int node_uses(const Node *);         // how many operands and outputs name it
-Node *node_only_user(const Node *);  // NULL unless exactly one node uses it, once, and no output does
-int node_axis(const Node *);         // its attribute "axis"; 0 without one. Inference makes it count from the front
-bool graph_sweep(Graph *);           // removes nodes that nothing uses; inputs stay
-void graph_sort(Graph *);            // restores topological order after edits
-#define EACH_NODE(n, g) for (Node *n = (g)->first, *n##_next; n && (n##_next = n->next, 1); n = n##_next)
+void node_remove(Node *);     // must have no uses
+int node_uses(const Node *);  // how many operands and outputs name it
+Node *node_only_user(
+    const Node *);  // NULL unless exactly one node uses it, once, and no output does
+int node_axis(
+    const Node *);  // its attribute "axis"; 0 without one. Inference makes it count from the front
+bool graph_sweep(Graph *);  // removes nodes that nothing uses; inputs stay
+void graph_sort(Graph *);   // restores topological order after edits
+#define EACH_NODE(n, g) \
+    for (Node *n = (g)->first, *n##_next; n && (n##_next = n->next, 1); n = n##_next)
 
 Attr *attr_find(const Node *, const char *name);  // NULL when absent
 Attr *attr_in(const Attr *list, const char *name);
@@ -376,7 +417,8 @@ void attr_set_tensor(Node *, const char *name, const Tensor *);
 void attr_set_graph(Node *, const char *name, Graph *);
 void attr_set_expr(Node *, const char *name, const Expr *);
 void attr_set_dtype(Node *, const char *name, DType);
-void substitute_dims(Node *, const Dim *from, const Dim *to);  // in its attributes; its type is inferred again by the caller
+void substitute_dims(Node *, const Dim *from,
+                     const Dim *to);  // in its attributes; its type is inferred again by the caller
 void attr_remove(Node *, const char *name);
 void attr_copy(Node *to, const Node *from);  // all operands
 
@@ -402,7 +444,7 @@ bool op_is_elementwise(Op);  // has a scalar function
 bool op_is_comparison(Op);   // less, equal ...: truth of two operands of one type
 bool op_is_logical(Op);      // and, or, not: of truth
 
-// ---------------------------------------------------------------------------------------------------- ir/role.c: roles of inputs
+// ---------------------------------------------------------------------- ir/role.c: roles of inputs
 InputRole input_role(const Node *);
 void input_set_role(Node *, InputRole);
 const char *input_role_name(InputRole);
@@ -416,13 +458,15 @@ bool is_attention_mask(const char *input);  // also an encoder's
 bool is_mask_input(const char *input);      // of any kind
 bool is_cache_branch(const char *input);    // of a merged decoder: whether there is a past
 
-// ------------------------------------------------------------------------------------------- ir/print.c, parse.c, verify.c
+// ------------------------------------------------------------------- ir/print.c, parse.c, verify.c
 void graph_print(Text *, const Graph *);  // deterministic
 void node_print(Text *, const Node *);    // its one line, without indentation or line end
 void module_print(Text *, const Module *);
-// Parses the text form. Constants are found by hash in `constants` (a side file written by dump.c), NULL allowed: no data then.
+// Parses the text form. Constants are found by hash in `constants` (a side file written by dump.c),
+// NULL allowed: no data then.
 Graph *graph_parse(const Source *, struct ConstantFile *constants);  // NULL after diag_error
 uint64_t constant_hash(Node *);  // of the bytes of a constant's data; remembered in the node
-// Order, arity, types (inferred again), names, attributes. Reports with the graph printed and the error under the node.
+// Order, arity, types (inferred again), names, attributes. Reports with the graph printed and the
+// error under the node.
 bool graph_verify(const Graph *, const char *after_pass);
 #endif

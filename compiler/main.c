@@ -51,7 +51,8 @@ static void print_report(const Build *b) {
 static void print_sizes(const Build *b) {
     Text t = {0};
     if (!b->options->report) fusion_table(&b->passes, &t);
-    if (is_decoder(b->program)) text_add(&t, "context %lld positions\n", (long long)b->passes.context);
+    if (is_decoder(b->program))
+        text_add(&t, "context %lld positions\n", (long long)b->passes.context);
     plan_print(&t, b->program);
     print_text(&t);
 }
@@ -91,13 +92,15 @@ static bool compile(Build *b) {
 static bool build_in_process(Arena *, const Options *, bool quiet);
 
 // The program's result for the text of --perplexity
-static void print_perplexity(Arena *arena, const char *when, const char *program, const Options *o) {
+static void print_perplexity(Arena *arena, const char *when, const char *program,
+                             const Options *o) {
     const char *folder = work_folder(arena), *log = arena_printf(arena, "%s/log", folder);
     CommandLine line = {.arena = arena};
     command_add(&line, strchr(program, '/') ? program : arena_printf(arena, "./%s", program));
     command_add(&line, "--perplexity");
     command_add(&line, o->perplexity);
-    if (o->window) command_addf(&line, "--window"), command_addf(&line, "%lld", (long long)o->window);
+    if (o->window)
+        command_addf(&line, "--window"), command_addf(&line, "%lld", (long long)o->window);
     bool good = process_succeeds(&line, log, o->verbose);
     char *said = read_text_file(log, NULL);
     said[strcspn(said, "\n")] = 0;
@@ -115,7 +118,8 @@ static void compare_perplexity(Arena *arena, const Options *o, const char *outpu
     before.quant = before.calibrate = before.perplexity = NULL;
     before.quant_report = before.save_temps = before.verbose = before.requantize = false;
     before.output = arena_printf(arena, "%s/before", folder);
-    if (o->quant && build_in_process(arena, &before, true)) print_perplexity(arena, "before", before.output, o);
+    if (o->quant && build_in_process(arena, &before, true))
+        print_perplexity(arena, "before", before.output, o);
     print_perplexity(arena, "after ", output, o);
     remove_tree(folder);
     diag_keep(folder);
@@ -126,7 +130,8 @@ static const char *trial_of(const Build *b) {
     if (b->kind != OUTPUT_PROGRAM || !b->tools.native) return NULL;
     if (b->has_chat) return " --chat";
     if (b->labels || b->embeds) return " \"a text\"";
-    return is_decoder(b->program) && b->tokenizer && !b->program->encoder ? " \"Once upon a time\"" : " --info";
+    return is_decoder(b->program) && b->tokenizer && !b->program->encoder ? " \"Once upon a time\""
+                                                                          : " --info";
 }
 
 static uint64_t file_bytes(const char *path) {
@@ -157,11 +162,14 @@ static int build_for_one(Arena *arena, const Options *o) {
     const char *output = output_name(arena, o, b.tools.machine);
     bool printed = o->emit || o->stop_after;
     if (printed && o->output)
-        diag_warning(NO_LOC, "%s is not written: %s prints, and stops", o->output, o->emit ? "--emit" : "--stop-after");
+        diag_warning(NO_LOC, "%s is not written: %s prints, and stops", o->output,
+                     o->emit ? "--emit" : "--stop-after");
     if (!printed) build_check_output(&b, output);
     if (o->perplexity && (printed || b.kind != OUTPUT_PROGRAM || !b.tools.native || b.tools.mpi))
-        usage_error("--perplexity=%s runs the program that is built\n  hint: leave it out, or build a program for this machine",
-                    o->perplexity);
+        usage_error(
+            "--perplexity=%s runs the program that is built\n  hint: leave it out, or build a "
+            "program for this machine",
+            o->perplexity);
     if (!compile(&b)) return 0;
     if (o->verbose) print_sizes(&b);
     build_output(&b, output);
@@ -191,9 +199,12 @@ static bool build_in_process(Arena *arena, const Options *o, bool quiet) {
 // A program for each machine with an operating system that can be built for here: DIR/TRIPLE/NAME.
 static int build_for_all(Arena *arena, const Options *all) {
     int built = 0, failed = 0;
-    if (!all->output) usage_error("--target=all-linux writes a program for each machine\nhint: -o FOLDER");
-    if (all->sysroot) usage_error("--sysroot is of one machine\nhint: leave it out with --target=all-linux");
-    if (all->mcpu) usage_error("--mcpu names CPUs of one machine\nhint: leave it out with --target=all-linux");
+    if (!all->output)
+        usage_error("--target=all-linux writes a program for each machine\nhint: -o FOLDER");
+    if (all->sysroot)
+        usage_error("--sysroot is of one machine\nhint: leave it out with --target=all-linux");
+    if (all->mcpu)
+        usage_error("--mcpu names CPUs of one machine\nhint: leave it out with --target=all-linux");
     int length = (int)strlen(all->output);
     while (length > 1 && all->output[length - 1] == '/') length--;
     for (int i = 0; i < n_machines; i++) {
@@ -201,7 +212,8 @@ static int build_for_all(Arena *arena, const Options *all) {
         const Machine *m = &machines[i];
         if (machine_is_bare(m) || machine_is_windows(m)) continue;
         o.target = m->triple;
-        const char *missing = machine_lacks(arena, m), *folder = arena_printf(arena, "%.*s/%s", length, all->output, m->triple);
+        const char *missing = machine_lacks(arena, m),
+                   *folder = arena_printf(arena, "%.*s/%s", length, all->output, m->triple);
         if (missing) {
             print_spelled("%s: not built, %s is missing: %s\n", m->triple, missing,
                           cross_hint(arena, machine_packages(arena, m), m->triple));
@@ -217,7 +229,8 @@ static int build_for_all(Arena *arena, const Options *all) {
 }
 
 static int command_build(Arena *arena, const Options *o) {
-    return o->target && !strcmp(o->target, "all-linux") ? build_for_all(arena, o) : build_for_one(arena, o);
+    return o->target && !strcmp(o->target, "all-linux") ? build_for_all(arena, o)
+                                                        : build_for_one(arena, o);
 }
 
 // A place for the program in the cache, or else a folder that is removed once it runs.
@@ -270,7 +283,8 @@ static int run_program(Build *b, char *const *words, int n) {
     diag_fatal(NO_LOC, "cannot run %s: %s", program, strerror(errno));
 }
 
-// A program that runs here once has the code of this CPU alone, unless its --cpu asks for that of another.
+// A program that runs here once has the code of this CPU alone, unless its --cpu asks for that of
+// another.
 static const Options *native_options(Arena *arena, const Options *o) {
     Options *here = ARENA_NEW(arena, Options);
     *here = *o;
@@ -289,8 +303,10 @@ static int command_run(Arena *arena, const Options *o) {
 
 // The program's words: --serve, then those that burin does not know.
 static int command_serve(Arena *arena, const Options *o) {
-    if (o->interpret) usage_error("--interpret: a server is a compiled program\n  hint: leave it out");
-    if (o->with && strcmp(o->with, "server")) usage_error("burin serve does not go together with --with=%s", o->with);
+    if (o->interpret)
+        usage_error("--interpret: a server is a compiled program\n  hint: leave it out");
+    if (o->with && strcmp(o->with, "server"))
+        usage_error("burin serve does not go together with --with=%s", o->with);
     Options *serves = ARENA_NEW(arena, Options);
     *serves = *native_options(arena, o);
     serves->with = "server";
@@ -309,7 +325,8 @@ static int command_bench(Arena *arena, const Options *o) {
 
 static int command_check(Arena *arena, const Options *o) {
     if (o->reduce && !o->bisect) usage_error("--reduce goes with --bisect");
-    if (o->reduce != !!o->reduced) usage_error("--reduce and -o go together: --bisect --reduce -o small.ir");
+    if (o->reduce != !!o->reduced)
+        usage_error("--reduce and -o go together: --bisect --reduce -o small.ir");
     Build b = build_new(arena, o);
     return o->against ? check_against(&b) : o->bisect ? check_bisect(&b) : check(&b);
 }
@@ -392,7 +409,8 @@ static int (*const commands[COMMAND_COUNT])(Arena *, const Options *) = {
 #undef COMMAND
 };
 
-// Exits with status 1 if standard output cannot be flushed: a disk may be full, a descriptor closed.
+// Exits with status 1 if standard output cannot be flushed: a disk may be full, a descriptor
+// closed.
 static void check_printed(void) {
     if (!fflush(stdout) && !ferror(stdout)) return;
     fprintf(stderr, "burin: error: cannot write to standard output: %s\n", strerror(errno));

@@ -33,13 +33,16 @@ static bool has_suffix(const char *name, const char *suffix) {
     return n > m && !strcmp(name + n - m, suffix);
 }
 
-// ---------------------------------------------------------------------------------------------------------- checking options
-static void check_one_of(const char *option, const char *value, const char *const *names, size_t n) {
+// -------------------------------------------------------------------------------- checking options
+static void check_one_of(const char *option, const char *value, const char *const *names,
+                         size_t n) {
     if (!value) return;
     for (size_t i = 0; i < n; i++)
         if (!strcmp(value, names[i])) return;
     const char *near = nearest_name(value, names, n);
-    if (near) usage_error("--%s=%s: unknown\n  hint: did you mean %s? There are %s", option, value, near, name_list(names, n));
+    if (near)
+        usage_error("--%s=%s: unknown\n  hint: did you mean %s? There are %s", option, value, near,
+                    name_list(names, n));
     usage_error("--%s=%s: expected one of %s", option, value, name_list(names, n));
 }
 
@@ -50,19 +53,24 @@ static int pass_named(const char *option, const char *name, bool first, int abse
     for (int i = 0; i < PASS_COUNT; i++) names[GROUP_COUNT + i] = pass_info[i].name;
     if (!name) return absent;
     for (int i = 0; i < GROUP_COUNT; i++)
-        if (!strcmp(name, names[i])) return first ? group_first((PassGroup)i) : group_last((PassGroup)i);
+        if (!strcmp(name, names[i]))
+            return first ? group_first((PassGroup)i) : group_last((PassGroup)i);
     for (int i = 0; i < PASS_COUNT; i++)
         if (!strcmp(name, pass_info[i].name)) return i;
     const char *near = nearest_name(name, names, GROUP_COUNT + PASS_COUNT);
-    if (near) usage_error("--%s=%s: unknown\n  hint: did you mean %s? `burin passes` lists them", option, name, near);
-    usage_error("--%s=%s: expected a pass or a group of passes\n  hint: `burin passes` lists them", option, name);
+    if (near)
+        usage_error("--%s=%s: unknown\n  hint: did you mean %s? `burin passes` lists them", option,
+                    name, near);
+    usage_error("--%s=%s: expected a pass or a group of passes\n  hint: `burin passes` lists them",
+                option, name);
 }
 
 static const QuantRules *rules_of(Arena *arena, const char *text) {
     const char *problem;
     const QuantRules *rules = text ? quant_rules(arena, text, &problem) : NULL;
     if (text && !rules)
-        usage_error("--quant=%s: %s\n  hint: %s%s", text, problem, strstr(problem, " bits: ") ? "" : "there are ",
+        usage_error("--quant=%s: %s\n  hint: %s%s", text, problem,
+                    strstr(problem, " bits: ") ? "" : "there are ",
                     strstr(problem, " bits: ") ? "`burin formats` lists all" : quant_names(arena));
     return rules;
 }
@@ -70,16 +78,21 @@ static const QuantRules *rules_of(Arena *arena, const char *text) {
 // -O1, or BURIN_OPTIMIZE=1 where no -O is given
 static bool is_quick(const Options *o) {
     static const char *const levels[] = {"1", "3"};
-    const char *set = getenv("BURIN_OPTIMIZE"), *level = o->optimize ? o->optimize : set && *set ? set : "3";
+    const char *set = getenv("BURIN_OPTIMIZE"), *level = o->optimize   ? o->optimize
+                                                         : set && *set ? set
+                                                                       : "3";
     check_one_of("optimize", o->optimize, levels, sizeof levels / sizeof *levels);
-    if (strcmp(level, "1") && strcmp(level, "3")) usage_error("BURIN_OPTIMIZE=%s: expected 1 or 3", level);
+    if (strcmp(level, "1") && strcmp(level, "3"))
+        usage_error("BURIN_OPTIMIZE=%s: expected 1 or 3", level);
     return *level == '1';
 }
 
 Build build_new(Arena *arena, const Options *o) {
-    static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
-                             *const extras[] = {"mpi", "server", "images"}, *const caches[] = {"f32", "f16", "q8_0"},
-                             *const editors[] = {"auto", "libedit", "none"}, *const maths[] = {"exact", "fast"};
+    static const char *const
+        emits[] = {"ir", "c"},
+        *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
+        *const extras[] = {"mpi", "server", "images"}, *const caches[] = {"f32", "f16", "q8_0"},
+        *const editors[] = {"auto", "libedit", "none"}, *const maths[] = {"exact", "fast"};
     Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o))};
     check_one_of("kv", o->kv, caches, sizeof caches / sizeof *caches);
     check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
@@ -91,7 +104,8 @@ Build build_new(Arena *arena, const Options *o) {
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->math && !strcmp(o->math, "fast"));
     b.tools.verbose = o->verbose;
     b.tools.quick = is_quick(o);
-    if (o->with && !server_is_asked_for(o) && !pictures_are_asked_for(o)) toolchain_with_mpi(&b.tools);
+    if (o->with && !server_is_asked_for(o) && !pictures_are_asked_for(o))
+        toolchain_with_mpi(&b.tools);
     check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
     b.passes = (PassContext){.arena = arena,
                              .quant = rules_of(arena, o->quant),
@@ -104,25 +118,31 @@ Build build_new(Arena *arena, const Options *o) {
     b.passes.start_from = pass_named("start-from", o->start_from, true, 0);
     bool dumped = has_suffix(o->model, ".ir"), description = has_suffix(o->model, ".burin");
     if (dumped != !!o->start_from)
-        usage_error(dumped ? "%s is a dumped graph\n  hint: --start-from=PASS says which pass is next"
-                           : "--start-from needs a dumped .ir file, and %s is none",
+        usage_error(dumped
+                        ? "%s is a dumped graph\n  hint: --start-from=PASS says which pass is next"
+                        : "--start-from needs a dumped .ir file, and %s is none",
                     o->model);
     if ((o->dim || o->max) && !has_suffix(o->model, ".onnx"))
         usage_error(
-            "--dim and --max are for ONNX models, and %s is none\n  hint: `burin run MODEL -- --dim` is the program's own "
+            "--dim and --max are for ONNX models, and %s is none\n  hint: `burin run MODEL -- "
+            "--dim` is the program's own "
             "option",
             o->model);
     if ((o->bind || o->as) && !has_suffix(o->model, ".onnx"))
         usage_error("--bind and --as are for ONNX models, and %s is none", o->model);
-    if (description && !o->weights) usage_error("%s is a description\n  hint: --weights says where its weights are", o->model);
+    if (description && !o->weights)
+        usage_error("%s is a description\n  hint: --weights says where its weights are", o->model);
     if (!description && o->weights && has_suffix(o->weights, ".burin"))
-        usage_error("--weights=%s is a description, and MODEL is %s\n  hint: the other way round: %s --weights=%s", o->weights,
-                    o->model, o->weights, o->model);
-    if (!description && o->weights) usage_error("--weights goes with a .burin description, and %s is none", o->model);
+        usage_error(
+            "--weights=%s is a description, and MODEL is %s\n  hint: the other way round: %s "
+            "--weights=%s",
+            o->weights, o->model, o->weights, o->model);
+    if (!description && o->weights)
+        usage_error("--weights goes with a .burin description, and %s is none", o->model);
     return b;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ loading
+// ----------------------------------------------------------------------------------------- loading
 // "owner/name", as hubs name models, and no folder here.
 static bool is_name_of_hub(Arena *arena, const char *path) {
     const char *slash = strchr(path, '/');
@@ -137,15 +157,20 @@ void build_check_models(const Build *b) {
     if (!missing) return;
     const char *name = path_name(missing);
     if (is_name_of_hub(b->arena, missing))
-        diag_fatal(NO_LOC, "there is no %s\nhint: huggingface-cli download %s --local-dir %s, then burin %s %s", missing,
-                   missing, name, commands[b->options->command].name, name);
+        diag_fatal(
+            NO_LOC,
+            "there is no %s\nhint: huggingface-cli download %s --local-dir %s, then burin %s %s",
+            missing, missing, name, commands[b->options->command].name, name);
     diag_fatal(NO_LOC,
-               "there is no %s\nhint: MODEL is a Hugging Face folder, a .gguf or llama2.c .bin file, an .onnx, or a .burin "
+               "there is no %s\nhint: MODEL is a Hugging Face folder, a .gguf or llama2.c .bin "
+               "file, an .onnx, or a .burin "
                "with --weights",
                missing);
 }
 
-static const char *library_of(const Build *b) { return arena_printf(b->arena, "%s/dsl", burin_home(b->arena)); }
+static const char *library_of(const Build *b) {
+    return arena_printf(b->arena, "%s/dsl", burin_home(b->arena));
+}
 
 void build_open_weights(Build *b) {
     const Options *o = b->options;
@@ -163,14 +188,18 @@ void build_open_weights(Build *b) {
 void build_open(Build *b) {
     const Options *o = b->options;
     build_open_weights(b);
-    if (b->checkpoint) b->description = o->weights ? o->model : dsl_find_description(b->arena, library_of(b), b->checkpoint);
+    if (b->checkpoint)
+        b->description =
+            o->weights ? o->model : dsl_find_description(b->arena, library_of(b), b->checkpoint);
 }
 
 int build_vocabulary(const Build *b) {
     int64_t size = 0;
     const Graph *g = b->program->graph;
     const Type *logits = &g->outputs[0]->type;
-    return logits->rank && dim_is_const(logits->dim[logits->rank - 1], &size) && size < INT32_MAX ? (int)size : 0;
+    return logits->rank && dim_is_const(logits->dim[logits->rank - 1], &size) && size < INT32_MAX
+               ? (int)size
+               : 0;
 }
 
 static int vocabulary_size(const Checkpoint *c) {
@@ -200,14 +229,17 @@ static void load_checkpoint(Build *b) {
     if (!s.pooling) return;
     sentence_add(b->module->graphs[0], &s, dsl.library);
     b->embeds = true;
-    if (s.max_tokens && (!b->module->context || s.max_tokens < b->module->context)) b->module->context = s.max_tokens;
+    if (s.max_tokens && (!b->module->context || s.max_tokens < b->module->context))
+        b->module->context = s.max_tokens;
     if (o->context && o->context < b->module->context) b->module->context = o->context;
 }
 
 // A network's card is stored where a decoder has its template.
 static void load_card(Build *b) {
     const Checkpoint *c = b->checkpoint ? b->checkpoint : b->side_folder;
-    if (!c || !b->tokenizer || b->module->n_graphs != 1 || !strcmp(b->module->graphs[0]->name, "decode")) return;
+    if (!c || !b->tokenizer || b->module->n_graphs != 1 ||
+        !strcmp(b->module->graphs[0]->name, "decode"))
+        return;
     Card card = card_read(b->arena, c, b->module->graphs[0], b->tokenizer, b->embeds);
     b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
     b->labels = card.labels;
@@ -224,7 +256,8 @@ static void load_picture_card(Build *b) {
                    "hint: image classifiers with a preprocessor_config.json do");
 }
 
-// A decoder that has a tokenizer may have a template. One that is not understood is named, and left out.
+// A decoder that has a tokenizer may have a template. One that is not understood is named, and left
+// out.
 static void load_template(Build *b) {
     TemplateText text;
     const Checkpoint *c = b->checkpoint;
@@ -250,10 +283,13 @@ void build_load(Build *b) {
         load_checkpoint(b);
     }
     b->module->name = b->name;
-    const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;
+    const char *path = o->tokenizer    ? o->tokenizer
+                       : b->checkpoint ? b->checkpoint->tokenizer
+                                       : NULL;
     if (path && (b->text || !o->tokenizer_beside))
         b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
-    if (o->verbose && b->tokenizer && b->tokenizer->note) fprintf(stderr, "  tokenizer: %s\n", b->tokenizer->note);
+    if (o->verbose && b->tokenizer && b->tokenizer->note)
+        fprintf(stderr, "  tokenizer: %s\n", b->tokenizer->note);
     b->module->tokenizer = b->tokenizer;
     load_card(b);
     load_picture_card(b);
@@ -281,20 +317,24 @@ static const char *name_in_c(const Build *b) {
 }
 
 void build_lower(Build *b) {
-    LowerOptions options = {.name = name_in_c(b), .over_ranks = b->tools.mpi || b->options->command == COMMAND_plan};
-    options.gather_above = b->options->gather_above, options.compared = b->options->command == COMMAND_check;
+    LowerOptions options = {.name = name_in_c(b),
+                            .over_ranks = b->tools.mpi || b->options->command == COMMAND_plan};
+    options.gather_above = b->options->gather_above,
+    options.compared = b->options->command == COMMAND_check;
     b->program = lower_module(b->arena, b->module, &options);
     name_functions(b->program);
     warn_of_odd_weights(b->program);
     b->image = image_of(b->program, b->tokenizer, b->chat);
-    b->image.step = b->passes.quantized ? "quantizing and packing the weights" : "packing the weights";
+    b->image.step =
+        b->passes.quantized ? "quantizing and packing the weights" : "packing the weights";
     if (!program_has_integers(b->program)) toolchain_without(&b->tools, FOR_INTEGERS);
     if (!program_has_bf16(b->program)) toolchain_without(&b->tools, FOR_FAST_MATH);
     b->numbers = numbers_of(b);
     Text t = {0};
     graph_print(&t, b->program->graph);
     uint64_t hash = hash_bytes(t.data, t.length,
-                               hash_text(BURIN_VERSION, (uint64_t)b->passes.context << 20 ^ (uint64_t)b->program->max_rows));
+                               hash_text(BURIN_VERSION, (uint64_t)b->passes.context << 20 ^
+                                                            (uint64_t)b->program->max_rows));
     if (b->tokenizer) hash = hash_bytes(b->tokenizer->blob, b->tokenizer->bytes, hash);
     if (b->calibrated) hash = hash_bytes(&b->calibrated, sizeof b->calibrated, hash);
     if (b->tools.mpi) hash = hash_text(b->options->with, hash ^ (uint64_t)options.gather_above);
@@ -304,18 +344,20 @@ void build_lower(Build *b) {
     b->identity = arena_printf(b->arena, "%016llx", (unsigned long long)hash);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- sources
+// ----------------------------------------------------------------------------------------- sources
 static const char *info_text(const Build *b) {
     Text t = {0};
     const char *compiler = path_name(b->tools.clang ? b->tools.clang : TESTED_COMPILER);
     text_add(&t, "model     %s, identity %s\n", b->name, b->identity);
-    text_add(&t, "weights   %s, %.1f MB, packed\n", b->options->quant ? b->options->quant : "as in the checkpoint",
+    text_add(&t, "weights   %s, %.1f MB, packed\n",
+             b->options->quant ? b->options->quant : "as in the checkpoint",
              (double)b->image.bytes / 1e6);
     if (is_decoder(b->program))
         text_add(&t, "context   %lld tokens, %lld rows at once\n", (long long)b->passes.context,
                  (long long)b->program->max_rows);
     text_add(&t, "passes   ");
-    for (int i = pass_info[b->passes.start_from].group; i < GROUP_COUNT; i++) text_add(&t, " %s", group_info[i].name);
+    for (int i = pass_info[b->passes.start_from].group; i < GROUP_COUNT; i++)
+        text_add(&t, " %s", group_info[i].name);
     text_add(&t, "\ncompiler  burin %s, %s %s " FLAGS_NUMBERS ", for", BURIN_VERSION, compiler,
              toolchain_kernel_flags(&b->tools));
     for (int i = 0; i < b->tools.n_cpus; i++) text_add(&t, " %s", b->tools.cpus[i]->name);
@@ -332,7 +374,8 @@ static const char *info_text(const Build *b) {
 }
 
 static void write_text(const Build *b, const char *folder, const char *suffix, Text *t) {
-    write_file(arena_printf(b->arena, "%s/%s%s", folder, b->program->name, suffix), t->data, t->length);
+    write_file(arena_printf(b->arena, "%s/%s%s", folder, b->program->name, suffix), t->data,
+               t->length);
     text_free(t);
 }
 
@@ -345,10 +388,13 @@ const char *weights_symbol(const Build *b) {
 static const char *modes_of(const Build *b) {
     if (b->is_draft || (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)) return NULL;
     if (b->module->speech) return "speech";
-    if (is_decoder(b->program)) return b->program->encoder ? "sources" : b->has_chat ? "chat" : "text";
+    if (is_decoder(b->program))
+        return b->program->encoder ? "sources" : b->has_chat ? "chat" : "text";
     const burin_network *net = &describe_net(b->program)->net;
     if (b->pictures) return "picture";
-    return b->labels ? "label" : b->tokenizer && net->tokens >= 0 && net->embedding >= 0 ? "embed" : "network";
+    return b->labels                                                 ? "label"
+           : b->tokenizer && net->tokens >= 0 && net->embedding >= 0 ? "embed"
+                                                                     : "network";
 }
 
 void build_sources(const Build *b, const char *folder) {
@@ -368,14 +414,16 @@ void build_sources(const Build *b, const char *folder) {
     if (b->draft) d.draft = arena_printf(b->arena, "%s_model", b->draft->name);
     d.weights_symbol = weights_symbol(b);
     d.weights_mapped = !library && machine_is_windows(b->tools.machine);
-    d.descriptor = library || b->is_draft ? arena_printf(b->arena, "%s_model", b->name) : "burin_model_this";
+    d.descriptor =
+        library || b->is_draft ? arena_printf(b->arena, "%s_model", b->name) : "burin_model_this";
     Text source = {0}, header = {0}, dispatch = {0};
     emit_program(b->program, &source);
     emit_header(b->program, &header);
     emit_dispatch(b->program, &d, &dispatch);
     if (b->kind == OUTPUT_FOLDER && !b->is_draft)
         text_add(&dispatch,
-                 "\n// The program's main finds its model by this name.\nextern const burin_model burin_model_this "
+                 "\n// The program's main finds its model by this name.\nextern const burin_model "
+                 "burin_model_this "
                  "__attribute__((alias(\"%s_model\")));\n",
                  b->name);
     write_text(b, folder, ".c", &source);
@@ -384,19 +432,22 @@ void build_sources(const Build *b, const char *folder) {
     if (b->draft) build_sources(b->draft, folder);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- cache
+// ------------------------------------------------------------------------------------------- cache
 // The files of a model: configuration, imports, shards, external data, and companions.
 static uint64_t hash_input(Arena *arena, const char *path, uint64_t h) {
-    static const char *const models[] = {".json", ".safetensors", ".bin", ".burin", ".model", ".txt", ".jinja", NULL};
+    static const char *const models[] = {".json",  ".safetensors", ".bin",   ".burin",
+                                         ".model", ".txt",         ".jinja", NULL};
     static const char *const beside[] = {".json", ".burin", ".model", ".txt", ".jinja", NULL};
     struct stat s;
     h = hash_text(path, h);
     if (!path) return h;
     if (stat(path, &s)) diag_fatal(NO_LOC, "there is no %s", path);
     if (S_ISDIR(s.st_mode)) return hash_folder(path, models, h);
-    h = hash_files(path_folder(arena, path), has_suffix(path, ".json") ? models : beside, hash_file(path, h));
+    h = hash_files(path_folder(arena, path), has_suffix(path, ".json") ? models : beside,
+                   hash_file(path, h));
     int n = 0;
-    const char *const *external = has_suffix(path, ".onnx") ? onnx_external_files(arena, path, &n) : NULL;
+    const char *const *external =
+        has_suffix(path, ".onnx") ? onnx_external_files(arena, path, &n) : NULL;
     for (int i = 0; i < n; i++)
         if (!access(external[i], R_OK)) h = hash_file(external[i], hash_text(external[i], h));
     return h;
@@ -423,10 +474,13 @@ const char *build_cache_path(const Build *b) {
     for (int i = 0; i < o->n_files; i++) h = hash_input(b->arena, o->files[i], h);
     h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, options_key(o, h)));
     if (o->draft) h = hash_input(b->arena, o->draft, h);
-    h = hash_loras(b->arena, o->lora, hash_input(b->arena, o->calibrate, b->tools.quick ? h + 1 : h));
+    h = hash_loras(b->arena, o->lora,
+                   hash_input(b->arena, o->calibrate, b->tools.quick ? h + 1 : h));
     h = hash_text(wants_tensors(o) ? "net" : "text", hash_text(b->tools.machine->triple, h));
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
     h = pictures_key(b, server_key(b, editor_key(b, h)));
     const char *folder = cache_folder(b->arena, "programs", h);
-    return folder ? arena_printf(b->arena, "%s/%s%s", folder, b->name, machine_ending(b->tools.machine)) : NULL;
+    return folder ? arena_printf(b->arena, "%s/%s%s", folder, b->name,
+                                 machine_ending(b->tools.machine))
+                  : NULL;
 }

@@ -20,16 +20,17 @@ typedef struct Build {
     OutputKind kind;
     bool into_cache;  // the output takes the place of any earlier one
     Toolchain tools;
-    bool is_draft;                  // this is the draft of another
-    bool onnx;                      // MODEL is an ONNX file
-    bool text;                      // that is a decoder of tokens
-    bool embeds;                    // texts in, embeddings out
-    bool pictures;                  // pictures in, labels out
-    bool labels;                    // texts in, labels or words out
-    bool has_chat;                  // it has a chat template
-    Checkpoint *checkpoint;         // NULL when MODEL is a dumped .ir or an ONNX file
-    const Checkpoint *side_folder;  // of an ONNX encoder of texts: the folder and its config.json, no tensors
-    const char *description;        // path of the .burin file
+    bool is_draft;           // this is the draft of another
+    bool onnx;               // MODEL is an ONNX file
+    bool text;               // that is a decoder of tokens
+    bool embeds;             // texts in, embeddings out
+    bool pictures;           // pictures in, labels out
+    bool labels;             // texts in, labels or words out
+    bool has_chat;           // it has a chat template
+    Checkpoint *checkpoint;  // NULL when MODEL is a dumped .ir or an ONNX file
+    const Checkpoint
+        *side_folder;  // of an ONNX encoder of texts: the folder and its config.json, no tensors
+    const char *description;  // path of the .burin file
     Module *module;
     Tokenizer *tokenizer;   // or NULL
     CompiledTemplate chat;  // no blob: none
@@ -55,22 +56,27 @@ void build_draft(Build *);
 void build_sources(const Build *, const char *folder);  // the emitted C, its draft's too
 const char *weights_symbol(const Build *);              // that the emitted C finds its weights by
 const char *numbers_of(const Build *);                  // for Build.numbers
-bool rounds_rows(const Build *);                        // --math=fast changes products of this program
-int build_vocabulary(const Build *);                    // columns of the logits
+bool rounds_rows(const Build *);      // --math=fast changes products of this program
+int build_vocabulary(const Build *);  // columns of the logits
 Module *load_onnx(Build *);
 // An encoder of texts (onnx_texts.c). NULL: no file defines the use of its numbers.
 Module *load_onnx_texts(Build *, const OnnxOptions *, OnnxSaid *, Text *why);
-void take_onnx_config(const Build *);  // context and ends of the configuration files beside an ONNX decoder
-bool wants_tensors(const Options *);   // an ONNX decoder is to be a program of tensors
+void take_onnx_config(
+    const Build *);  // context and ends of the configuration files beside an ONNX decoder
+bool wants_tensors(const Options *);  // an ONNX decoder is to be a program of tensors
 void build_special_tokens(Build *);
-void build_rotary_factors(const Build *);  // which of LongRoPE's two lists --ctx asks for, before the description is read
-void build_generation(Build *);            // of an encoder-decoder
-void build_speech(Build *);                // features and tokens of a model that takes recordings; after build_generation
+void build_rotary_factors(
+    const Build *);  // which of LongRoPE's two lists --ctx asks for, before the description is read
+void build_generation(Build *);  // of an encoder-decoder
+void build_speech(
+    Build *);  // features and tokens of a model that takes recordings; after build_generation
 void build_context(Build *);
 void build_check_positions(const Build *);
 // after the passes: options without effect, results that the program lacks
 void build_warnings(const Build *);
-int64_t learned_positions(const Graph *, int64_t context);  // the smallest table that positions look up, or `context`
-// Where `burin run` keeps the program of these options: the same path exactly when it would be the same program.
+int64_t learned_positions(
+    const Graph *, int64_t context);  // the smallest table that positions look up, or `context`
+// Where `burin run` keeps the program of these options: the same path exactly when it would be the
+// same program.
 const char *build_cache_path(const Build *);
 #endif

@@ -30,7 +30,8 @@ static void keep(void *user, Module *m, Pass pass) {
     crash.before = module_clone(crash.arena, m);
     crash.pass = pass;
     crash.folder = arena_printf(crash.arena, "%s.crash", b->name);
-    crash.file = arena_printf(crash.arena, "%s/%02d-%s.ir", crash.folder, (int)pass, name_before(pass));
+    crash.file =
+        arena_printf(crash.arena, "%s/%02d-%s.ir", crash.folder, (int)pass, name_before(pass));
     text_add(&command, "burin build %s --start-from=%s", crash.file, pass_info[pass].name);
     options_of_passes(&command, b->options);
     crash.command = arena_strndup(crash.arena, command.data, command.length);
@@ -49,18 +50,22 @@ static void write_copy(void) {
     if (!child) {
         struct ConstantFile *constants = NULL;
         alarm(60);
-        module_dump(&crash.before, crash.folder, (int)crash.pass, name_before(crash.pass), &constants);
+        module_dump(&crash.before, crash.folder, (int)crash.pass, name_before(crash.pass),
+                    &constants);
         constants_close(constants);
         _exit(0);
     }
     int status = 1;
     if (child > 0) waitpid(child, &status, 0);
-    if (!status) fprintf(stderr, "  hint: %s is the graph before it; this repeats it: %s\n", crash.file, crash.command);
+    if (!status)
+        fprintf(stderr, "  hint: %s is the graph before it; this repeats it: %s\n", crash.file,
+                crash.command);
 }
 
 static void say_and_write(const char *what) {
     fflush(stdout);
-    fprintf(stderr, "burin: error: the pass %s %s: this is a bug of burin\n", pass_info[crash.pass].name, what);
+    fprintf(stderr, "burin: error: the pass %s %s: this is a bug of burin\n",
+            pass_info[crash.pass].name, what);
     write_copy();
 }
 
@@ -80,7 +85,8 @@ static void die(int number) {
 
 void crash_watch(Build *b) {
     PassGuard *w = ARENA_NEW(b->arena, PassGuard);
-    *w = (PassGuard){.next = b->passes.guards, .user = b, .before = keep, .after = forget, .failed = failed};
+    *w = (PassGuard){
+        .next = b->passes.guards, .user = b, .before = keep, .after = forget, .failed = failed};
     b->passes.guards = w;
 #ifdef __SANITIZE_ADDRESS__
     return;  // more information about a crash
@@ -88,5 +94,6 @@ void crash_watch(Build *b) {
     stack_t stack = {.ss_sp = crash.stack, .ss_size = sizeof crash.stack};
     struct sigaction action = {.sa_handler = die, .sa_flags = SA_ONSTACK | SA_NODEFER};
     sigaltstack(&stack, NULL);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, NULL);
 }

@@ -9,7 +9,8 @@
 
 enum { MOST_DIMS = 64 };
 
-static void read_list(OnnxOptions *out, Arena *arena, const char *option, const char *list, bool fixed) {
+static void read_list(OnnxOptions *out, Arena *arena, const char *option, const char *list,
+                      bool fixed) {
     OnnxDim *dims = (OnnxDim *)out->dims;
     for (const char *p = list; p && *p;) {
         size_t length = strcspn(p, ","), name = strcspn(p, "=,");
@@ -17,11 +18,16 @@ static void read_list(OnnxOptions *out, Arena *arena, const char *option, const 
         const char *number = p + name + 1;
         long long value = name < length ? strtoll(number, &end, 10) : 0;
         if (!name || name >= length || end != p + length || value < 1 || value > INT32_MAX)
-            usage_error("--%s=%s: expected NAME=N with N of 1 or more\n  hint: --%s=sequence_length=128,batch_size=1", option,
-                        list, option);
-        if (out->n_dims == MOST_DIMS) usage_error("--%s names more than %d dimensions", option, MOST_DIMS);
-        dims[out->n_dims++] = (OnnxDim){
-            .name = arena_strndup(arena, p, name), .lower = fixed ? value : 1, .upper = value, .used = ARENA_NEW(arena, bool)};
+            usage_error(
+                "--%s=%s: expected NAME=N with N of 1 or more\n  hint: "
+                "--%s=sequence_length=128,batch_size=1",
+                option, list, option);
+        if (out->n_dims == MOST_DIMS)
+            usage_error("--%s names more than %d dimensions", option, MOST_DIMS);
+        dims[out->n_dims++] = (OnnxDim){.name = arena_strndup(arena, p, name),
+                                        .lower = fixed ? value : 1,
+                                        .upper = value,
+                                        .used = ARENA_NEW(arena, bool)};
         p += length + (p[length] == ',');
     }
 }
@@ -58,7 +64,9 @@ void check_dims_used(const OnnxOptions *options, const Module *m) {
         list_symbols(&symbols, m);
         const char *list = arena_printf(m->arena, "%s", symbols.length ? symbols.data : "none");
         text_free(&symbols);
-        diag_fatal(NO_LOC, "the model has no dimension %s, which --dim or --max names\nhint: those that are open: %s", d->name,
-                   list);
+        diag_fatal(NO_LOC,
+                   "the model has no dimension %s, which --dim or --max names\nhint: those that "
+                   "are open: %s",
+                   d->name, list);
     }
 }

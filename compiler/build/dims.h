@@ -5,5 +5,6 @@
 #include "frontend/onnx.h"
 
 OnnxOptions onnx_options(Arena *, const Options *);
-void check_dims_used(const OnnxOptions *, const Module *);  // a dimension that the model does not have ends the run
+void check_dims_used(const OnnxOptions *,
+                     const Module *);  // a dimension that the model does not have ends the run
 #endif

@@ -6,15 +6,19 @@
 #include "build/build.h"
 #include "tokenizer/tokenizer.h"
 
-static bool writes_tokens(const Build *b) { return is_decoder(b->program) && !b->program->encoder && !b->embeds && !b->labels; }
+static bool writes_tokens(const Build *b) {
+    return is_decoder(b->program) && !b->program->encoder && !b->embeds && !b->labels;
+}
 
 static Options *options_of_draft(const Build *b) {
     Options *o = ARENA_NEW(b->arena, Options);
     *o = *b->options;
     o->model = o->files[0] = o->draft, o->n_files = 1;
-    if (o->draft_quant) o->quant = strcmp(o->draft_quant, "file") ? o->draft_quant : NULL, o->requantize = o->quant != NULL;
-    o->draft = o->draft_quant = o->lora = o->weights = o->tokenizer = o->dim = o->max = o->bind = o->as = o->start_from =
-        o->dump_ir = NULL;
+    if (o->draft_quant)
+        o->quant = strcmp(o->draft_quant, "file") ? o->draft_quant : NULL,
+        o->requantize = o->quant != NULL;
+    o->draft = o->draft_quant = o->lora = o->weights = o->tokenizer = o->dim = o->max = o->bind =
+        o->as = o->start_from = o->dump_ir = NULL;
     o->context = o->max_ram = 0;
     o->report = o->require_fusion = o->quant_report = false;
     return o;
@@ -22,10 +26,13 @@ static Options *options_of_draft(const Build *b) {
 
 // The text of a token, or NULL.
 static const char *token_of(const Build *b, int32_t id, size_t *bytes) {
-    return id < burin_tokenizer_size(b->tokenizer->blob) ? burin_token_text(b->tokenizer->blob, id, bytes) : NULL;
+    return id < burin_tokenizer_size(b->tokenizer->blob)
+               ? burin_token_text(b->tokenizer->blob, id, bytes)
+               : NULL;
 }
 
-static _Noreturn void refuse_tokens(const Build *b, const Build *d, const char *theirs, const char *ours) {
+static _Noreturn void refuse_tokens(const Build *b, const Build *d, const char *theirs,
+                                    const char *ours) {
     diag_fatal(NO_LOC,
                "--draft=%s has other tokens: %s; in %s %s\n"
                "hint: a smaller model of the same family, or the same model by --draft-quant",
@@ -36,12 +43,14 @@ static const char *say_token(Arena *arena, int32_t id, const char *text, size_t 
     return arena_printf(arena, "%d is \"%.*s\"", (int)id, (int)bytes, text);
 }
 
-// Models of one family are padded to different sizes, so ids beyond the smaller vocabulary do not count.
+// Models of one family are padded to different sizes, so ids beyond the smaller vocabulary do not
+// count.
 static void check_tokens(const Build *b, const Build *d) {
     Arena *arena = b->arena;
     int n = build_vocabulary(b), m = build_vocabulary(d);
     bool both = b->tokenizer && d->tokenizer;
-    if (n != m && !both) refuse_tokens(b, d, arena_printf(arena, "%d", m), arena_printf(arena, "%d", n));
+    if (n != m && !both)
+        refuse_tokens(b, d, arena_printf(arena, "%d", m), arena_printf(arena, "%d", n));
     for (int32_t id = 0; both && id < n && id < m; id++) {
         size_t bytes = 0, others = 0;
         const char *text = token_of(b, id, &bytes), *other = token_of(d, id, &others);
@@ -52,7 +61,8 @@ static void check_tokens(const Build *b, const Build *d) {
 
 void build_draft(Build *b) {
     if (!b->options->draft) return;
-    if (!writes_tokens(b)) usage_error("--draft is for decoders, and %s is none", b->options->model);
+    if (!writes_tokens(b))
+        usage_error("--draft is for decoders, and %s is none", b->options->model);
     Build *d = b->draft = ARENA_NEW(b->arena, Build);
     *d = build_new(b->arena, options_of_draft(b));
     d->name = arena_printf(b->arena, "%s_draft", b->name);
@@ -60,7 +70,8 @@ void build_draft(Build *b) {
     d->tools.clang = b->tools.clang, d->tools.home = b->tools.home;
     build_open(d);
     build_load(d);
-    if (b->options->context && b->options->context < d->passes.context) d->passes.context = b->options->context;
+    if (b->options->context && b->options->context < d->passes.context)
+        d->passes.context = b->options->context;
     build_passes(d);
     d->chat = (CompiledTemplate){0};
     const Tokenizer *tokenizer = d->tokenizer;

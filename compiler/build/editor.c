@@ -14,10 +14,13 @@ static const OptionalLibrary libedit = {
     .probe =
         "#include <histedit.h>\n#include <stdio.h>\n"
         "int main(void) { return !el_init(\"\", stdin, stdout, stderr); }\n",
-    .lists = {"-ledit -ltinfo -lbsd -lmd", "-ledit -ltinfo", "-ledit -lncursesw", "-ledit -lncurses"},
+    .lists = {"-ledit -ltinfo -lbsd -lmd", "-ledit -ltinfo", "-ledit -lncursesw",
+              "-ledit -lncurses"},
     .package = "libedit-dev",
     .name = "libedit",
-    .without = "leave it out: lines are read as the terminal gives them; rlwrap ./program --chat edits them",
+    .without =
+        "leave it out: lines are read as the terminal gives them; rlwrap ./program --chat edits "
+        "them",
 };
 
 static bool is_kind(const Build *b, const char *kind) {

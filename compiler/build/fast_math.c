@@ -5,7 +5,8 @@
 static int fast_cpus(const Build *b, Text *names) {
     int n = 0;
     for (int i = 0; i < b->tools.n_cpus; i++)
-        if (b->tools.cpus[i]->use == FOR_FAST_MATH) text_add(names, "%s%s", n++ ? " and " : "", b->tools.cpus[i]->name);
+        if (b->tools.cpus[i]->use == FOR_FAST_MATH)
+            text_add(names, "%s%s", n++ ? " and " : "", b->tools.cpus[i]->name);
     return n;
 }
 
@@ -25,12 +26,13 @@ const char *numbers_of(const Build *b) {
     Text names = {0};
     if (!b->tools.fast) return NULL;
     if (!program_has_bf16(b->program))
-        return no_effect("no product of this model has weights of bf16", "--quant bf16 makes them so");
+        return no_effect("no product of this model has weights of bf16",
+                         "--quant bf16 makes them so");
     int n = fast_cpus(b, &names);
-    const char *text = arena_printf(
-        b->arena,
-        "--math=fast: products of more than 12 rows by weights of bf16 round their rows to bf16 on %s: other bits there",
-        n ? names.data : "");
+    const char *text = arena_printf(b->arena,
+                                    "--math=fast: products of more than 12 rows by weights of bf16 "
+                                    "round their rows to bf16 on %s: other bits there",
+                                    n ? names.data : "");
     text_free(&names);
     return n ? text
              : no_effect("the program carries code for no CPU with fast products of bf16",

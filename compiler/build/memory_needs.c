@@ -60,7 +60,9 @@ const char *memory_needs_text(const Build *b) {
     Text t = {0};
     text_add(&t, "%s MB: ", megabytes_text(total, n.ram));
     if (!n.flash) text_add(&t, "weights %s, ", megabytes_text(part, n.weights));
-    if (n.cache) text_add(&t, "KV cache %s for %lld positions, ", megabytes_text(part, n.cache), (long long)b->passes.context);
+    if (n.cache)
+        text_add(&t, "KV cache %s for %lld positions, ", megabytes_text(part, n.cache),
+                 (long long)b->passes.context);
     if (n.state) text_add(&t, "state %s, ", megabytes_text(part, n.state));
     text_add(&t, "work %s", megabytes_text(part, n.work));
     const char *text = arena_strndup(b->arena, t.data, t.length);

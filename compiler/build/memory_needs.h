@@ -16,5 +16,6 @@ typedef struct MemoryNeeds {
 MemoryNeeds memory_needs(const Build *);
 // "185 MB: weights 93, KV cache 90 for 4096 positions, work 2"
 const char *memory_needs_text(const Build *);
-const char *megabytes_text(char out[32], uint64_t bytes);  // two digits at least, without the unit: 0.42, 5.4, 93
+const char *megabytes_text(char out[32],
+                           uint64_t bytes);  // two digits at least, without the unit: 0.42, 5.4, 93
 #endif

@@ -36,14 +36,16 @@ const burin_network *network_of(const Program *p) {
     return &network.net;
 }
 
-const Tensor **network_inputs(Arena *arena, const Program *p, const void *const *data, const int64_t *symbols) {
+const Tensor **network_inputs(Arena *arena, const Program *p, const void *const *data,
+                              const int64_t *symbols) {
     const Graph *g = p->graph;
     const Tensor **inputs = ARENA_ARRAY(arena, const Tensor *, g->n_inputs + 1);
     for (int i = 0; i < g->n_inputs; i++) {
         const Type *type = &g->inputs[i]->type;
         Tensor *t = ARENA_NEW(arena, Tensor);
         *t = (Tensor){.dtype = type->dtype, .rank = type->rank, .data = data[i]};
-        for (int j = 0; j < type->rank; j++) t->dim[j] = dim_eval(type->dim[j], value_of, &(Sizes){p, symbols});
+        for (int j = 0; j < type->rank; j++)
+            t->dim[j] = dim_eval(type->dim[j], value_of, &(Sizes){p, symbols});
         t->bytes = dtype_bytes(t->dtype, tensor_count(t));
         inputs[i] = t;
     }

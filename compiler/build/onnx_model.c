@@ -1,5 +1,5 @@
-// ONNX files: a text program where the graph is a decoder of tokens or (onnx_texts.c) an encoder of texts, else a program of
-// tensors.
+// ONNX files: a text program where the graph is a decoder of tokens or (onnx_texts.c) an encoder of
+// texts, else a program of tensors.
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ static bool binds_role(const char *list) {
     for (const char *p = list; p && *p;) {
         size_t length = strcspn(p, ","), name = strcspn(p, "=,");
         char word[32];
-        snprintf(word, sizeof word, "%.*s", name < length ? (int)(length - name - 1) : 0, p + name + 1);
+        snprintf(word, sizeof word, "%.*s", name < length ? (int)(length - name - 1) : 0,
+                 p + name + 1);
         if (!is_number(word, &value)) {
             return true;
         }
@@ -35,15 +36,17 @@ static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
     OnnxBind *binds = ARENA_ARRAY(arena, OnnxBind, MOST_BINDS);
     for (const char *p = list; p && *p;) {
         size_t length = strcspn(p, ","), name = strcspn(p, "=,");
-        const char *role = name < length ? arena_strndup(arena, p + name + 1, length - name - 1) : "";
+        const char *role =
+            name < length ? arena_strndup(arena, p + name + 1, length - name - 1) : "";
         double value = 0;
         bool number = is_number(role, &value);
         InputRole bound = number ? (InputRole)0 : input_role_named(role);
-        bool known = number || bound == INPUT_TOKENS || bound == INPUT_MASK || bound == INPUT_POSITIONS ||
-                     bound == INPUT_TYPES || bound == INPUT_CACHE;
+        bool known = number || bound == INPUT_TOKENS || bound == INPUT_MASK ||
+                     bound == INPUT_POSITIONS || bound == INPUT_TYPES || bound == INPUT_CACHE;
         if (!name || !known || out->n_binds == MOST_BINDS)
             usage_error(
-                "--bind=%s: expected NAME=tokens|mask|positions|types|cache, or NAME=NUMBER\n  hint: --bind=input_ids=tokens",
+                "--bind=%s: expected NAME=tokens|mask|positions|types|cache, or NAME=NUMBER\n  "
+                "hint: --bind=input_ids=tokens",
                 list);
         binds[out->n_binds++] = (OnnxBind){arena_strndup(arena, p, name), bound, number, value};
         p += length + (p[length] == ',');
@@ -58,12 +61,14 @@ static void say_why_not(const PassContext *attempt, const char *prefix, Text *wh
     }
 }
 
-// A decoder, whose attention is causal, of which something else keeps it from running token by token.
+// A decoder, whose attention is causal, of which something else keeps it from running token by
+// token.
 static void require_form(const PassContext *attempt) {
     for (const FusionSite *s = attempt->sites; s; s = s->next)
         if (!strcmp(s->pattern, "incremental form") && s->missed)
             diag_fatal(s->loc,
-                       "this decoder has no autoregressive form\nnote: %%%s %s\nhint: without --require-fusion it is a program "
+                       "this decoder has no autoregressive form\nnote: %%%s %s\nhint: without "
+                       "--require-fusion it is a program "
                        "of tensors",
                        s->node, s->why);
 }
@@ -73,8 +78,11 @@ static void require_form(const PassContext *attempt) {
 // text's length.
 static bool has_autoregressive_form(const Build *b, Module *m, const char *prefix, Text *why) {
     Module tried = module_clone(b->arena, m);
-    PassContext attempt = {
-        .arena = b->arena, .module = &tried, .context = b->options->context, .max_rows = 1, .best_effort = true};
+    PassContext attempt = {.arena = b->arena,
+                           .module = &tried,
+                           .context = b->options->context,
+                           .max_rows = 1,
+                           .best_effort = true};
     attempt.stop_after = group_last(GROUP_incremental);
     passes_run(&tried, &attempt);
     for (int i = 0; i < tried.n_graphs; i++) {
@@ -82,7 +90,8 @@ static bool has_autoregressive_form(const Build *b, Module *m, const char *prefi
         if (!graph_has_rows(tried.graphs[i])) continue;
         for (int j = 0; j < g->n_inputs; j++)
             if (input_role(g->inputs[j]) == INPUT_TOKENS)
-                m->context = learned_positions(tried.graphs[i], dim_upper(g->inputs[j]->type.dim[0]));
+                m->context =
+                    learned_positions(tried.graphs[i], dim_upper(g->inputs[j]->type.dim[0]));
         return true;
     }
     say_why_not(&attempt, prefix, why);
@@ -90,7 +99,8 @@ static bool has_autoregressive_form(const Build *b, Module *m, const char *prefi
     return false;
 }
 
-// Tensors are wanted when they are given: `burin run x.onnx --input y.npy`. A recording has the file's inputs, not a text.
+// Tensors are wanted when they are given: `burin run x.onnx --input y.npy`. A recording has the
+// file's inputs, not a text.
 bool wants_tensors(const Options *o) {
     static const char *const words[] = {"--input", "--output", "--random"};
     if (o->as) return !strcmp(o->as, "net");
@@ -101,14 +111,18 @@ bool wants_tensors(const Options *o) {
     return false;
 }
 
-static bool is_wanted(const Options *o) { return binds_role(o->bind) || (o->as && !strcmp(o->as, "text")); }
+static bool is_wanted(const Options *o) {
+    return binds_role(o->bind) || (o->as && !strcmp(o->as, "text"));
+}
 
 static void check_unwanted(const Build *b, const Text *why) {
     const Options *o = b->options;
     if (!is_wanted(o)) return;
     diag_fatal(NO_LOC,
-               "%s is no decoder of tokens: its inputs are not those of one text, or no output is logits that depend on"
-               " earlier tokens alone\n%-shint: %s; without --as and --bind it becomes a program of tensors",
+               "%s is no decoder of tokens: its inputs are not those of one text, or no output is "
+               "logits that depend on"
+               " earlier tokens alone\n%-shint: %s; without --as and --bind it becomes a program "
+               "of tensors",
                o->model, why->length ? why->data : "",
                o->bind ? "see --bind" : "--bind=NAME=tokens says which input are the tokens");
 }
@@ -148,7 +162,9 @@ static bool has_fixed_length(const Module *m, const char *prefix, Text *why) {
     const Graph *g = m->graphs[0];
     int64_t length;
     for (int i = 0; i < g->n_inputs; i++) {
-        if (input_role(g->inputs[i]) != INPUT_TOKENS || !dim_is_const(g->inputs[i]->type.dim[0], &length)) continue;
+        if (input_role(g->inputs[i]) != INPUT_TOKENS ||
+            !dim_is_const(g->inputs[i]->type.dim[0], &length))
+            continue;
         text_add(why, "%sit takes %lld tokens, no more and no fewer\n", prefix, (long long)length);
         return true;
     }
@@ -157,14 +173,16 @@ static bool has_fixed_length(const Module *m, const char *prefix, Text *why) {
 
 static void check_binds(const Build *b, const OnnxOptions *o) {
     size_t n = 0;
-    const char *const *names = o->n_binds ? onnx_input_names(b->arena, b->options->model, &n) : NULL;
+    const char *const *names =
+        o->n_binds ? onnx_input_names(b->arena, b->options->model, &n) : NULL;
     for (int i = 0; i < o->n_binds; i++) {
         bool known = false;
         for (size_t j = 0; j < n; j++) known |= !strcmp(names[j], o->binds[i].name);
         const char *near = known ? NULL : nearest_name(o->binds[i].name, names, n);
         if (!known)
-            usage_error("--bind=%s: there is no input %s\n  hint: %s%s%sinputs: %s", b->options->bind, o->binds[i].name,
-                        near ? "did you mean " : "", near ? near : "", near ? "? " : "", name_list(names, n));
+            usage_error("--bind=%s: there is no input %s\n  hint: %s%s%sinputs: %s",
+                        b->options->bind, o->binds[i].name, near ? "did you mean " : "",
+                        near ? near : "", near ? "? " : "", name_list(names, n));
     }
 }
 
@@ -180,7 +198,8 @@ Module *load_onnx(Build *b) {
     Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, &said);
     const char *prefix = is_wanted(o) ? "note: " : "text     no, a program of tensors: ";
     bool open = text && !has_fixed_length(text, prefix, &why);
-    if (open && has_autoregressive_form(b, text, prefix, &why)) return text_module(b, &onnx, text, &said);
+    if (open && has_autoregressive_form(b, text, prefix, &why))
+        return text_module(b, &onnx, text, &said);
     text_free(&said.binding);
     said = (OnnxSaid){.arena = b->arena};
     text = load_onnx_texts(b, &onnx, &said, &why);

@@ -19,15 +19,18 @@
 static const Checkpoint *folder_beside(const Build *b) {
     const Options *o = b->options;
     Checkpoint *c = ARENA_NEW(b->arena, Checkpoint);
-    c->folder = o->folder ? o->folder : path_folder(b->arena, o->tokenizer_beside ? o->tokenizer : o->model);
-    json_t *config = json_beside(c->folder, "config.json"), *generation = json_beside(c->folder, "generation_config.json");
+    c->folder = o->folder ? o->folder
+                          : path_folder(b->arena, o->tokenizer_beside ? o->tokenizer : o->model);
+    json_t *config = json_beside(c->folder, "config.json"),
+           *generation = json_beside(c->folder, "generation_config.json");
     c->config = config ? json_own(b->arena, config) : NULL;
     c->generation = generation ? json_own(b->arena, generation) : NULL;
     return c;
 }
 
 void take_onnx_config(const Build *b) {
-    static const char *const lengths[] = {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"};
+    static const char *const lengths[] = {"max_position_embeddings", "n_positions", "n_ctx",
+                                          "max_seq_len", "seq_length"};
     const Checkpoint *c = folder_beside(b);
     Module *m = b->module;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -81,7 +84,9 @@ static bool counts(const Node *n, double *added) {
 static int64_t counted_positions(const Graph *g, int64_t tokens) {
     double added;
     EACH_NODE(n, g) {
-        if (n->op != OP_gather || n->in[0]->op != OP_constant || !n->in[0]->value || !counts(n->in[1], &added)) continue;
+        if (n->op != OP_gather || n->in[0]->op != OP_constant || !n->in[0]->value ||
+            !counts(n->in[1], &added))
+            continue;
         double most = (double)n->in[0]->value->dim[node_axis(n)] - 1 - added;
         if (most < (double)tokens) tokens = most > 1 ? (int64_t)most : 1;
     }
@@ -92,11 +97,13 @@ static int64_t counted_positions(const Graph *g, int64_t tokens) {
 // sentence-transformers.
 static int64_t most_tokens(const Build *b, const Module *m, const Sentence *s) {
     json_t *tokenizer = json_beside(b->side_folder->folder, "tokenizer_config.json");
-    const json_t *stated = tokenizer ? json_object_get(json_own(b->arena, tokenizer), "model_max_length") : NULL;
+    const json_t *stated =
+        tokenizer ? json_object_get(json_own(b->arena, tokenizer), "model_max_length") : NULL;
     int64_t bound = counted_positions(m->graphs[0], dim_upper(tokens_of(m)->type.dim[0]));
-    const int64_t others[] = {s->max_tokens, json_integer_value(stated),
-                              json_integer_value(json_object_get(b->side_folder->config, "max_position_embeddings")),
-                              b->options->context};
+    const int64_t others[] = {
+        s->max_tokens, json_integer_value(stated),
+        json_integer_value(json_object_get(b->side_folder->config, "max_position_embeddings")),
+        b->options->context};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i] > 0 && others[i] < bound) bound = others[i];
     return bound;
@@ -105,7 +112,8 @@ static int64_t most_tokens(const Build *b, const Module *m, const Sentence *s) {
 // Some output is a row for each token.
 static bool has_states(const Graph *g) {
     for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i]->type.rank == 2 && g->outputs[i]->type.dim[0]->kind == DIM_SYMBOL) return true;
+        if (g->outputs[i]->type.rank == 2 && g->outputs[i]->type.dim[0]->kind == DIM_SYMBOL)
+            return true;
     return false;
 }
 
@@ -127,7 +135,8 @@ Module *load_onnx_texts(Build *b, const OnnxOptions *onnx, OnnxSaid *said, Text 
     Sentence s = sentence_of(b);
     if (!has_sentence(b, m, &s) && !card_has_labels(b->side_folder, m->graphs[0])) {
         if (has_states(m->graphs[0]))
-            text_add(why, "text     --pooling=mean|cls|max makes embeddings of the states of tokens\n");
+            text_add(why,
+                     "text     --pooling=mean|cls|max makes embeddings of the states of tokens\n");
         return NULL;
     }
     m->context = most_tokens(b, m, &s);

@@ -1,4 +1,5 @@
-// Libraries that a program is linked with only where its options ask for one: a static archive of this machine with its header.
+// Libraries that a program is linked with only where its options ask for one: a static archive of
+// this machine with its header.
 #ifndef BURIN_BUILD_OPTIONAL_LIBRARY_H
 #define BURIN_BUILD_OPTIONAL_LIBRARY_H
 #include "build/build.h"

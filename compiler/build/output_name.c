@@ -13,33 +13,39 @@
 
 enum { MAX_NAME = 100 };  // of what symbols and files inside a build begin with
 
-// ---------------------------------------------------------------------------------------------------------------------- kinds
+// ------------------------------------------------------------------------------------------- kinds
 static const struct {
     const char *ending;
     OutputKind kind;
-} kinds[] = {
-    {".c", OUTPUT_FOLDER}, {".o", OUTPUT_OBJECT}, {".a", OUTPUT_ARCHIVE}, {".so", OUTPUT_SHARED}, {".dll", OUTPUT_SHARED}};
+} kinds[] = {{".c", OUTPUT_FOLDER},
+             {".o", OUTPUT_OBJECT},
+             {".a", OUTPUT_ARCHIVE},
+             {".so", OUTPUT_SHARED},
+             {".dll", OUTPUT_SHARED}};
 
 OutputKind output_kind(const char *output) {
     const char *base = path_name(output);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(base, kinds[i].ending) && text_ends_with(base, kinds[i].ending)) return kinds[i].kind;
+        if (strcmp(base, kinds[i].ending) && text_ends_with(base, kinds[i].ending))
+            return kinds[i].kind;
     return OUTPUT_PROGRAM;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- symbols
+// ----------------------------------------------------------------------------------------- symbols
 static bool is_one_of(const char *name, const char *const *names, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(name, names[i])) return true;
     return false;
 }
 
-// Would NAME.c hide a file of the runtime, NAME a target of the Makefile, or NAME_init something of the runtime or of libc?
+// Would NAME.c hide a file of the runtime, NAME a target of the Makefile, or NAME_init something of
+// the runtime or of libc?
 static bool is_taken(const char *name) {
     static const char *const names[] = {
 #include "runtime_names.h"
-        "runtime", "all",   "clean", "install", "uninstall", "makefile", "gnumakefile", "sem", "mtx",
-        "cnd",     "iconv", "mq",    "dbm",     "thrd",      "tss",      "aio",         "re",  "obstack",
+        "runtime",     "all",  "clean", "install", "uninstall", "makefile",
+        "gnumakefile", "sem",  "mtx",   "cnd",     "iconv",     "mq",
+        "dbm",         "thrd", "tss",   "aio",     "re",        "obstack",
     };
     static const char *const families[] = {"burin", "pthread", "posix_spawn"};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
@@ -51,7 +57,8 @@ static const char *plain_name(Arena *arena, const char *path) {
     const char *base = path_name(path);
     size_t n = strcspn(base, ".");
     char *name = arena_printf(arena, "%.*s", (int)(n < MAX_NAME ? n : MAX_NAME), base);
-    for (char *c = name; *c; c++) *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
+    for (char *c = name; *c; c++)
+        *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
     return isalpha((unsigned char)*name) ? name : arena_printf(arena, "model_%s", name);
 }
 
@@ -66,7 +73,7 @@ const char *model_name(Arena *arena, const Options *o) {
     return plain_name(arena, realpath(path, real) ? real : path);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- checks
+// ------------------------------------------------------------------------------------------ checks
 // Endings between spaces, in lower case; their meaning; a remedy, for the name without its ending.
 typedef struct Promise {
     const char *endings, *what, *hint;
@@ -80,18 +87,24 @@ static const Promise promises[] = {
     {" .dylib .app .dmg .framework ", "programs and libraries of macOS",
      "-o %s is a program for Linux (a container runs it), -o %s.so a library"},
     {" .wasm .wat ", "WebAssembly", "-o %s.c is a folder of C, which other compilers can take"},
-    {" .py .pyd .whl .ipynb ", "Python", "-o %s.so is a library that ctypes can load, -o %s a program"},
-    {" .cpp .cc .cxx .c++ .hpp .hh .cu ", "C++", "-o %s.c is a folder of C whose header C++ includes as it is"},
-    {" .h ", "a header alone", "-o %s.a is a library, and its header %s.h is beside it; -o %s.c is a folder of C with both"},
+    {" .py .pyd .whl .ipynb ", "Python",
+     "-o %s.so is a library that ctypes can load, -o %s a program"},
+    {" .cpp .cc .cxx .c++ .hpp .hh .cu ", "C++",
+     "-o %s.c is a folder of C whose header C++ includes as it is"},
+    {" .h ", "a header alone",
+     "-o %s.a is a library, and its header %s.h is beside it; -o %s.c is a folder of C with both"},
     {" .rs .go .js .ts .java .jar .class .swift .kt .cs .zig .rb .jl .lua .m .mm ", "this language",
      "-o %s.c is a folder of C, -o %s.so a library with a header: most languages can call C"},
-    {" .s .asm .ll .bc ", "assembly or LLVM", "-o %s.o is an object to disassemble; --save-temps keeps the C it is made of"},
-    {" .ir .burin ", "graphs with -o", "--dump-ir=DIR writes the IR after each pass, --emit=ir prints it"},
-    {" .onnx .gguf .safetensors .pt .pth .pkl .ckpt .h5 .tflite .pb .mlmodel .npz .npy ", "models or tensors",
-     "burin reads models and writes programs: -o %s"},
+    {" .s .asm .ll .bc ", "assembly or LLVM",
+     "-o %s.o is an object to disassemble; --save-temps keeps the C it is made of"},
+    {" .ir .burin ", "graphs with -o",
+     "--dump-ir=DIR writes the IR after each pass, --emit=ir prints it"},
+    {" .onnx .gguf .safetensors .pt .pth .pkl .ckpt .h5 .tflite .pb .mlmodel .npz .npy ",
+     "models or tensors", "burin reads models and writes programs: -o %s"},
     {" .txt .md .json .yaml .yml .csv .tsv .html .pdf .log .xml .toml ", "texts",
      "-o %s is a program; its --info says what it is"},
-    {" .sh .bash .mk .cmake ", "scripts", "-o %s is a program, -o %s.c a folder of C with a Makefile"},
+    {" .sh .bash .mk .cmake ", "scripts",
+     "-o %s is a program, -o %s.c a folder of C with a Makefile"},
     {" .zip .tar .gz .tgz .xz .bz2 .7z .deb .rpm .zst ", "packages",
      "burin writes one file, or a folder: pack that as any other"},
 };
@@ -106,44 +119,54 @@ static const Promise *find_promise(Arena *arena, const char *ending) {
 // The hint with the name without its ending for each %s.
 static const char *hint_for(Arena *arena, const char *hint, const char *stem) {
     const char *text = "", *at;
-    for (; (at = strstr(hint, "%s")); hint = at + 2) text = arena_printf(arena, "%s%.*s%s", text, (int)(at - hint), hint, stem);
+    for (; (at = strstr(hint, "%s")); hint = at + 2)
+        text = arena_printf(arena, "%s%.*s%s", text, (int)(at - hint), hint, stem);
     return arena_printf(arena, "%s%s", text, hint);
 }
 
 static void check_ending(Arena *arena, const Machine *machine, const char *output) {
-    const char *base = path_name(output), *dot = strrchr(base, '.'), *version = strstr(base, ".so.");
+    const char *base = path_name(output), *dot = strrchr(base, '.'),
+               *version = strstr(base, ".so.");
     if (version && version > base)
-        usage_error("-o %s: a version is given where the library is installed\n  hint: -o %.*s.so", output,
-                    (int)(version - output), output);
+        usage_error("-o %s: a version is given where the library is installed\n  hint: -o %.*s.so",
+                    output, (int)(version - output), output);
     bool windows = machine_is_windows(machine);
     if (!dot || (dot > base && !strcmp(dot, machine_ending(machine)))) return;
     const char *stem = arena_strndup(arena, output, (size_t)(dot - output));
     if (windows && dot > base && !strcasecmp(dot, ".so"))
-        usage_error("-o %s: libraries of Windows have other names\n  hint: -o %s.dll, or -o %s.a", output, stem, stem);
+        usage_error("-o %s: libraries of Windows have other names\n  hint: -o %s.dll, or -o %s.a",
+                    output, stem, stem);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if ((windows || strcmp(kinds[i].ending, ".dll")) && !strcasecmp(dot, kinds[i].ending) &&
             (dot == base || strcmp(dot, kinds[i].ending)))
             usage_error("-o %s: %s\n  hint: -o %s%s", output,
-                        dot == base ? "there is no name before the ending" : "this ending is written in lower case",
+                        dot == base ? "there is no name before the ending"
+                                    : "this ending is written in lower case",
                         dot == base ? arena_printf(arena, "%smodel", stem) : stem, kinds[i].ending);
     if (windows && !strcmp(dot, ".dll")) return;
     const Promise *p = dot > base ? find_promise(arena, dot) : NULL;
-    if (p) usage_error("-o %s: burin does not write %s\n  hint: %s", output, p->what, hint_for(arena, p->hint, stem));
+    if (p)
+        usage_error("-o %s: burin does not write %s\n  hint: %s", output, p->what,
+                    hint_for(arena, p->hint, stem));
 }
 
 // A header of that name would be found instead of the C library's.
 static bool hides_a_header(const char *stem) {
     static const char *const headers[] = {
-        "alloca",    "aio",      "arpa",        "assert",    "byteswap", "complex",  "cpio",     "ctype",       "dirent",
-        "dlfcn",     "elf",      "endian",      "err",       "errno",    "error",    "execinfo", "fcntl",       "features",
-        "fenv",      "float",    "fnmatch",     "ftw",       "getopt",   "glob",     "grp",      "iconv",       "ifaddrs",
-        "inttypes",  "iso646",   "langinfo",    "libgen",    "libintl",  "limits",   "link",     "locale",      "malloc",
-        "math",      "memory",   "monetary",    "mqueue",    "netdb",    "nl_types", "poll",     "pthread",     "pwd",
-        "regex",     "sched",    "search",      "semaphore", "setjmp",   "signal",   "spawn",    "stdalign",    "stdarg",
-        "stdatomic", "stdbool",  "stdc-predef", "stddef",    "stdint",   "stdio",    "stdlib",   "stdnoreturn", "string",
-        "strings",   "syslog",   "tar",         "termios",   "tgmath",   "threads",  "time",     "uchar",       "ulimit",
-        "unistd",    "utime",    "utmpx",       "values",    "wchar",    "wctype",   "wordexp",  "immintrin",   "xmmintrin",
-        "emmintrin", "arm_neon", "cpuid",
+        "alloca",    "aio",         "arpa",        "assert",    "byteswap", "complex",
+        "cpio",      "ctype",       "dirent",      "dlfcn",     "elf",      "endian",
+        "err",       "errno",       "error",       "execinfo",  "fcntl",    "features",
+        "fenv",      "float",       "fnmatch",     "ftw",       "getopt",   "glob",
+        "grp",       "iconv",       "ifaddrs",     "inttypes",  "iso646",   "langinfo",
+        "libgen",    "libintl",     "limits",      "link",      "locale",   "malloc",
+        "math",      "memory",      "monetary",    "mqueue",    "netdb",    "nl_types",
+        "poll",      "pthread",     "pwd",         "regex",     "sched",    "search",
+        "semaphore", "setjmp",      "signal",      "spawn",     "stdalign", "stdarg",
+        "stdatomic", "stdbool",     "stdc-predef", "stddef",    "stdint",   "stdio",
+        "stdlib",    "stdnoreturn", "string",      "strings",   "syslog",   "tar",
+        "termios",   "tgmath",      "threads",     "time",      "uchar",    "ulimit",
+        "unistd",    "utime",       "utmpx",       "values",    "wchar",    "wctype",
+        "wordexp",   "immintrin",   "xmmintrin",   "emmintrin", "arm_neon", "cpuid",
     };
     return is_one_of(stem, headers, sizeof headers / sizeof *headers);
 }
@@ -152,17 +175,22 @@ void check_output_name(Arena *arena, const Machine *machine, const char *output)
     const char *base = path_name(output);
     size_t length = strlen(base);
     if (!strcmp(output, "-"))
-        usage_error("-o -: burin does not write to standard output\n  hint: --emit=c prints the C, --emit=ir the IR");
-    if (!length) usage_error("-o %s: a folder, and no name in it\n  hint: -o %smodel", output, output);
+        usage_error(
+            "-o -: burin does not write to standard output\n  hint: --emit=c prints the C, "
+            "--emit=ir the IR");
+    if (!length)
+        usage_error("-o %s: a folder, and no name in it\n  hint: -o %smodel", output, output);
     check_ending(arena, machine, output);
     if (output_kind(output) == OUTPUT_PROGRAM) return;
     if (length > MAX_NAME)
-        usage_error("-o %.40s...: a name of %zu characters\n  hint: the functions of a library begin with its name: at most %d",
-                    base, length, MAX_NAME);
+        usage_error(
+            "-o %.40s...: a name of %zu characters\n  hint: the functions of a library begin with "
+            "its name: at most %d",
+            base, length, MAX_NAME);
     const char *stem = arena_strndup(arena, base, (size_t)(strrchr(base, '.') - base));
     if (hides_a_header(stem))
-        usage_error("-o %s: its header %s.h would hide the C library's\n  hint: -o %.*s%s_model%s", output, stem,
-                    (int)(base - output), output, stem, strrchr(base, '.'));
+        usage_error("-o %s: its header %s.h would hide the C library's\n  hint: -o %.*s%s_model%s",
+                    output, stem, (int)(base - output), output, stem, strrchr(base, '.'));
 }
 
 const char *output_name(Arena *arena, const Options *o, const Machine *machine) {

@@ -54,5 +54,6 @@ const char *pictures_formats(const Build *b) {
 
 uint64_t pictures_key(const Build *b, uint64_t hash) {
     hash = pictures_are_asked_for(b->options) ? hash + 1 : hash;
-    return hash_text(optional_library_path(b, &libpng), hash_text(optional_library_path(b, &libjpeg), hash));
+    return hash_text(optional_library_path(b, &libpng),
+                     hash_text(optional_library_path(b, &libjpeg), hash));
 }

@@ -31,9 +31,12 @@ bool server_has_use(const Build *b) {
 }
 
 void server_choose(Build *b) {
-    if (server_is_asked_for(b->options) && server_has_use(b)) b->tools.server = optional_library_words(b, &libevent);
+    if (server_is_asked_for(b->options) && server_has_use(b))
+        b->tools.server = optional_library_words(b, &libevent);
 }
 
 uint64_t server_key(const Build *b, uint64_t hash) {
-    return server_is_asked_for(b->options) ? hash_text(optional_library_path(b, &libevent), hash + 1) : hash;
+    return server_is_asked_for(b->options)
+               ? hash_text(optional_library_path(b, &libevent), hash + 1)
+               : hash;
 }

@@ -1,4 +1,5 @@
-// Which tokens begin and end a text, and how many positions a sequence gets: what configuration files say, in one place.
+// Which tokens begin and end a text, and how many positions a sequence gets: what configuration
+// files say, in one place.
 #include <string.h>
 
 #include "build/build.h"
@@ -6,7 +7,8 @@
 
 enum { DEFAULT_CONTEXT = 4096, LEAST_GGUF_CONTEXT = 512, DEFAULT_ROWS = 128, SMALL_ROWS = 64 };
 
-// The token that a tokenizer puts first, else the one that configuration files name: a program without a prompt begins with it.
+// The token that a tokenizer puts first, else the one that configuration files name: a program
+// without a prompt begins with it.
 static int32_t bos_of(const Build *b) {
     const Module *m = b->module;
     if (b->tokenizer && b->tokenizer->bos >= 0) return b->tokenizer->bos;
@@ -32,10 +34,14 @@ static int64_t rotary_limit(const Checkpoint *c, int64_t trained, const char **k
                *type = json_string_value(json_object_get(scaling, "rope_type"));
     *kind = type ? type : old ? old : "";
     if (!strcmp(*kind, "dynamic")) return trained;
-    if ((strcmp(*kind, "longrope") && strcmp(*kind, "su")) || json_equal(near, json_object_get(scaling, "long_factor")))
+    if ((strcmp(*kind, "longrope") && strcmp(*kind, "su")) ||
+        json_equal(near, json_object_get(scaling, "long_factor")))
         return 0;
-    if (!json_is_integer(original)) original = json_object_get(scaling, "original_max_position_embeddings");
-    return json_integer_value(original) > 0 && json_integer_value(original) < trained ? json_integer_value(original) : trained;
+    if (!json_is_integer(original))
+        original = json_object_get(scaling, "original_max_position_embeddings");
+    return json_integer_value(original) > 0 && json_integer_value(original) < trained
+               ? json_integer_value(original)
+               : trained;
 }
 
 void build_rotary_factors(const Build *b) {
@@ -46,24 +52,28 @@ void build_rotary_factors(const Build *b) {
     if (!limit || wanted <= limit || !strcmp(kind, "dynamic")) return;
     json_object_set_new(json_object_get(config, "rope_scaling"), "use_long_factor", json_true());
     diag_warning(NO_LOC,
-                 "--ctx=%lld: every text is turned by the long factors of rope_scaling, which are for texts of more than %lld "
+                 "--ctx=%lld: every text is turned by the long factors of rope_scaling, which are "
+                 "for texts of more than %lld "
                  "positions\nhint: --ctx=%lld for shorter ones",
                  (long long)wanted, (long long)limit, (long long)limit);
 }
 
 static void limit_context(Build *b) {
     const char *kind;
-    int64_t limit = rotary_limit(b->checkpoint, b->module->context, &kind), wanted = b->options->context;
+    int64_t limit = rotary_limit(b->checkpoint, b->module->context, &kind),
+            wanted = b->options->context;
     if (!limit || b->passes.context <= limit || (wanted && strcmp(kind, "dynamic"))) return;
     if (wanted)
         diag_fatal(NO_LOC,
-                   "--ctx=%lld is not supported: texts of more than %lld positions are turned by other angles (rope_scaling "
+                   "--ctx=%lld is not supported: texts of more than %lld positions are turned by "
+                   "other angles (rope_scaling "
                    "\"%s\") from their first token on\nhint: --ctx=%lld",
                    (long long)wanted, (long long)limit, kind, (long long)limit);
     b->passes.context = limit;
 }
 
-// The positions of a description that ends before its model does: longer texts are of another formula. 0: it does not.
+// The positions of a description that ends before its model does: longer texts are of another
+// formula. 0: it does not.
 static int64_t described_context(const Build *b) {
     const json_t *config = b->checkpoint ? b->checkpoint->config : NULL;
     int64_t trained = json_integer_value(json_object_get(config, "max_position_embeddings"));
@@ -74,17 +84,18 @@ static void check_described(const Build *b, int64_t wanted) {
     int64_t described = described_context(b);
     if (described && wanted > described)
         diag_fatal(NO_LOC,
-                   "--ctx=%lld is not supported: this model is described up to %lld positions, longer texts are of another "
+                   "--ctx=%lld is not supported: this model is described up to %lld positions, "
+                   "longer texts are of another "
                    "formula\nhint: --ctx=%lld",
                    (long long)wanted, (long long)described, (long long)described);
 }
 
-// Converters of small rotary models write a context_length of 128 into a GGUF, whatever they were trained for; such an
-// embedding has no table that ends.
+// Converters of small rotary models write a context_length of 128 into a GGUF, whatever they were
+// trained for; such an embedding has no table that ends.
 static int64_t stated_context(const Build *b) {
     int64_t stated = b->module->context;
-    if (!b->checkpoint || b->checkpoint->kind != CHECKPOINT_GGUF || !stated || stated >= LEAST_GGUF_CONTEXT ||
-        described_context(b))
+    if (!b->checkpoint || b->checkpoint->kind != CHECKPOINT_GGUF || !stated ||
+        stated >= LEAST_GGUF_CONTEXT || described_context(b))
         return stated;
     return json_object_get(b->checkpoint->config, "rope_theta") ? LEAST_GGUF_CONTEXT : stated;
 }
@@ -97,19 +108,26 @@ void build_context(Build *b) {
     bool small = b->options->max_ram || machine_is_bare(b->tools.machine);
     b->passes.max_rows = b->options->chunk ? b->options->chunk : small ? SMALL_ROWS : DEFAULT_ROWS;
     int64_t stated = stated_context(b);
-    b->passes.context = wanted ? wanted : stated && stated < DEFAULT_CONTEXT ? stated : DEFAULT_CONTEXT;
+    b->passes.context = wanted                               ? wanted
+                        : stated && stated < DEFAULT_CONTEXT ? stated
+                                                             : DEFAULT_CONTEXT;
     limit_context(b);
     check_described(b, wanted);
     if (wanted && trained && wanted > trained)
-        diag_warning(NO_LOC, "--ctx=%lld: the model was made for %lld positions", (long long)wanted, (long long)trained);
+        diag_warning(NO_LOC, "--ctx=%lld: the model was made for %lld positions", (long long)wanted,
+                     (long long)trained);
 }
 
-static bool is_positions(const Node *n) { return n->op == OP_input && input_role(n) == INPUT_POSITIONS; }
+static bool is_positions(const Node *n) {
+    return n->op == OP_input && input_role(n) == INPUT_POSITIONS;
+}
 
 // The smallest table of learned positions, or `context`.
 int64_t learned_positions(const Graph *g, int64_t context) {
     EACH_NODE(n, g) {
-        if (n->op != OP_gather || !is_positions(n->in[1]) || n->in[0]->op != OP_constant || !n->in[0]->value) continue;
+        if (n->op != OP_gather || !is_positions(n->in[1]) || n->in[0]->op != OP_constant ||
+            !n->in[0]->value)
+            continue;
         int64_t rows = n->in[0]->value->dim[node_axis(n)];
         if (rows < context) context = rows;
     }
@@ -120,7 +138,9 @@ void build_check_positions(const Build *b) {
     for (int i = 0; i < b->module->n_graphs; i++) {
         int64_t n = learned_positions(b->module->graphs[i], b->passes.context);
         if (n < b->passes.context)
-            diag_fatal(NO_LOC, "a context of %lld is too long: the model has learned %lld positions\nhint: --ctx=%lld",
+            diag_fatal(NO_LOC,
+                       "a context of %lld is too long: the model has learned %lld positions\nhint: "
+                       "--ctx=%lld",
                        (long long)b->passes.context, (long long)n, (long long)n);
     }
 }

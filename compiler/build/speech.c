@@ -12,17 +12,19 @@
 static int32_t count_of(const json_t *object, const char *name, int32_t absent) {
     const json_t *v = json_object_get(object, name);
     if (!v || json_is_null(v)) return absent;
-    bool fits = json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) <= INT32_MAX;
+    bool fits =
+        json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) <= INT32_MAX;
     return fits ? (int32_t)json_integer_value(v) : -1;
 }
 
 // The setting of generation_config.json, or else the token of this text.
-static int32_t token_of(const Build *b, const json_t *generation, const char *name, const char *text) {
+static int32_t token_of(const Build *b, const json_t *generation, const char *name,
+                        const char *text) {
     int32_t token = count_of(generation, name, -1);
     return token >= 0 ? token : burin_token_find(b->tokenizer->blob, text, strlen(text));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- features
+// ---------------------------------------------------------------------------------------- features
 static void warn_of_features(const char *name, const char *why) {
     diag_warning(NO_LOC,
                  "preprocessor_config.json: %s %s: the program takes features (--input), not "
@@ -62,10 +64,12 @@ static bool fits(const burin_speech *s, const Graph *encoder) {
     if (!dim_is_const(type->dim[0], &mels) || !dim_is_const(type->dim[1], &frames)) return false;
     bool rate = s->sample_rate >= 1000 && s->sample_rate <= 384000;
     bool transform = s->n_fft >= 2 && s->n_fft <= 8192 && s->hop >= 1 && s->hop <= s->n_fft;
-    if (!rate || !transform) warn_of_features("sampling_rate, n_fft or hop_length", "is outside of its range");
+    if (!rate || !transform)
+        warn_of_features("sampling_rate, n_fft or hop_length", "is outside of its range");
     if (rate && transform && (mels != s->n_mels || frames != s->frames))
         warn_of_features("feature_size or nb_max_frames", "is not the encoder's");
-    return rate && transform && mels == s->n_mels && frames == s->frames && (int64_t)s->frames * s->hop > s->n_fft;
+    return rate && transform && mels == s->n_mels && frames == s->frames &&
+           (int64_t)s->frames * s->hop > s->n_fft;
 }
 
 static void set_features(burin_speech *s, const json_t *features) {
@@ -77,7 +81,7 @@ static void set_features(burin_speech *s, const json_t *features) {
     s->frames = s->hop > 0 && samples / s->hop <= INT32_MAX ? (int32_t)(samples / s->hop) : -1;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- tokens
+// ------------------------------------------------------------------------------------------ tokens
 static void set_languages(const Build *b, burin_speech *s, const json_t *generation) {
     json_t *map = json_object_get(generation, "lang_to_id");
     int32_t *tokens = ARENA_ARRAY(b->arena, int32_t, json_object_size(map) + 1);
@@ -85,7 +89,8 @@ static void set_languages(const Build *b, burin_speech *s, const json_t *generat
     json_t *token;
     json_object_foreach(map, name, token) {
         json_int_t id = json_integer_value(token);
-        if (json_is_integer(token) && id >= 0 && id < b->tokenizer->vocab_size) tokens[s->n_languages++] = (int32_t)id;
+        if (json_is_integer(token) && id >= 0 && id < b->tokenizer->vocab_size)
+            tokens[s->n_languages++] = (int32_t)id;
     }
     s->languages = tokens;
 }
@@ -99,19 +104,25 @@ static bool is_language(const burin_speech *s, int32_t token) {
 // A language and a task that the folder fixes: as settings ("en", "<|en|>"), or by
 // forced_decoder_ids.
 static void set_fixed(const Build *b, burin_speech *s, const json_t *generation) {
-    const json_t *language = json_object_get(generation, "language"), *task = json_object_get(generation, "task");
+    const json_t *language = json_object_get(generation, "language"),
+                 *task = json_object_get(generation, "task");
     const Module *m = b->module;
     s->language = s->task = -1;
     for (int i = 1; i < m->n_start; i++) {
         if (is_language(s, m->start[i])) s->language = m->start[i];
         if (m->start[i] == s->transcribe || m->start[i] == s->translate) s->task = m->start[i];
     }
-    if (json_is_string(task)) s->task = strcmp(json_string_value(task), "translate") ? s->transcribe : s->translate;
+    if (json_is_string(task))
+        s->task = strcmp(json_string_value(task), "translate") ? s->transcribe : s->translate;
     if (!json_is_string(language)) return;
-    const char *text = json_string_value(language), *mark = *text == '<' ? text : arena_printf(b->arena, "<|%s|>", text);
+    const char *text = json_string_value(language),
+               *mark = *text == '<' ? text : arena_printf(b->arena, "<|%s|>", text);
     s->language = burin_token_find(b->tokenizer->blob, mark, strlen(mark));
     if (is_language(s, s->language)) return;
-    diag_warning(NO_LOC, "generation_config.json: \"language\": \"%s\" is not in lang_to_id: the language is detected", text);
+    diag_warning(NO_LOC,
+                 "generation_config.json: \"language\": \"%s\" is not in lang_to_id: the language "
+                 "is detected",
+                 text);
     s->language = -1;
 }
 
@@ -133,11 +144,13 @@ static void set_tokens(const Build *b, burin_speech *s, const json_t *generation
 static bool tokens_fit(const Build *b, const burin_speech *s) {
     const int32_t tokens[] = {s->start, s->no_timestamps, s->previous, s->transcribe, s->translate};
     bool fit = s->start >= 0;
-    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) fit &= tokens[i] < b->tokenizer->vocab_size;
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+        fit &= tokens[i] < b->tokenizer->vocab_size;
     if (!fit)
-        diag_warning(NO_LOC,
-                     "generation_config.json has tokens outside of the vocabulary, or no "
-                     "decoder_start_token_id: the program takes features (--input), not recordings");
+        diag_warning(
+            NO_LOC,
+            "generation_config.json has tokens outside of the vocabulary, or no "
+            "decoder_start_token_id: the program takes features (--input), not recordings");
     return fit;
 }
 
@@ -147,7 +160,8 @@ static bool is_whisper(const json_t *features) {
 }
 
 void build_speech(Build *b) {
-    if (b->options->start_from || !b->checkpoint || b->module->n_graphs < 2 || !b->tokenizer) return;
+    if (b->options->start_from || !b->checkpoint || b->module->n_graphs < 2 || !b->tokenizer)
+        return;
     json_t *features = json_beside(b->checkpoint->folder, "preprocessor_config.json");
     json_t *generation = json_beside(b->checkpoint->folder, "generation_config.json");
     burin_speech *speech = ARENA_NEW(b->arena, burin_speech);

@@ -16,12 +16,14 @@ static bool has_rows(const Build *b) {
     return false;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- options
+// ----------------------------------------------------------------------------------------- options
 static void no_effect(const char *option, const char *value, const char *why) {
     diag_warning(NO_LOC, "--%s=%s has no effect: %s", option, value, why);
 }
 
-static const char *count_text(const Build *b, int64_t n) { return arena_printf(b->arena, "%lld", (long long)n); }
+static const char *count_text(const Build *b, int64_t n) {
+    return arena_printf(b->arena, "%lld", (long long)n);
+}
 
 static const char *near_part(Arena *arena, const char *word) {
     const char *near = quant_nearest_part(word);
@@ -36,12 +38,14 @@ static void check_quant(const Build *b) {
     const char *rule = quant ? quant_idle_rule(b->passes.quant, b->module, &overruled) : NULL;
     if (rule && overruled)
         diag_warning(NO_LOC,
-                     "--quant=%s: the rule for %s has no effect: later rules say the format of all that it names\n"
+                     "--quant=%s: the rule for %s has no effect: later rules say the format of all "
+                     "that it names\n"
                      "hint: put the rule for less behind the one for more",
                      quant, rule);
     else if (rule)
         diag_fatal(NO_LOC,
-                   "--quant=%s: no matrix is called %s\nhint: %s`burin formats` lists parts; `burin inspect MODEL`, names",
+                   "--quant=%s: no matrix is called %s\nhint: %s`burin formats` lists parts; "
+                   "`burin inspect MODEL`, names",
                    quant, rule, near_part(b->arena, rule));
     if (!quant || b->passes.quantized) return;
     if (b->passes.start_from > PASS_quantize) {
@@ -51,7 +55,8 @@ static void check_quant(const Build *b) {
     for (int i = 0; i < b->module->n_graphs; i++)
         EACH_NODE(n, b->module->graphs[i]) {
             if (!is_packed_product(n) || n->in[PRODUCT_WEIGHTS]->op != OP_pack) continue;
-            products++, fitting += !strncasecmp(dtype_name(n->in[1]->type.dtype), quant, strcspn(quant, ","));
+            products++, fitting +=
+                        !strncasecmp(dtype_name(n->in[1]->type.dtype), quant, strcspn(quant, ","));
         }
     no_effect("quant", quant,
               !products             ? "no product of this model has weights"
@@ -81,34 +86,41 @@ static void check_tokenizer(const Build *b, bool rows) {
     const Options *o = b->options;
     int64_t model = rows ? vocabulary_of(b->module) : 0;
     int size = b->tokenizer ? burin_tokenizer_size(b->tokenizer->blob) : 0;
-    bool writes = o->command == COMMAND_build && b->kind == OUTPUT_PROGRAM && !o->emit && !o->stop_after && !o->start_from &&
-                  !o->calibrate;
+    bool writes = o->command == COMMAND_build && b->kind == OUTPUT_PROGRAM && !o->emit &&
+                  !o->stop_after && !o->start_from && !o->calibrate;
     if (rows && !b->tokenizer && writes && !b->is_draft)
         diag_warning(NO_LOC,
-                     "there is no tokenizer beside the weights: the program takes --tokens alone\nhint: --tokenizer=FILE");
+                     "there is no tokenizer beside the weights: the program takes --tokens "
+                     "alone\nhint: --tokenizer=FILE");
     if (!o->tokenizer || !size || !model) return;
     if (size > model)
-        diag_fatal(NO_LOC, "%s has %d tokens, the model %lld\nhint: --tokenizer needs that of this model", o->tokenizer, size,
-                   (long long)model);
+        diag_fatal(NO_LOC,
+                   "%s has %d tokens, the model %lld\nhint: --tokenizer needs that of this model",
+                   o->tokenizer, size, (long long)model);
     if (size < model / 2)
-        diag_warning(NO_LOC, "%s has %d tokens, the model %lld: it may be another model's", o->tokenizer, size,
-                     (long long)model);
+        diag_warning(NO_LOC, "%s has %d tokens, the model %lld: it may be another model's",
+                     o->tokenizer, size, (long long)model);
 }
 
 // Called when the passes are done and the kind of the program is known.
 static void check_options(const Build *b) {
     const Options *o = b->options;
-    static const char tensors[] = "the model becomes a program of tensors, which reads no tokens one by one";
+    static const char tensors[] =
+        "the model becomes a program of tensors, which reads no tokens one by one";
     bool rows = has_rows(b), interpreted = o->command == COMMAND_run && o->interpret;
     if (o->context && !rows && !b->embeds) no_effect("ctx", count_text(b, o->context), tensors);
     if (o->chunk && !rows) no_effect("chunk", count_text(b, o->chunk), tensors);
     if (o->tokenizer && !o->tokenizer_beside && !rows && !b->embeds)
         no_effect("tokenizer", o->tokenizer, "the program reads tensors, no text");
-    if (o->pooling && !b->embeds) no_effect("pooling", o->pooling, "it is for encoders in a folder or of a description");
+    if (o->pooling && !b->embeds)
+        no_effect("pooling", o->pooling, "it is for encoders in a folder or of a description");
     if (o->mcpu && interpreted) no_effect("mcpu", o->mcpu, "the interpreter runs on any CPU");
-    if (o->max_ram && interpreted) no_effect("max-ram", count_text(b, o->max_ram), "the interpreter takes what it needs");
-    if (o->draft && interpreted) no_effect("draft", o->draft, "the interpreter reads each token alone");
-    if (o->draft_quant && !o->draft && !b->is_draft) no_effect("draft-quant", o->draft_quant, "it is for --draft");
+    if (o->max_ram && interpreted)
+        no_effect("max-ram", count_text(b, o->max_ram), "the interpreter takes what it needs");
+    if (o->draft && interpreted)
+        no_effect("draft", o->draft, "the interpreter reads each token alone");
+    if (o->draft_quant && !o->draft && !b->is_draft)
+        no_effect("draft-quant", o->draft_quant, "it is for --draft");
     if (o->gather_above && o->command == COMMAND_build && !b->tools.mpi)
         no_effect("gather-above", count_text(b, o->gather_above), "it is for --with=mpi");
     if (o->line_editor && !strcmp(o->line_editor, "libedit") && !b->has_chat)
@@ -123,7 +135,7 @@ static void check_options(const Build *b) {
         no_effect("kv", o->kv, "nothing is cached in this model");
 }
 
-// ------------------------------------------------------------------------------------------------------------- descriptions
+// ------------------------------------------------------------------------------------ descriptions
 static Node *token_input(const Graph *g) {
     for (int i = 0; i < g->n_inputs; i++)
         if (input_role(g->inputs[i]) == INPUT_TOKENS) return g->inputs[i];
@@ -131,7 +143,8 @@ static Node *token_input(const Graph *g) {
 }
 
 static bool says_logits(const Graph *g) {
-    return graph_output_index(g, "logits") >= 0 && strncmp(g->name, "encode", strlen("encode")) != 0;
+    return graph_output_index(g, "logits") >= 0 &&
+           strncmp(g->name, "encode", strlen("encode")) != 0;
 }
 
 static const FusionSite *why_as_a_whole(const Build *b) {
@@ -140,7 +153,8 @@ static const FusionSite *why_as_a_whole(const Build *b) {
     return NULL;
 }
 
-// A graph named decode, or one that gives logits for tokens, and that is run as a whole: the mask may have been forgotten.
+// A graph named decode, or one that gives logits for tokens, and that is run as a whole: the mask
+// may have been forgotten.
 static void check_causal(const Build *b) {
     const FusionSite *site = why_as_a_whole(b);
     for (int i = 0; i < b->module->n_graphs && site && !b->embeds; i++) {
@@ -149,8 +163,10 @@ static void check_causal(const Build *b) {
         if (!meant || !token_input(g) || graph_has_rows(g)) continue;
         diag_warning(site->loc,
                      "%s becomes a program of tensors, which writes no text: %s %s\n"
-                     "hint: causal(scores) of dsl/std/mask hides later tokens; a graph named encode may see them",
-                     g->name, site->node ? arena_printf(b->arena, "%%%s", site->node) : g->name, site->why);
+                     "hint: causal(scores) of dsl/std/mask hides later tokens; a graph named "
+                     "encode may see them",
+                     g->name, site->node ? arena_printf(b->arena, "%%%s", site->node) : g->name,
+                     site->why);
     }
 }
 
@@ -160,8 +176,10 @@ static void check_results(const Build *b) {
         if (!graph_has_rows(g) || g->n_outputs < 2) continue;
         const char *others = "";
         for (int j = 1; j < g->n_outputs; j++)
-            others = arena_printf(b->arena, "%s%s%s", others, j > 1 ? ", " : "", g->output_names[j]);
-        diag_warning(g->outputs[1]->loc, "a text program has one result, %s: %s is left out", g->output_names[0], others);
+            others =
+                arena_printf(b->arena, "%s%s%s", others, j > 1 ? ", " : "", g->output_names[j]);
+        diag_warning(g->outputs[1]->loc, "a text program has one result, %s: %s is left out",
+                     g->output_names[0], others);
     }
 }
 

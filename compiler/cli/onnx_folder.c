@@ -4,7 +4,8 @@
 //   decoder_model_merged.onnx, decoder_model.onnx, model.onnx                   the first existing one
 //   onnx/model.onnx ...                                                         the same names in a folder onnx/
 //
-// and its tokenizer.json. A file that is named takes the tokenizer.json of its folder, or of the one around `onnx/`.
+// and its tokenizer.json. A file that is named takes the tokenizer.json of its folder, or of the
+// one around `onnx/`.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +34,18 @@ static bool has_weights(const char *folder) {
     DIR *d = opendir(folder);
     bool found = false;
     for (const struct dirent *e; d && !found && (e = readdir(d));)
-        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) found |= text_ends_with(e->d_name, ends[i]);
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+            found |= text_ends_with(e->d_name, ends[i]);
     if (d) closedir(d);
     return found;
 }
 
 static bool take_models(Options *o, const char *folder) {
     static const char *const decoders[] = {"decoder_model.onnx", "decoder_model_merged.onnx"};
-    static const char *const alone[] = {"decoder_model_merged.onnx", "decoder_model.onnx", "model.onnx"};
-    const char *encoder = file_in(folder, "encoder_model.onnx"), *decoder = encoder ? first_of(folder, decoders, 2) : NULL;
+    static const char *const alone[] = {"decoder_model_merged.onnx", "decoder_model.onnx",
+                                        "model.onnx"};
+    const char *encoder = file_in(folder, "encoder_model.onnx"),
+               *decoder = encoder ? first_of(folder, decoders, 2) : NULL;
     const char *model = decoder ? encoder : first_of(folder, alone, 3);
     if (!model) return false;
     o->model = o->files[0] = model;

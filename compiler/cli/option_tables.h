@@ -1,4 +1,5 @@
-// The rows of commands.def and options.def, for those who read the command line and those who tell of it.
+// The rows of commands.def and options.def, for those who read the command line and those who tell
+// of it.
 #ifndef BURIN_CLI_OPTION_TABLES_H
 #define BURIN_CLI_OPTION_TABLES_H
 #include <stddef.h>

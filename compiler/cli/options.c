@@ -28,15 +28,18 @@ void options_of_passes(Text *t, const Options *given) {
         const OptionRow *o = &options[i];
         const void *field = (const char *)given + o->field;
         bool changes = false;
-        for (size_t j = 0; j < sizeof names / sizeof *names; j++) changes |= !strcmp(o->name, names[j]);
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+            changes |= !strcmp(o->name, names[j]);
         if (!changes) continue;
         if (o->kind == FLAG && *(const bool *)field) text_add(t, " --%s", o->name);
-        if (o->kind == TEXT && *(const char *const *)field) text_spell(t, " --%s=%s", o->name, *(const char *const *)field);
-        if (o->kind == COUNT && *(const int64_t *)field) text_add(t, " --%s=%lld", o->name, (long long)*(const int64_t *)field);
+        if (o->kind == TEXT && *(const char *const *)field)
+            text_spell(t, " --%s=%s", o->name, *(const char *const *)field);
+        if (o->kind == COUNT && *(const int64_t *)field)
+            text_add(t, " --%s=%lld", o->name, (long long)*(const int64_t *)field);
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- parsing
+// ----------------------------------------------------------------------------------------- parsing
 typedef struct {
     Options *to;
     char **argv;
@@ -46,7 +49,8 @@ typedef struct {
 
 static const OptionRow *find_option(Command c, const char *name, size_t length) {
     for (int i = 0; i < n_options; i++)
-        if (option_is_of(&options[i], c) && strlen(options[i].name) == length && !strncmp(options[i].name, name, length))
+        if (option_is_of(&options[i], c) && strlen(options[i].name) == length &&
+            !strncmp(options[i].name, name, length))
             return &options[i];
     return NULL;
 }
@@ -74,11 +78,15 @@ static void refuse_unknown(Command c, const char *word) {
     for (int i = 0; i < n_options; i++)
         if (option_is_of(&options[i], c)) names[n++] = options[i].name;
     if (c == COMMAND_build && is_of_programs(name))
-        usage_error("burin build has no option %s\n  hint: it is one of the program's, `./PROGRAM %s`; or `burin run MODEL %s`",
-                    word, word, word);
+        usage_error(
+            "burin build has no option %s\n  hint: it is one of the program's, `./PROGRAM %s`; or "
+            "`burin run MODEL %s`",
+            word, word, word);
     if ((near = nearest_name(name, names, (size_t)n)))
-        usage_error("burin %s has no option %s\n  hint: did you mean --%s?", commands[c].name, word, near);
-    usage_error("burin %s has no option %s\n  hint: `burin %s --help` lists them", commands[c].name, word, commands[c].name);
+        usage_error("burin %s has no option %s\n  hint: did you mean --%s?", commands[c].name, word,
+                    near);
+    usage_error("burin %s has no option %s\n  hint: `burin %s --help` lists them", commands[c].name,
+                word, commands[c].name);
 }
 
 static int64_t read_count(const OptionRow *o, const char *text) {
@@ -96,7 +104,8 @@ bool size_parse(const char *text, uint64_t *bytes) {
     const char *unit = *end ? strchr(units, *end) : NULL;
     int shift = unit ? 10 * (int)(unit - units + 1) : 0;
     *bytes = (uint64_t)v << shift;
-    return isdigit((unsigned char)*text) && (!*end || (unit && !end[1])) && v <= (unsigned long long)INT64_MAX >> shift;
+    return isdigit((unsigned char)*text) && (!*end || (unit && !end[1])) &&
+           v <= (unsigned long long)INT64_MAX >> shift;
 }
 
 static int64_t read_size(const OptionRow *o, const char *text) {
@@ -111,7 +120,8 @@ static void add_word(OptionWords *words, const OptionRow *o, const char *value) 
     words->word[words->n++] = value;
 }
 
-// Lists of NAME=VALUE grow: "--dim=h=1 --dim=w=2" is "--dim=h=1,w=2". Of other options the last counts.
+// Lists of NAME=VALUE grow: "--dim=h=1 --dim=w=2" is "--dim=h=1,w=2". Of other options the last
+// counts.
 static const char *joined(const OptionRow *o, const char *before, const char *value) {
     static const char *const lists[] = {"dim", "max", "bind"};
     bool is_list = false;
@@ -152,7 +162,8 @@ static const char *value_of(Line *l, const OptionRow *o, const char *attached) {
         return NULL;
     }
     const char *value = attached ? attached : l->at < l->argc ? l->argv[l->at++] : NULL;
-    if (!value || !*value) usage_error("--%s needs a value: --%s=%s", o->name, o->name, o->argument);
+    if (!value || !*value)
+        usage_error("--%s needs a value: --%s=%s", o->name, o->name, o->argument);
     return value;
 }
 
@@ -168,14 +179,17 @@ static bool is_onnx(const char *word) {
 
 static void read_operand(Line *l, char *word) {
     if (!*commands[l->to->command].arguments)
-        usage_error("burin %s takes no MODEL, but \"%s\" is given", commands[l->to->command].name, word);
+        usage_error("burin %s takes no MODEL, but \"%s\" is given", commands[l->to->command].name,
+                    word);
     int n = l->to->n_files, most = sizeof l->to->files / sizeof *l->to->files;
     if (!l->to->model) {
         l->to->model = l->to->files[l->to->n_files++] = word;
-    } else if (n < most && ((is_onnx(word) && is_onnx(l->to->model)) || (l->to->command == COMMAND_diff && n == 1))) {
+    } else if (n < most && ((is_onnx(word) && is_onnx(l->to->model)) ||
+                            (l->to->command == COMMAND_diff && n == 1))) {
         l->to->files[l->to->n_files++] = word;
     } else if (takes_rest(l->to->command) ||
-               ((l->to->command == COMMAND_tokenize || l->to->command == COMMAND_explain || l->to->command == COMMAND_help) &&
+               ((l->to->command == COMMAND_tokenize || l->to->command == COMMAND_explain ||
+                 l->to->command == COMMAND_help) &&
                 !l->to->n_rest)) {
         pass_on(l, word);
     } else {
@@ -183,7 +197,8 @@ static void read_operand(Line *l, char *word) {
     }
 }
 
-// `burin run` has --draft for a model that goes into the program, and the program has it for its ways to guess.
+// `burin run` has --draft for a model that goes into the program, and the program has it for its
+// ways to guess.
 static bool is_of_program(const Line *l, const OptionRow *o, const char *value) {
     return takes_rest(l->to->command) && !strcmp(o->name, "draft") && value && access(value, F_OK);
 }
@@ -241,8 +256,10 @@ static Command read_command(const char *word) {
         if (!strcmp(word, names[i])) return (Command)i;
     }
     near = nearest_name(word, names, COMMAND_COUNT);
-    if (near) usage_error("there is no command \"%s\"\n  hint: did you mean `burin %s`?", word, near);
-    if (!access(word, F_OK)) usage_error("there is no command \"%s\"\n  hint: `burin build %s` compiles it", word, word);
+    if (near)
+        usage_error("there is no command \"%s\"\n  hint: did you mean `burin %s`?", word, near);
+    if (!access(word, F_OK))
+        usage_error("there is no command \"%s\"\n  hint: `burin build %s` compiles it", word, word);
     usage_error("there is no command \"%s\"\n  hint: `burin --help` lists them", word);
 }
 
@@ -261,15 +278,20 @@ void options_read(Options *to, int argc, char **argv) {
         exit(0);
     }
     if (*commands[to->command].arguments && *commands[to->command].arguments != '[' && !to->model)
-        usage_error("burin %s needs a MODEL\n  hint: %s", commands[to->command].name, commands[to->command].example);
+        usage_error("burin %s needs a MODEL\n  hint: %s", commands[to->command].name,
+                    commands[to->command].example);
 }
 
 static uint64_t key_TEXT(const char *const *text, uint64_t h) {
     return *text ? hash_bytes(*text, strlen(*text) + 1, h + 1) : hash_bytes("", 1, h);
 }
 static uint64_t key_FLAG(const bool *flag, uint64_t h) { return hash_bytes(flag, sizeof *flag, h); }
-static uint64_t key_COUNT(const int64_t *count, uint64_t h) { return hash_bytes(count, sizeof *count, h); }
-static uint64_t key_SIZE(const int64_t *bytes, uint64_t h) { return hash_bytes(bytes, sizeof *bytes, h); }
+static uint64_t key_COUNT(const int64_t *count, uint64_t h) {
+    return hash_bytes(count, sizeof *count, h);
+}
+static uint64_t key_SIZE(const int64_t *bytes, uint64_t h) {
+    return hash_bytes(bytes, sizeof *bytes, h);
+}
 static uint64_t key_WORDS(const OptionWords *words, uint64_t h) {
     for (int i = 0; i < words->n; i++) h = key_TEXT(&words->word[i], h);
     return hash_bytes(&words->n, sizeof words->n, h);

@@ -43,14 +43,16 @@ typedef struct Options {
 #undef WORDS
 } Options;
 
-// Ends the run with status 2 and a hint when the line cannot be understood; prints help or the version with status 0.
+// Ends the run with status 2 and a hint when the line cannot be understood; prints help or the
+// version with status 0.
 void options_read(Options *, int argc, char **argv);
 void options_open_onnx_folder(Options *);  // onnx_folder.c: the files of a folder in its place
 
-// A hash over every option of the line except --verbose, seeded by h: the key of a program in the cache. Files that options
-// name count by name alone.
+// A hash over every option of the line except --verbose, seeded by h: the key of a program in the
+// cache. Files that options name count by name alone.
 uint64_t options_key(const Options *, uint64_t h);
-void options_of_passes(Text *, const Options *);     // those given that change what passes do: " --quant=q8_0 --ctx=64"
+void options_of_passes(
+    Text *, const Options *);  // those given that change what passes do: " --quant=q8_0 --ctx=64"
 bool size_parse(const char *text, uint64_t *bytes);  // 512, 64M, 2G
 // Ends the run with status 2: a message in the style of diag.h.
 _Noreturn void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

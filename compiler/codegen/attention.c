@@ -4,7 +4,7 @@
 #include "codegen/parameters.h"
 #include "ir/operands.h"
 
-// ------------------------------------------------------------------------------------------------------------------- rotary
+// ------------------------------------------------------------------------------------------ rotary
 void rotary_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
     take_range(ps, "heads");
@@ -22,19 +22,25 @@ void rotary_parameters(Parameters *ps) {
 }
 
 void write_rotary(Text *t, const Program *p, const Kernel *k) {
-    long long width = (long long)(last_dim(&k->in[0]) / kernel_int(k, "num_heads", 1)), half = (long long)last_dim(&k->in[1]);
+    long long width = (long long)(last_dim(&k->in[0]) / kernel_int(k, "num_heads", 1)),
+              half = (long long)last_dim(&k->in[1]);
     const char *row = k->in[1].row_index ? "at[r]" : "r";
-    text_add(t, "    rotary_shape shape = {heads.last - heads.first, %lld, %lld};\n", width, 2 * half);
+    text_add(t, "    rotary_shape shape = {heads.last - heads.first, %lld, %lld};\n", width,
+             2 * half);
     text_add(t, "    x += heads.first * %lld, y += heads.first * %lld;\n", width, width);
     text_add(t,
-             "    for (int r = 0; r < rows; r++)\n        rotary_%s(shape, x + r * %s, cosine + %s * %s, sine + %s * %s, y + r "
+             "    for (int r = 0; r < rows; r++)\n        rotary_%s(shape, x + r * %s, cosine + %s "
+             "* %s, sine + %s * %s, y + r "
              "* %s);\n",
-             kernel_int(k, "interleaved", 0) ? "pairs" : "half", c_row_stride(p, &k->in[0]), row, c_row_stride(p, &k->in[1]),
-             row, c_row_stride(p, &k->in[2]), c_row_stride(p, &k->out[0]));
+             kernel_int(k, "interleaved", 0) ? "pairs" : "half", c_row_stride(p, &k->in[0]), row,
+             c_row_stride(p, &k->in[1]), row, c_row_stride(p, &k->in[2]),
+             c_row_stride(p, &k->out[0]));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- caches
-static const char *cache_format_of(DType t) { return t == DT_q8_0 ? "CACHE_Q8_0" : t == DT_f16 ? "CACHE_F16" : "CACHE_F32"; }
+// ------------------------------------------------------------------------------------------ caches
+static const char *cache_format_of(DType t) {
+    return t == DT_q8_0 ? "CACHE_Q8_0" : t == DT_f16 ? "CACHE_F16" : "CACHE_F32";
+}
 
 // Bytes from one slot's to the next: 4 * rows * 196608, or a number
 static void write_slot_bytes(Text *t, const Program *p, const View *v) {
@@ -53,7 +59,8 @@ static void write_slot_bytes(Text *t, const Program *p, const View *v) {
 static void write_cache(Text *t, const Program *p, const View *v, const char *data) {
     const Type *type = &v->type;
     CacheShape shape = v->base == BASE_STATE ? cache_shape(v->state->node) : (CacheShape){0};
-    text_add(t, "(kv_cache){%lld, %lld, ", (long long)dim_upper(type->dim[1]), (long long)dim_upper(type->dim[3]));
+    text_add(t, "(kv_cache){%lld, %lld, ", (long long)dim_upper(type->dim[1]),
+             (long long)dim_upper(type->dim[3]));
     if (v->base == BASE_STATE)
         text_add(t, "%llu, %s, ", (unsigned long long)shape.capacity, cache_format_of(type->dtype));
     else {
@@ -67,7 +74,8 @@ static void write_cache(Text *t, const Program *p, const View *v, const char *da
 // Of `rows` rows, those of one sequence; 0 where there is no batch.
 static void write_sequence(Text *t, const Program *p, const Kernel *k, const Type *rows) {
     const Dim *batch = kernel_dim(k, "batch");
-    c_dim(t, p, batch ? dim_binary(p->graph, DIM_FLOORDIV, rows->dim[0], batch) : dim_const(p->graph, 0));
+    c_dim(t, p,
+          batch ? dim_binary(p->graph, DIM_FLOORDIV, rows->dim[0], batch) : dim_const(p->graph, 0));
 }
 
 // Of each row, from operand i on; nothing of a kernel that has none
@@ -89,8 +97,8 @@ void append_parameters(Parameters *ps) {
 }
 
 void write_append(Text *t, const Program *p, const Kernel *k) {
-    text_add(t, "    kv_rows in = {.rows = rows, .stride = %s, .x = x%s", c_row_stride(p, &k->in[0]),
-             k->n_in > 1 ? ", .slot = slot, .position = position" : "");
+    text_add(t, "    kv_rows in = {.rows = rows, .stride = %s, .x = x%s",
+             c_row_stride(p, &k->in[0]), k->n_in > 1 ? ", .slot = slot, .position = position" : "");
     if (kernel_dim(k, "batch")) {
         text_add(t, ", .sequence = ");
         write_sequence(t, p, k, &k->in[0].type);
@@ -125,12 +133,14 @@ void write_shift_rows(Text *t, const Program *p, const Kernel *k) {
     if (cached)
         text_add(t, "cache_earlier(cache, slot[r], position[r] - %lld, y + r * %lld);\n", back, n);
     else
-        text_add(t, "row_or_zeros(%lld, r < %lld ? NULL : x + (r - %lld) * %s, y + r * %lld);\n", n, back, back,
-                 c_row_stride(p, &k->in[SHIFT_X]), n);
+        text_add(t, "row_or_zeros(%lld, r < %lld ? NULL : x + (r - %lld) * %s, y + r * %lld);\n", n,
+                 back, back, c_row_stride(p, &k->in[SHIFT_X]), n);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- attention
-static const View *optional(const Kernel *k, int i) { return i < k->n_in && k->in[i].base != BASE_NONE ? &k->in[i] : NULL; }
+// --------------------------------------------------------------------------------------- attention
+static const View *optional(const Kernel *k, int i) {
+    return i < k->n_in && k->in[i].base != BASE_NONE ? &k->in[i] : NULL;
+}
 
 static bool is_cached(const Kernel *k) { return k->in[ATTENTION_KEY].base == BASE_STATE; }
 
@@ -180,13 +190,15 @@ void attention_parameters(Parameters *ps) {
 
 // Returns the values that are not 0.
 static void write_rules(Text *t, const Kernel *k) {
-    text_add(t, "    attention_args a = {.heads = %lld, .scale = ", (long long)kernel_int(k, "num_heads", 1));
+    text_add(t, "    attention_args a = {.heads = %lld, .scale = ",
+             (long long)kernel_int(k, "num_heads", 1));
     c_float(t, kernel_float(k, "scale", 1));
     if (kernel_float(k, "softcap", 0) != 0) {
         text_add(t, ", .softcap = ");
         c_float(t, kernel_float(k, "softcap", 0));
     }
-    if (kernel_int(k, "window", 0)) text_add(t, ", .window = %lld", (long long)kernel_int(k, "window", 0));
+    if (kernel_int(k, "window", 0))
+        text_add(t, ", .window = %lld", (long long)kernel_int(k, "window", 0));
     text_add(t, "%s};\n", kernel_int(k, "causal", 0) ? ", .causal = true" : "");
 }
 
@@ -208,5 +220,6 @@ void write_attention(Text *t, const Program *p, const Kernel *k) {
     write_cache(t, p, &k->in[ATTENTION_KEY], "keys");
     text_add(t, ";\n    a.values = ");
     write_cache(t, p, &k->in[ATTENTION_VALUE], "values");
-    text_add(t, ";\n    burin_attention(s, thread, a, units, %s);\n", k->n_out > 1 ? "parts" : "NULL");
+    text_add(t, ";\n    burin_attention(s, thread, a, units, %s);\n",
+             k->n_out > 1 ? "parts" : "NULL");
 }

@@ -19,14 +19,16 @@ typedef struct DispatchOptions {
     int n_cpus;
     const char *identity;        // 16 hex digits
     const char *info;            // text of --info
-    const char *weights_symbol;  // extern const unsigned char SYMBOL[] (64-bit addressed): start of the packed weights
+    const char *weights_symbol;  // extern const unsigned char SYMBOL[] (64-bit addressed): start of
+                                 // the packed weights
     bool weights_mapped;         // by the runtime: SYMBOL is a function that returns where they are
     const char *descriptor;      // "burin_model_this", or "NAME_model" for a library
     const char *draft;           // descriptor of a model that guesses for this one, or NULL
     const char *modes;           // row of runtime/text/modes.h, such as "chat"; NULL: not a program
     bool speech;                 // the descriptor has the settings for recordings
     bool modes_apart;            // the descriptor is also linked without the program's rooms
-    uint64_t tokenizer_offset, tokenizer_bytes, template_offset, template_bytes, sums_offset;  // in the weights
+    uint64_t tokenizer_offset, tokenizer_bytes, template_offset, template_bytes,
+        sums_offset;  // in the weights
 } DispatchOptions;
 
 // A network's values for its program, without `dimension`; dims: names of the numbered dimensions,
@@ -39,7 +41,8 @@ typedef struct NetDescription {
 } NetDescription;
 const NetDescription *describe_net(const Program *);
 bool is_decoder(const Program *);
-int32_t input_vocabulary(const Program *);  // ids that a decoder may read, rows of its embedding; 0: not known
+int32_t input_vocabulary(
+    const Program *);  // ids that a decoder may read, rows of its embedding; 0: not known
 
 void name_functions(Program *);  // and of its encoder; before anything is emitted
 void emit_program(const Program *, Text *source);

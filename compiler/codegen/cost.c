@@ -34,7 +34,7 @@ static double last_of(const Measure *m, const Type *t) {
     return t->rank ? (double)dim_eval(t->dim[t->rank - 1], value_of, (void *)m) : 1;
 }
 
-// --------------------------------------------------------------------------------------------------------------- operations
+// -------------------------------------------------------------------------------------- operations
 static int functions_in(const Expr *e) {
     int n = e->kind == EXPR_OP;
     for (int i = 0; e->kind == EXPR_OP && i < e->n; i++) n += functions_in(e->in[i]);
@@ -48,14 +48,18 @@ static double keys_of(const Measure *m, const Kernel *k) {
     double sequences = batch ? (double)dim_eval(batch, value_of, (void *)m) : 1;
     int64_t window = kernel_int(k, "window", 0);
     bool cached = keys->rank == 4 && is_decoder(m->program);
-    double n = cached ? (double)m->sizes->keys : (double)dim_eval(keys->dim[keys->rank == 4 ? 2 : 0], value_of, (void *)m);
-    if (cached && !kernel_int(k, "causal", 0)) n = (double)dim_eval(keys->dim[2], value_of, (void *)m);
+    double n = cached ? (double)m->sizes->keys
+                      : (double)dim_eval(keys->dim[keys->rank == 4 ? 2 : 0], value_of, (void *)m);
+    if (cached && !kernel_int(k, "causal", 0))
+        n = (double)dim_eval(keys->dim[2], value_of, (void *)m);
     if (!cached && keys->rank != 4 && sequences > 0) n /= sequences;
     return window && n > (double)window ? (double)window : n;
 }
 
 // Terms of one element of a product that a nest computes
-static double terms_of(const Measure *m, const Kernel *k) { return k->op == OP_matmul ? last_of(m, &k->in[0].type) : 0; }
+static double terms_of(const Measure *m, const Kernel *k) {
+    return k->op == OP_matmul ? last_of(m, &k->in[0].type) : 0;
+}
 
 static double operations_of(const Measure *m, const Kernel *k) {
     double results = k->n_out ? count_of(m, &k->out[0].type) : 0;
@@ -65,7 +69,8 @@ static double operations_of(const Measure *m, const Kernel *k) {
         case FAMILY_EXPERTS: {
             const PackedWeight *w = k->in[1].weight;
             double rows = results / last_of(m, &k->out[0].type);
-            return rows * 2 * (double)(w->columns / w->experts) * (double)w->depth + (e ? results * functions_in(e) : 0);
+            return rows * 2 * (double)(w->columns / w->experts) * (double)w->depth +
+                   (e ? results * functions_in(e) : 0);
         }
         case FAMILY_ATTENTION:
             return 2 * keys_of(m, k) * (count_of(m, &k->in[ATTENTION_QUERY].type) + results);
@@ -86,12 +91,13 @@ static double operations_of(const Measure *m, const Kernel *k) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- bytes
+// ------------------------------------------------------------------------------------------- bytes
 static double bytes_of(const Measure *m, const Type *t) {
     double rows = 1, bits = dtype_bits(t->dtype);
     for (int i = 0; i + 1 < t->rank; i++) rows *= (double)dim_eval(t->dim[i], value_of, (void *)m);
     int64_t last = (int64_t)last_of(m, t), units = storage_units_of(t->dtype, 1, &last);
-    return rows * (double)units * (bits > 0 && bits < 8 ? bits / 8 : (double)dtype_bytes(t->dtype, 1));
+    return rows * (double)units *
+           (bits > 0 && bits < 8 ? bits / 8 : (double)dtype_bytes(t->dtype, 1));
 }
 
 // A table that is looked up gives as many rows as the kernel has results.
@@ -99,9 +105,11 @@ static double weight_bytes_of(const Measure *m, const Kernel *k, const View *v) 
     const PackedWeight *w = v->weight;
     if (v->row_index) return bytes_of(m, &v->type);
     if (k->family == FAMILY_EMBED && w->columns > 0 && w->depth > 0)
-        return (double)w->bytes / ((double)w->columns * (double)w->depth) * count_of(m, &k->out[0].type);
+        return (double)w->bytes / ((double)w->columns * (double)w->depth) *
+               count_of(m, &k->out[0].type);
     if (k->family != FAMILY_EXPERTS) return (double)w->bytes;
-    double entries = count_of(m, &k->in[EXPERT_INDEX].type), experts = (double)w->experts;  // at most as many experts are read
+    double entries = count_of(m, &k->in[EXPERT_INDEX].type),
+           experts = (double)w->experts;  // at most as many experts are read
     return (double)w->bytes / experts * (entries < experts ? entries : experts);
 }
 
@@ -117,7 +125,8 @@ Cost kernel_cost(const Program *p, const Kernel *k, const StepSizes *sizes) {
         const View *v = &k->in[i];
         if (v->base == BASE_WEIGHT)
             c.weight_bytes += weight_bytes_of(&m, k, v);
-        else if (v->base == BASE_STATE && k->family == FAMILY_ATTENTION && v->state->node->type.rank == 4)
+        else if (v->base == BASE_STATE && k->family == FAMILY_ATTENTION &&
+                 v->state->node->type.rank == 4)
             c.bytes += cache_bytes_of(&m, k, v);
         else if (v->base == BASE_BUFFER || v->base == BASE_INPUT)
             c.bytes += bytes_of(&m, &v->type);
@@ -135,7 +144,9 @@ Cost kernel_cost(const Program *p, const Kernel *k, const StepSizes *sizes) {
 int iteration_of(const Program *p, int position) {
     const Loop *l = &p->loop;
     int end = l->first + l->period * l->iterations - l->missing;
-    return l->iterations && position >= l->first && position < end ? (position - l->first) / l->period : -1;
+    return l->iterations && position >= l->first && position < end
+               ? (position - l->first) / l->period
+               : -1;
 }
 
 Cost call_cost(const Program *p, const Kernel *first, const StepSizes *sizes) {
@@ -154,7 +165,8 @@ Cost call_cost(const Program *p, const Kernel *first, const StepSizes *sizes) {
 }
 
 bool computes_integers(const Kernel *k) {
-    return (k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS) && dtype_is_rows(k->in[0].type.dtype);
+    return (k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS) &&
+           dtype_is_rows(k->in[0].type.dtype);
 }
 
 bool takes_integers(const Kernel *k) { return k->family == FAMILY_MATMUL && computes_integers(k); }

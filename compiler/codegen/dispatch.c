@@ -24,15 +24,18 @@ void write_string(Text *t, const char *s) {
 static void write_variants(Text *t, const Program *p, const DispatchOptions *o) {
     for (int i = 0; i < o->n_cpus; i++) {
         if (p->encoder)
-            text_add(t, "void %s_forward_%s(const burin_step *, int thread);\n", p->encoder->name, o->cpus[i]->symbol);
-        text_add(t, "void %s_forward_%s(const burin_step *, int thread);\nvoid %s_exp_%s(float *, size_t);\n", p->name,
-                 o->cpus[i]->symbol, p->name, o->cpus[i]->symbol);
+            text_add(t, "void %s_forward_%s(const burin_step *, int thread);\n", p->encoder->name,
+                     o->cpus[i]->symbol);
+        text_add(t,
+                 "void %s_forward_%s(const burin_step *, int thread);\nvoid %s_exp_%s(float *, "
+                 "size_t);\n",
+                 p->name, o->cpus[i]->symbol, p->name, o->cpus[i]->symbol);
     }
     text_add(t, "\nstatic const burin_variant variants[] = {\n");
     for (int i = 0; i < o->n_cpus; i++) {
         const Target *c = o->cpus[i];
-        text_add(t, "    {\"%s\", \"%s\", burin_cpu_%s, %s_forward_%s, %s_exp_%s", c->name, c->needs, c->symbol, p->name,
-                 c->symbol, p->name, c->symbol);
+        text_add(t, "    {\"%s\", \"%s\", burin_cpu_%s, %s_forward_%s, %s_exp_%s", c->name,
+                 c->needs, c->symbol, p->name, c->symbol, p->name, c->symbol);
         if (p->encoder)
             text_add(t, ", %s_forward_%s},\n", p->encoder->name, c->symbol);
         else
@@ -49,7 +52,8 @@ static void write_cost(Text *t, const Program *p, const Kernel *k) {
         two = call_cost(p, k, &(StepSizes){.rows = 2});
     }
     double row = two.operations - one.operations;
-    text_add(t, ", %.0f, %.0f, %.0f, %s", one.weight_bytes, one.operations - row, row, takes_integers(k) ? "true" : "false");
+    text_add(t, ", %.0f, %.0f, %.0f, %s", one.weight_bytes, one.operations - row, row,
+             takes_integers(k) ? "true" : "false");
 }
 
 static void write_sites(Text *t, const Program *p) {
@@ -74,15 +78,17 @@ static void write_kernels(Text *t, const Program *p) {
     text_add(t, "};\n\n");
 }
 
-// ------------------------------------------------------------------------------------------------------------------- encoders
+// ---------------------------------------------------------------------------------------- encoders
 static void write_encoder(Text *t, const Program *p) {
     const Plan *plan = &p->plan;
     write_net(t, p);
     text_add(t, "static const burin_encoder encoder = {\n    .net = &net,\n    .length = %lld,\n",
              (long long)describe_net(p)->length);
-    text_add(t, "    .max_rows = %lld,\n    .row_bytes = %llu,\n    .local_bytes = %llu,\n    .scratch_bytes = %llu,\n};\n\n",
-             (long long)p->max_rows, (unsigned long long)plan->row_bytes, (unsigned long long)plan->local_bytes,
-             (unsigned long long)plan->scratch_bytes);
+    text_add(t,
+             "    .max_rows = %lld,\n    .row_bytes = %llu,\n    .local_bytes = %llu,\n    "
+             ".scratch_bytes = %llu,\n};\n\n",
+             (long long)p->max_rows, (unsigned long long)plan->row_bytes,
+             (unsigned long long)plan->local_bytes, (unsigned long long)plan->scratch_bytes);
 }
 
 static int64_t vocabulary(const Program *p) {
@@ -101,7 +107,8 @@ static int64_t context_of(const Program *p) {
 static uint64_t packed_bytes(const Program *p) {
     uint64_t bytes = 0;
     for (int i = 0; i < p->n_weights; i++)
-        if (p->weights[i]->node->op == OP_pack && p->weights[i]->experts == 1) bytes += p->weights[i]->bytes;
+        if (p->weights[i]->node->op == OP_pack && p->weights[i]->experts == 1)
+            bytes += p->weights[i]->bytes;
     for (int i = 0; i < p->n_kernels; i++) {
         const Kernel *k = p->kernels[i];
         const PackedWeight *w = k->family == FAMILY_EXPERTS ? k->in[PRODUCT_WEIGHTS].weight : NULL;
@@ -109,7 +116,8 @@ static uint64_t packed_bytes(const Program *p) {
     }
     for (int i = 0; i < p->n_kernels; i++) {
         const View *w = &p->kernels[i]->in[p->kernels[i]->n_in > 1];
-        bool shared = p->kernels[i]->family == FAMILY_MATMUL && w->base == BASE_WEIGHT && w->weight->owner != p;
+        bool shared = p->kernels[i]->family == FAMILY_MATMUL && w->base == BASE_WEIGHT &&
+                      w->weight->owner != p;
         if (shared) bytes += w->weight->bytes;
     }
     return bytes;
@@ -135,7 +143,8 @@ static void write_generation(Text *t, const Module *m) {
     write_count(t, "encoder_no_repeat", m->encoder_no_repeat);
     write_count(t, "min_length", m->min_length);
     write_count(t, "min_new_tokens", m->min_new_tokens);
-    if (m->repetition_penalty > 0) text_add(t, "    .repetition_penalty = %.9g,\n", m->repetition_penalty);
+    if (m->repetition_penalty > 0)
+        text_add(t, "    .repetition_penalty = %.9g,\n", m->repetition_penalty);
 }
 
 static void write_speech(Text *t, const burin_speech *s) {
@@ -154,37 +163,44 @@ static void write_start(Text *t, const Module *m) {
 
 static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o) {
     const Plan *plan = &p->plan;
-    text_add(t, "const burin_model %s = {\n    .abi = BURIN_ABI,\n    .name = \"%s\",\n    .identity = \"%s\",\n    .info = ",
+    text_add(t,
+             "const burin_model %s = {\n    .abi = BURIN_ABI,\n    .name = \"%s\",\n    .identity "
+             "= \"%s\",\n    .info = ",
              o->descriptor, p->module->name, o->identity);
     write_string(t, o->info ? o->info : "");
-    text_add(t, ",\n    .vocab_size = %lld,\n    .context = %lld,\n    .max_rows = %lld,\n", (long long)vocabulary(p),
-             (long long)context_of(p), (long long)p->max_rows);
-    if (input_vocabulary(p) != vocabulary(p)) write_count(t, "input_vocab_size", input_vocabulary(p));
+    text_add(t, ",\n    .vocab_size = %lld,\n    .context = %lld,\n    .max_rows = %lld,\n",
+             (long long)vocabulary(p), (long long)context_of(p), (long long)p->max_rows);
+    if (input_vocabulary(p) != vocabulary(p))
+        write_count(t, "input_vocab_size", input_vocabulary(p));
     text_add(t, "    .bos = %d,\n    .eos = {", (int)p->module->bos);
-    for (int i = 0; i < p->module->n_eos; i++) text_add(t, "%s%d", i ? ", " : "", (int)p->module->eos[i]);
+    for (int i = 0; i < p->module->n_eos; i++)
+        text_add(t, "%s%d", i ? ", " : "", (int)p->module->eos[i]);
     text_add(t, "%s},\n    .n_eos = %d,\n", p->module->n_eos ? "" : "0", p->module->n_eos);
     text_add(t, "    .row_bytes = %llu,\n    .local_bytes = %llu,\n    .slot_bytes = %llu,\n",
-             (unsigned long long)plan->row_bytes, (unsigned long long)plan->local_bytes, (unsigned long long)plan->slot_bytes);
-    text_add(t, "    .weight_bytes = %llu,\n    .arena_lower_bound = %llu,\n", (unsigned long long)program_weight_bytes(p),
+             (unsigned long long)plan->row_bytes, (unsigned long long)plan->local_bytes,
+             (unsigned long long)plan->slot_bytes);
+    text_add(t, "    .weight_bytes = %llu,\n    .arena_lower_bound = %llu,\n",
+             (unsigned long long)program_weight_bytes(p),
              (unsigned long long)plan->lower_bound * (unsigned long long)p->max_rows);
     text_add(t, "    .step_weight_bytes = %llu,\n", (unsigned long long)packed_bytes(p));
-    text_add(t, "    .tokenizer_offset = %llu,\n    .tokenizer_bytes = %llu,\n", (unsigned long long)o->tokenizer_offset,
-             (unsigned long long)o->tokenizer_bytes);
+    text_add(t, "    .tokenizer_offset = %llu,\n    .tokenizer_bytes = %llu,\n",
+             (unsigned long long)o->tokenizer_offset, (unsigned long long)o->tokenizer_bytes);
     if (o->template_bytes)
-        text_add(t, "    .template_offset = %llu,\n    .template_bytes = %llu,\n", (unsigned long long)o->template_offset,
-                 (unsigned long long)o->template_bytes);
+        text_add(t, "    .template_offset = %llu,\n    .template_bytes = %llu,\n",
+                 (unsigned long long)o->template_offset, (unsigned long long)o->template_bytes);
     text_add(t, "    .sums_offset = %llu,\n", (unsigned long long)o->sums_offset);
     text_add(t, "    .variants = variants,\n    .n_variants = %d,\n    .weights = %s,\n", o->n_cpus,
              o->weights_mapped ? o->weights_symbol : "weights");
-    text_add(t, "    .states = states,\n    .n_states = %s,\n", p->n_states ? "sizeof states / sizeof *states" : "0");
+    text_add(t, "    .states = states,\n    .n_states = %s,\n",
+             p->n_states ? "sizeof states / sizeof *states" : "0");
     text_add(t, "    .kernels = kernels,\n    .n_kernels = sizeof kernels / sizeof *kernels,\n");
     if (p->encoder) write_start(t, p->module);
     write_generation(t, p->module);
     if (o->draft) text_add(t, "    .draft = &%s,\n", o->draft);
     if (o->speech) text_add(t, "    .speech = &speech,\n");
     if (o->modes) text_add(t, "    .modes = &burin_modes_%s,\n", o->modes);
-    text_add(t, "    .scratch_bytes = %llu,\n    .net = %s,\n};\n", (unsigned long long)plan->scratch_bytes,
-             is_decoder(p) ? "NULL" : "&net");
+    text_add(t, "    .scratch_bytes = %llu,\n    .net = %s,\n};\n",
+             (unsigned long long)plan->scratch_bytes, is_decoder(p) ? "NULL" : "&net");
 }
 
 static void write_weights(Text *t, const DispatchOptions *o) {
@@ -193,8 +209,10 @@ static void write_weights(Text *t, const DispatchOptions *o) {
         text_add(t, "const unsigned char *%s(void);\n\n", symbol);
         return;
     }
-    text_add(t, "extern const unsigned char %s[];\nstatic const unsigned char *weights(void) { return %s; }\n\n", symbol,
-             symbol);
+    text_add(t,
+             "extern const unsigned char %s[];\nstatic const unsigned char *weights(void) { return "
+             "%s; }\n\n",
+             symbol, symbol);
 }
 
 void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {

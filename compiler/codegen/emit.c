@@ -1,5 +1,5 @@
-// The emitted C: a document. Facts of the model, one function for each distinct kernel with the IR value and the source it
-// comes from, then forward().
+// The emitted C: a document. Facts of the model, one function for each distinct kernel with the IR
+// value and the source it comes from, then forward().
 #include <string.h>
 
 #include "codegen/cost.h"
@@ -15,8 +15,10 @@ static void write_bytes(Text *t, uint64_t bytes) {
 
 static void write_title(Text *t, const Program *p) {
     size_t comment = c_comment(t);
-    text_add(t, "%s: emitted by burin from %s. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.", p->name,
-             p->module->description ? path_name(p->module->description) : "");
+    text_add(t,
+             "%s: emitted by burin from %s. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 "
+             "or the like.",
+             p->name, p->module->description ? path_name(p->module->description) : "");
     c_comment_end(t, comment);
     text_add(t, "//\n");
 }
@@ -26,10 +28,10 @@ static void write_facts(Text *t, const Program *p) {
     uint64_t rows = (uint64_t)p->max_rows;
     text_add(t, "//   kernels  : %d distinct, %d in a step", p->n_functions, p->n_kernels);
     if (p->loop.iterations)
-        text_add(t, "; kernels %d to %d are a loop over %d layers", p->loop.first, p->loop.first + p->loop.period - 1,
-                 p->loop.iterations);
-    text_add(t, "\n//   barriers : %d in a step of one row, %d in a step of more\n", plan->barriers_decode,
-             plan->barriers_prefill);
+        text_add(t, "; kernels %d to %d are a loop over %d layers", p->loop.first,
+                 p->loop.first + p->loop.period - 1, p->loop.iterations);
+    text_add(t, "\n//   barriers : %d in a step of one row, %d in a step of more\n",
+             plan->barriers_decode, plan->barriers_prefill);
     text_add(t, "//   arena    : ");
     write_bytes(t, plan->row_bytes * rows);
     text_add(t, " for %llu rows; at least ", (unsigned long long)rows);
@@ -72,7 +74,10 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
         text_add(t, "     ");
         write_location(t, f->first, loop_of(p, f->first) != NULL);
     }
-    const Expr *e = f->first->copies ? NULL : kernel_expr(f->first, f->first->family == FAMILY_NEST ? "expr" : "epilogue");
+    const Expr *e =
+        f->first->copies
+            ? NULL
+            : kernel_expr(f->first, f->first->family == FAMILY_NEST ? "expr" : "epilogue");
     c_comment_end(t, comment);
     if (e) {
         comment = c_comment(t);
@@ -89,24 +94,32 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
 // Ranges of ranks: a thread's part of its rank's panels or heads, and the columns of the other
 // ranks.
 static void write_rank_macros(Text *t) {
-    text_add(t, "#define PANELS(count, each, rows) burin_panels_of(s, thread, count, each, rows)\n");
+    text_add(t,
+             "#define PANELS(count, each, rows) burin_panels_of(s, thread, count, each, rows)\n");
     text_add(t, "#define NEXT(weights, count, bytes) burin_own_bytes(s, weights, count, bytes)\n");
     text_add(t, "#define BLOCKS(count, each) burin_own_range(s, thread, count, each)\n");
     text_add(t, "#define HEADS(heads, shared) burin_heads_of(s, thread, heads, shared)\n");
-    text_add(t, "#define HEADS_PANELS(...) burin_panels_of_heads(s, thread, &(burin_head_columns){__VA_ARGS__})\n");
-    text_add(t, "#define TILES(heads, shared, rows) burin_tiles_of(s, thread, heads, shared, rows)\n");
-    text_add(
-        t,
-        "#define GATHER(y, ...) burin_gather(s, thread, &(burin_columns){(unsigned char *)(y), sizeof *(y), __VA_ARGS__})\n");
+    text_add(t,
+             "#define HEADS_PANELS(...) burin_panels_of_heads(s, thread, "
+             "&(burin_head_columns){__VA_ARGS__})\n");
+    text_add(t,
+             "#define TILES(heads, shared, rows) burin_tiles_of(s, thread, heads, shared, rows)\n");
+    text_add(t,
+             "#define GATHER(y, ...) burin_gather(s, thread, &(burin_columns){(unsigned char "
+             "*)(y), sizeof *(y), __VA_ARGS__})\n");
 }
 
 // Kernels that go text by text, of several in a step
 static void write_sequence_macros(Text *t) {
     text_add(t,
-             "#define FOR_EACH_SEQUENCE \\\n    for (burin_sequence sequence = {.index = -1}; burin_next_sequence(s, thread, "
+             "#define FOR_EACH_SEQUENCE \\\n    for (burin_sequence sequence = {.index = -1}; "
+             "burin_next_sequence(s, thread, "
              "&sequence);)\n");
-    text_add(t, "#define SEQUENCE_RANGE(count) burin_sequence_range(s, thread, &sequence, count)\n");
-    text_add(t, "#define SEQUENCE_ROW_RANGE(count) burin_sequence_row_range(s, thread, &sequence, count)\n");
+    text_add(t,
+             "#define SEQUENCE_RANGE(count) burin_sequence_range(s, thread, &sequence, count)\n");
+    text_add(t,
+             "#define SEQUENCE_ROW_RANGE(count) burin_sequence_row_range(s, thread, &sequence, "
+             "count)\n");
 }
 
 static bool fuses_tiles(const Program *p) {
@@ -117,14 +130,14 @@ static bool fuses_tiles(const Program *p) {
 
 // Kernels fused into this one, tile by tile.
 static void write_tile_macros(Text *t) {
-    text_add(
-        t,
-        "#define FOR_EACH_FINISHED_TILE(...) \\\n    for (burin_tiles tiles = burin_finished_tiles(slices.range, __VA_ARGS__); "
-        "burin_next_tile(s, &tiles);)\n");
-    text_add(
-        t,
-        "#define FOR_EACH_FINISHED_HEAD(...) \\\n    for (burin_tiles tiles = burin_finished_heads(slices.range, __VA_ARGS__); "
-        "burin_next_tile(s, &tiles);)\n");
+    text_add(t,
+             "#define FOR_EACH_FINISHED_TILE(...) \\\n    for (burin_tiles tiles = "
+             "burin_finished_tiles(slices.range, __VA_ARGS__); "
+             "burin_next_tile(s, &tiles);)\n");
+    text_add(t,
+             "#define FOR_EACH_FINISHED_HEAD(...) \\\n    for (burin_tiles tiles = "
+             "burin_finished_heads(slices.range, __VA_ARGS__); "
+             "burin_next_tile(s, &tiles);)\n");
     text_add(t, "#define TILE_IN(first, count) burin_tile_in(&tiles, first, count)\n");
     text_add(t, "#define TILE_RANGE(first, each) burin_tile_range(&tiles, first, each)\n");
     text_add(t, "#define LAP(kernel) burin_lap(s, thread, kernel)\n");
@@ -137,7 +150,8 @@ static void write_shared_names(Text *t, const Program *p, const char *model) {
         const char *name = p->functions[i].name;
         if (p->functions[i].of_encoder || !is_shared(p, &p->functions[i])) continue;
         bool wide = 2 * strlen(name) + strlen(model) + AROUND > COLUMNS;
-        text_add(t, "#define %s(...)%s FLOATS(%s_%s_)(__VA_ARGS__)\n", name, wide ? " \\\n   " : "", model, name);
+        text_add(t, "#define %s(...)%s FLOATS(%s_%s_)(__VA_ARGS__)\n", name, wide ? " \\\n   " : "",
+                 model, name);
     }
 }
 
@@ -149,20 +163,25 @@ static void write_macros(Text *t, const Program *p) {
     if (p->encoder) text_add(t, "#define ENCODE JOIN(%s_forward_, BURIN_CPU)\n", p->encoder->name);
     text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->name);
     text_add(t,
-             "#define THREAD_RANGE(count) burin_thread_range(s, thread, count)\n#define ROW_RANGE(count) burin_row_range(s, "
+             "#define THREAD_RANGE(count) burin_thread_range(s, thread, count)\n#define "
+             "ROW_RANGE(count) burin_row_range(s, "
              "thread, count)\n");
     text_add(t,
-             "#define FOR_EACH_SLICE(...) \\\n    for (burin_slices slices = burin_matmul_slices(s, thread, __VA_ARGS__); "
+             "#define FOR_EACH_SLICE(...) \\\n    for (burin_slices slices = "
+             "burin_matmul_slices(s, thread, __VA_ARGS__); "
              "burin_next_slice(s, thread, &slices);)\n");
     text_add(t,
-             "#define FOR_EACH_ATTENTION_SLICE(...) \\\n    for (burin_slices slices = burin_attention_slices(s, thread, "
+             "#define FOR_EACH_ATTENTION_SLICE(...) \\\n    for (burin_slices slices = "
+             "burin_attention_slices(s, thread, "
              "__VA_ARGS__); "
              "burin_next_slice(s, thread, &slices);)\n");
     text_add(t, "#define ALL(count) (burin_range){0, count}\n");
     if (fuses_tiles(p) || (p->encoder && fuses_tiles(p->encoder))) write_tile_macros(t);
     if (p->batches_sequences) write_sequence_macros(t);
     text_add(t, "#define STATE(offset) ((void *)(s->state + (offset)))\n");
-    text_add(t, "#define BARRIER() burin_step_barrier(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");
+    text_add(t,
+             "#define BARRIER() burin_step_barrier(s, thread)\n#define DONE(kernel) burin_mark(s, "
+             "thread, kernel)\n");
     if (p->over_ranks) write_rank_macros(t);
     text_add(t, "#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)\n");
     if (program_has_integers(p)) text_add(t, "#define FLOATS(name) JOIN(name, BURIN_FLOATS)\n");
@@ -170,7 +189,9 @@ static void write_macros(Text *t, const Program *p) {
     write_shared_names(t, p, p->name);
     text_add(t, "\n");
     if (p->encoder) text_add(t, "void ENCODE(const burin_step *s, int thread);\n");
-    text_add(t, "void FORWARD(const burin_step *s, int thread);\nvoid EXP(float *values, size_t n);\n\n");
+    text_add(
+        t,
+        "void FORWARD(const burin_step *s, int thread);\nvoid EXP(float *values, size_t n);\n\n");
     text_add(t, "void EXP(float *values, size_t n) { burin_exp_values(values, n); }\n");
 }
 

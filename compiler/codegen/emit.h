@@ -1,4 +1,5 @@
-// Shared by the files of codegen/: how kernels write their functions, and how views, dimensions and formulas read in C.
+// Shared by the files of codegen/: how kernels write their functions, and how views, dimensions and
+// formulas read in C.
 #ifndef BURIN_EMIT_H
 #define BURIN_EMIT_H
 #include "codegen/codegen.h"
@@ -29,25 +30,31 @@ extern const KernelWriter kernel_writers[];  // by KernelFamily
 // end it.
 size_t c_comment(Text *);
 void c_comment_end(Text *, size_t begin);
-const char *c_type(DType);                                    // float, int32_t, ...
-void c_dim(Text *, const Program *, const Dim *);             // rows, 2 * rows + 1; always in parentheses when not atomic
-void c_dim_of_symbols(Text *, const Program *, const Dim *);  // the same over symbols[i], outside of a step
+const char *c_type(DType);  // float, int32_t, ...
+void c_dim(Text *, const Program *,
+           const Dim *);  // rows, 2 * rows + 1; always in parentheses when not atomic
+void c_dim_of_symbols(Text *, const Program *,
+                      const Dim *);  // the same over symbols[i], outside of a step
 // the same, with bounds in place of data-dependent sizes: over symbols[i], or within a step
 void c_dim_at_most(Text *, const Program *, const Dim *);
 void c_dim_of_step_at_most(Text *, const Program *, const Dim *);
 // bytes that a run stores in a buffer, with one of these for its sizes
-void c_bytes(Text *, const Program *, const Buffer *, void (*write_dim)(Text *, const Program *, const Dim *));
-void c_float(Text *, double);                                           // 0x1.5p-3f
-void c_number(Text *, DType, double);                                   // an element of the type as it is stored: 3, 0x3c00
-void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where an operand begins, at a call
+void c_bytes(Text *, const Program *, const Buffer *,
+             void (*write_dim)(Text *, const Program *, const Dim *));
+void c_float(Text *, double);          // 0x1.5p-3f
+void c_number(Text *, DType, double);  // an element of the type as it is stored: 3, 0x3c00
+void c_pointer(Text *, const Program *, const Kernel *,
+               const View *);  // where an operand begins, at a call
 // suffix in a per-sequence kernel: + sequence.row * 384
 void c_sequence_offset(Text *, const Program *, const View *);
 int symbol_index(const Program *, const Dim *symbol);
 void c_input(Text *, const Node *);                     // s->token
 void c_units(Text *, const Program *, const Kernel *);  // rows, matmul_units(20, rows)
-void c_range(Text *, const Program *, const Kernel *);  // ROW_RANGE(rows), THREAD_RANGE(20), slices.range
-const char *c_head_panels(const Program *, const Kernel *, const RankPart *);  // of a product by the heads of its rank
-const char *c_row_stride(const Program *, const View *);                       // of a matrix view
+void c_range(Text *, const Program *,
+             const Kernel *);  // ROW_RANGE(rows), THREAD_RANGE(20), slices.range
+const char *c_head_panels(const Program *, const Kernel *,
+                          const RankPart *);              // of a product by the heads of its rank
+const char *c_row_stride(const Program *, const View *);  // of a matrix view
 int64_t last_dim(const View *);
 const Dim *row_count(const Program *, const Type *);  // product of all but the last dimension
 void c_rows(Text *, const Program *, const Type *);
@@ -91,15 +98,18 @@ void attention_parameters(Parameters *);
 void nest_parameters(Parameters *);
 
 // codegen/names.c
-const char *function_name(const Program *, const Kernel *);     // what its lines compute: matmul_bf16_192x320
-const char *result_rows_name(const Program *, const Kernel *);  // what its epilogue reads and writes: result_rows_b1
-const char *store_name(const Program *, const Kernel *);        // its epilogue: store_add_320
-const char *order_name(const Program *, const Kernel *);        // of slices of unique: order_int32_t_4
+const char *function_name(const Program *,
+                          const Kernel *);  // what its lines compute: matmul_bf16_192x320
+const char *result_rows_name(const Program *,
+                             const Kernel *);  // what its epilogue reads and writes: result_rows_b1
+const char *store_name(const Program *, const Kernel *);  // its epilogue: store_add_320
+const char *order_name(const Program *, const Kernel *);  // of slices of unique: order_int32_t_4
 
 // codegen/lines.c: breaks lines longer than 120 columns, from `begin` on, where a reader would
 void wrap_lines(Text *, size_t begin);
 
-// codegen/buffer_offsets.c: offsets of the buffers of one run, in a program that is sized by its run
+// codegen/buffer_offsets.c: offsets of the buffers of one run, in a program that is sized by its
+// run
 void write_buffer_offsets(Text *, const Program *);  // the function `places`
 void c_buffer_offset(Text *, const Program *, const Buffer *);
 
@@ -110,7 +120,8 @@ void write_states(Text *, const Program *);
 
 // codegen/forward.c
 void write_forward(Text *, const Program *, int first_site);  // the number of its first kernel
-void write_location(Text *, const Kernel *, bool in_loop);    // llama.burin:12:7 model.layers.*.self_attn
+void write_location(Text *, const Kernel *,
+                    bool in_loop);  // llama.burin:12:7 model.layers.*.self_attn
 // kernels in order of emission; list may be NULL
 int call_sites(const Program *, const Kernel **list);
 #endif

@@ -1,10 +1,11 @@
 // Formulas in C over vectors of sixteen lanes: mul(silu($0), $1) becomes vf_mul(vf_silu(a), b).
 //
-// A value is of one of three classes: floats (vf), 32-bit integers (vi), truth (vm). Constants take the class of the operands
-// beside them.
+// A value is of one of three classes: floats (vf), 32-bit integers (vi), truth (vm). Constants take
+// the class of the operands beside them.
 #include "codegen/emit.h"
 
-// The class of the operands of an op (of the choices of `where`): that of the first one that is not a constant.
+// The class of the operands of an op (of the choices of `where`): that of the first one that is not
+// a constant.
 static VectorClass operand_class(const Expr *e, const ExprWriter *w) {
     for (int i = e->op == OP_where; i < e->n; i++)
         if (e->in[i]->kind != EXPR_CONST) return c_expr_class(e->in[i], w);
@@ -53,7 +54,9 @@ static void write_op(Text *t, const Expr *e, const ExprWriter *w) {
     } else if (e->op == OP_where && class == CLASS_TRUTH) {
         text_add(t, "vm_from_int(vi_where(");
         write_typed(t, e->in[0], w, CLASS_TRUTH);
-        for (int i = 1; i < 3; i++) text_add(t, ", vi_from_mask("), write_typed(t, e->in[i], w, CLASS_TRUTH), text_add(t, ")");
+        for (int i = 1; i < 3; i++)
+            text_add(t, ", vi_from_mask("), write_typed(t, e->in[i], w, CLASS_TRUTH),
+                text_add(t, ")");
         text_add(t, "))");
     } else if (e->op == OP_relu && class == CLASS_INTEGER) {
         text_add(t, "vi_max("), write_typed(t, e->in[0], w, class), text_add(t, ", vi_set1(0))");
@@ -75,4 +78,6 @@ static void write_typed(Text *t, const Expr *e, const ExprWriter *w, VectorClass
     }
 }
 
-void c_expr(Text *t, const Expr *e, const ExprWriter *w) { write_typed(t, e, w, c_expr_class(e, w)); }
+void c_expr(Text *t, const Expr *e, const ExprWriter *w) {
+    write_typed(t, e, w, c_expr_class(e, w));
+}

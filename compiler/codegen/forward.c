@@ -16,12 +16,13 @@ typedef struct Writer {
     int depth;       // of the regions around
 } Writer;
 
-// ------------------------------------------------------------------------------------------------------------------ buffers
+// ----------------------------------------------------------------------------------------- buffers
 //   // 768 bytes a row: %o_proj
 static void write_size(Text *t, const Buffer *b, const char *each) {
     text_add(t, "  ");
     size_t comment = c_comment(t);
-    text_add(t, "%llu bytes%s: %%%s", (unsigned long long)b->row_bytes, each, b->value), c_comment_end(t, comment);
+    text_add(t, "%llu bytes%s: %%%s", (unsigned long long)b->row_bytes, each, b->value),
+        c_comment_end(t, comment);
 }
 
 // local + 768, s->scratch
@@ -46,7 +47,8 @@ static void write_guard(Text *t, const Program *p, const Buffer *b, bool guard) 
             c_bytes(t, p, b, c_dim_of_step_at_most);
             if (room) text_add(t, " + %d) / 64 * 64", 63 + GUARD_BYTES);
         } else if (room || !exact) {
-            text_add(t, b->fixed_size ? "%llu" : "(size_t)s->rows * %llu", (unsigned long long)b->row_bytes);
+            text_add(t, b->fixed_size ? "%llu" : "(size_t)s->rows * %llu",
+                     (unsigned long long)b->row_bytes);
         } else {
             c_bytes(t, p, b, c_dim_of_step_at_most);
         }
@@ -68,7 +70,8 @@ static void write_buffers(Text *t, const Program *p) {
             continue;
         }
         if (b->fixed_size) {
-            text_add(t, "(void *)("), write_offset_in(t, "s->scratch", b->arena_offset), text_add(t, ");");
+            text_add(t, "(void *)("), write_offset_in(t, "s->scratch", b->arena_offset),
+                text_add(t, ");");
             write_size(t, b, "");
             continue;
         }
@@ -81,7 +84,7 @@ static void write_buffers(Text *t, const Program *p) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- locations
+// --------------------------------------------------------------------------------------- locations
 // "model.layers.3.self_attn" in a loop: "model.layers.*.self_attn"
 static void write_scope(Text *t, const char *scope, bool in_loop) {
     for (const char *c = scope; *c; c++) {
@@ -108,11 +111,13 @@ void write_location(Text *t, const Kernel *k, bool in_loop) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- calls
+// ------------------------------------------------------------------------------------------- calls
 static void write_record(Writer *w, const Kernel *k, int result) {
     const View *v = &k->out[result];
     if (k->ranks.units && !k->ranks.gathered) return;
-    if (w->depth || v->type.dtype != DT_f32 || k->cache || k->copies || (k->family == FAMILY_ATTENTION && result)) return;
+    if (w->depth || v->type.dtype != DT_f32 || k->cache || k->copies ||
+        (k->family == FAMILY_ATTENTION && result))
+        return;
     text_add(w->t, " RECORD(\"%s\", %s, ", kernel_value(k, result), w->in_loop ? "layer" : "-1");
     c_pointer(w->t, w->p, k, v);
     text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);
@@ -129,7 +134,8 @@ static const Kernel *product_behind(const Program *p, const Kernel *gathered) {
         const Kernel *k = p->kernels[i];
         if (iteration_of(p, i) != layer || k->family == FAMILY_EXPERTS) break;
         if (k->family != FAMILY_MATMUL) continue;
-        bool here = k->in[PRODUCT_WEIGHTS].weight->group != GROUP_LAYER_END && k->in[PRODUCT_WEIGHTS].weight->owner == p;
+        bool here = k->in[PRODUCT_WEIGHTS].weight->group != GROUP_LAYER_END &&
+                    k->in[PRODUCT_WEIGHTS].weight->owner == p;
         return here && !k->ranks.n_parts ? k : NULL;
     }
     return NULL;
@@ -148,7 +154,8 @@ static void write_next(Writer *w, const Kernel *gathered) {
              (unsigned long long)(weight->bytes / (uint64_t)(k->ranks.units ? k->ranks.units : 1)));
 }
 
-// GATHER(o_proj, rows, 192, 192, 12, 16): elements of a row, their stride, units, elements of each; rows of int8 in blocks
+// GATHER(o_proj, rows, 192, 192, 12, 16): elements of a row, their stride, units, elements of each;
+// rows of int8 in blocks
 static void write_gather(Writer *w, const Kernel *k) {
     const View *v = &k->out[0];
     const RankShare *s = &k->ranks;
@@ -186,11 +193,14 @@ static void write_asked(Writer *w, const View *v) {
 // The caller gets the count too; a loop that would not stop within its room returns room + 1.
 static void write_told(Writer *w, int symbol, const Region *loop) {
     int place = symbol - w->p->n_symbols;
-    text_add(w->t, "%sif (s->data_dependent && thread == 0) s->data_dependent[%d] = symbols[%d]", w->indent, place, symbol);
+    text_add(w->t, "%sif (s->data_dependent && thread == 0) s->data_dependent[%d] = symbols[%d]",
+             w->indent, place, symbol);
     if (loop) {
         text_add(w->t, " + (symbols[%d] == ", symbol), c_dim(w->t, w->p, loop->extent);
-        if (loop->most.base != BASE_NONE) text_add(w->t, " && symbols[%d] < ", symbol), write_asked(w, &loop->most);
-        if (loop->condition.base != BASE_NONE) text_add(w->t, " && "), write_asked(w, &loop->condition);
+        if (loop->most.base != BASE_NONE)
+            text_add(w->t, " && symbols[%d] < ", symbol), write_asked(w, &loop->most);
+        if (loop->condition.base != BASE_NONE)
+            text_add(w->t, " && "), write_asked(w, &loop->condition);
         text_add(w->t, ")");
     }
     text_add(w->t, ";");
@@ -202,8 +212,8 @@ static void write_decision(Writer *w, const Dim *symbol, const View *number) {
     text_add(w->t, "%ssymbols[%d] = ", w->indent, index), write_asked(w, number);
     text_add(w->t, ";\n"), write_told(w, index, NULL);
     // The caller is told of more than there is room for; what follows uses no more.
-    text_add(w->t, "\n%sif (symbols[%d] > %lld) symbols[%d] = %lld;", w->indent, index, (long long)symbol->value, index,
-             (long long)symbol->value);
+    text_add(w->t, "\n%sif (symbols[%d] > %lld) symbols[%d] = %lld;", w->indent, index,
+             (long long)symbol->value, index, (long long)symbol->value);
 }
 
 // FOR_EACH_SLICE(20, rows)
@@ -216,7 +226,8 @@ static void write_slice_loop(Writer *w, const Kernel *k) {
     text_add(w->t, ", "), c_rows(w->t, w->p, &k->out[0].type), text_add(w->t, ")");
 }
 
-// FOR_EACH_FINISHED_TILE(20, 2, 0, rows), of attention FOR_EACH_FINISHED_HEAD(15, rows): the pieces that a part completes
+// FOR_EACH_FINISHED_TILE(20, 2, 0, rows), of attention FOR_EACH_FINISHED_HEAD(15, rows): the pieces
+// that a part completes
 static void write_tile_loop(Writer *w, const Kernel *k) {
     text_add(w->t, "%s    ", w->indent);
     if (k->family == FAMILY_ATTENTION)
@@ -234,7 +245,9 @@ static void write_fused_call(Writer *w, const Kernel *k, const char *indent, int
     text_add(w->t, ";\n%sLAP(%d);\n", indent, site);
 }
 
-static bool same_tiles(const Kernel *a, const Kernel *b) { return a->first_tile == b->first_tile && a->n_tiles == b->n_tiles; }
+static bool same_tiles(const Kernel *a, const Kernel *b) {
+    return a->first_tile == b->first_tile && a->n_tiles == b->n_tiles;
+}
 
 // Kernels of the same pieces, one after the other
 static void write_fused_calls(Writer *w, const Kernel *maker) {
@@ -246,7 +259,8 @@ static void write_fused_calls(Writer *w, const Kernel *maker) {
         if (!every && (i == 1 || !same_tiles(k[i - 1], k[i])))
             text_add(w->t, "%sif (TILE_IN(%d, %d)) {\n", around, k[i]->first_tile, k[i]->n_tiles);
         write_fused_call(w, k[i], every ? around : within, w->site + i);
-        if (!every && (i == maker->n_fused || !same_tiles(k[i], k[i + 1]))) text_add(w->t, "%s}\n", around);
+        if (!every && (i == maker->n_fused || !same_tiles(k[i], k[i + 1])))
+            text_add(w->t, "%s}\n", around);
     }
 }
 
@@ -345,7 +359,7 @@ static void write_loop(Writer *w) {
     text_add(w->t, "    }\n");
 }
 
-// ------------------------------------------------------------------------------------------------------------------ regions
+// ----------------------------------------------------------------------------------------- regions
 static void indent(Writer *w, int by) {
     w->depth += by;
     w->indent = arena_printf(w->p->arena, "%*s", 4 * (w->depth + 1), "");
@@ -356,7 +370,8 @@ static void indent(Writer *w, int by) {
 //         if (!*(condition)) break;
 static void open_loop(Writer *w, const Region *r) {
     int counter = symbol_index(w->p, r->counter);
-    text_add(w->t, "%sfor (symbols[%d] = 0; symbols[%d] < ", w->indent, counter, counter), c_dim(w->t, w->p, r->extent);
+    text_add(w->t, "%sfor (symbols[%d] = 0; symbols[%d] < ", w->indent, counter, counter),
+        c_dim(w->t, w->p, r->extent);
     text_add(w->t, "; symbols[%d]++) {\n", counter);
     indent(w, 1);
     text_add(w->t, "%sBARRIER();\n", w->indent);
@@ -365,11 +380,13 @@ static void open_loop(Writer *w, const Region *r) {
         text_add(w->t, ") break;\n");
     }
     if (r->condition.base == BASE_NONE) return;
-    text_add(w->t, "%sif (!", w->indent), write_asked(w, &r->condition), text_add(w->t, ") break;\n");
+    text_add(w->t, "%sif (!", w->indent), write_asked(w, &r->condition),
+        text_add(w->t, ") break;\n");
 }
 
 static void open_if(Writer *w, const Region *r) {
-    text_add(w->t, "%sBARRIER();\n%sif (", w->indent, w->indent), write_asked(w, &r->condition), text_add(w->t, ") {\n");
+    text_add(w->t, "%sBARRIER();\n%sif (", w->indent, w->indent), write_asked(w, &r->condition),
+        text_add(w->t, ") {\n");
     indent(w, 1);
 }
 
@@ -378,7 +395,8 @@ static void close_region(Writer *w, const Region *r) {
     text_add(w->t, "%s}\n%sBARRIER();\n", w->indent, w->indent);
     int length = r->is_loop ? symbol_index(w->p, r->length) : -1;
     if (length < w->p->n_symbols) return;
-    text_add(w->t, "%ssymbols[%d] = symbols[%d];\n", w->indent, length, symbol_index(w->p, r->counter));
+    text_add(w->t, "%ssymbols[%d] = symbols[%d];\n", w->indent, length,
+             symbol_index(w->p, r->counter));
     write_told(w, length, r), text_add(w->t, "\n");
 }
 
@@ -400,9 +418,12 @@ static void cross_regions(Writer *w, int kernel) {
 // inputs.
 static void write_own_symbols(Text *t, const Program *p) {
     if (!p->n_counters && !p->n_data_dependent) return;
-    text_add(t, "    int64_t symbols[%d] = {0};\n", p->n_symbols + p->n_data_dependent + p->n_counters);
+    text_add(t, "    int64_t symbols[%d] = {0};\n",
+             p->n_symbols + p->n_data_dependent + p->n_counters);
     text_add(t, "    burin_step own = *s;\n");
-    if (p->n_symbols) text_add(t, "    if (s->symbols) memcpy(symbols, s->symbols, %d * sizeof *symbols);\n", p->n_symbols);
+    if (p->n_symbols)
+        text_add(t, "    if (s->symbols) memcpy(symbols, s->symbols, %d * sizeof *symbols);\n",
+                 p->n_symbols);
     text_add(t, "    own.symbols = symbols, s = &own;\n");
 }
 
@@ -410,7 +431,8 @@ static void write_own_symbols(Text *t, const Program *p) {
 int call_sites(const Program *p, const Kernel **list) {
     int n = 0;
     const Loop *loop = &p->loop;
-    int again = loop->first + loop->period, end = loop->first + loop->period * loop->iterations - loop->missing;
+    int again = loop->first + loop->period,
+        end = loop->first + loop->period * loop->iterations - loop->missing;
     for (int i = 0; i < p->n_kernels; i++) {
         if (loop->iterations && i >= again && i < end) continue;
         if (list) list[n] = p->kernels[i];
@@ -438,19 +460,23 @@ static void write_calls(Text *t, const Program *p, int first_site) {
 
 // Of what `lines` name
 static void write_locals(Text *t, const Program *p, const char *lines) {
-    bool many = has_word(lines, "many"), rows = many || has_word(lines, "rows"), logit_rows = has_word(lines, "logit_rows");
+    bool many = has_word(lines, "many"), rows = many || has_word(lines, "rows"),
+         logit_rows = has_word(lines, "logit_rows");
     if (has_word(lines, "w"))
         text_add(t, "    const struct %s_weights *w = (const void *)", p->name),
-            text_add(t, p->weights_offset ? "(s->weights + %llu);\n" : "s->weights;\n", (unsigned long long)p->weights_offset);
+            text_add(t, p->weights_offset ? "(s->weights + %llu);\n" : "s->weights;\n",
+                     (unsigned long long)p->weights_offset);
     if (p->encoder && has_word(lines, "encoder"))
-        text_add(t, "    const struct %s_weights *encoder = (const void *)s->weights;\n", p->encoder->name);
+        text_add(t, "    const struct %s_weights *encoder = (const void *)s->weights;\n",
+                 p->encoder->name);
     write_own_symbols(t, p);
     if (rows || logit_rows)
-        text_add(t, "    const int %s%s%s;\n", rows ? "rows = s->rows" : "", rows && logit_rows ? ", " : "",
-                 logit_rows ? "logit_rows = s->n_logit_rows" : "");
+        text_add(t, "    const int %s%s%s;\n", rows ? "rows = s->rows" : "",
+                 rows && logit_rows ? ", " : "", logit_rows ? "logit_rows = s->n_logit_rows" : "");
     if (many) text_add(t, "    const bool many = rows > 1;\n");
     if (has_word(lines, "local"))
-        text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n", (unsigned long long)p->plan.local_bytes);
+        text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n",
+                 (unsigned long long)p->plan.local_bytes);
 }
 
 enum { MOST_INLINE = 40 };  // calls of a step that clang gets whole
@@ -459,11 +485,13 @@ void write_forward(Text *t, const Program *p, int first_site) {
     bool encodes = *p->prefix;
     Text lines = {0};
     if (p->dynamic_sizes) write_buffer_offsets(t, p);
-    text_add(t, "// One thread's part of %s.\n", encodes ? "the encoder's pass over a sequence" : "a step");
-    text_add(t, "%svoid %s(const burin_step *s, int thread) {\n", call_sites(p, NULL) > MOST_INLINE ? "LONG_STEP " : "",
-             encodes ? "ENCODE" : "FORWARD");
+    text_add(t, "// One thread's part of %s.\n",
+             encodes ? "the encoder's pass over a sequence" : "a step");
+    text_add(t, "%svoid %s(const burin_step *s, int thread) {\n",
+             call_sites(p, NULL) > MOST_INLINE ? "LONG_STEP " : "", encodes ? "ENCODE" : "FORWARD");
     if (p->dynamic_sizes)
-        text_add(&lines, "    size_t offset[%d];\n    %sbuffer_offsets(s->symbols, offset);\n", p->n_buffers + 1, p->prefix);
+        text_add(&lines, "    size_t offset[%d];\n    %sbuffer_offsets(s->symbols, offset);\n",
+                 p->n_buffers + 1, p->prefix);
     write_buffers(&lines, p);
     write_guards(&lines, p, true);
     write_calls(&lines, p, first_site);

@@ -1,12 +1,14 @@
-// Which function computes each kernel: kernels of equal lines have one, whatever they are called with.
+// Which function computes each kernel: kernels of equal lines have one, whatever they are called
+// with.
 #include <string.h>
 
 #include "codegen/parameters.h"
 
 typedef struct Functions {
     Program *p;
-    Map *texts, *helpers, *names;  // functions and helpers of both graphs by their lines; the names that are taken
-    int *of_signature;             // function + 1, or 0
+    Map *texts, *helpers,
+        *names;  // functions and helpers of both graphs by their lines; the names that are taken
+    int *of_signature;  // function + 1, or 0
 } Functions;
 
 typedef void LineWriter(Text *, const Program *, const Kernel *);
@@ -46,12 +48,14 @@ static const char *identity_of(const Program *p, const KernelFunction *f) {
 
 static const char *unused_name(Arena *arena, const Map *names, const char *name) {
     const char *candidate = name;
-    for (int i = 2; map_get(names, candidate); i++) candidate = arena_printf(arena, "%s_%d", name, i);
+    for (int i = 2; map_get(names, candidate); i++)
+        candidate = arena_printf(arena, "%s_%d", name, i);
     return candidate;
 }
 
 // Adds the lines of a helper that no function before has to `before`; returns its name.
-static const char *add_helper(Functions *fs, const char *lines, const char *name, char mark, const char **before) {
+static const char *add_helper(Functions *fs, const char *lines, const char *name, char mark,
+                              const char **before) {
     Arena *arena = fs->p->arena;
     const char *known = *lines ? map_get(fs->helpers, lines) : name;
     if (known) return known;
@@ -72,7 +76,8 @@ static KernelFunction function_of(Functions *fs, const Kernel *k) {
     for (int i = 0; i < MOST_HELPERS && w->helpers[i].mark; i++) {
         const HelperWriter *h = &w->helpers[i];
         const char *name = add_helper(fs, lines[i], h->name(p, k), h->mark, &f.before);
-        for (int j = i + 1; j < MOST_HELPERS; j++) lines[j] = with_name(p->arena, lines[j], h->mark, name);
+        for (int j = i + 1; j < MOST_HELPERS; j++)
+            lines[j] = with_name(p->arena, lines[j], h->mark, name);
         f.body = with_name(p->arena, f.body, h->mark, name);
     }
     return f;
@@ -105,7 +110,8 @@ static void name_functions_of(Program *p, Functions fs) {
     for (int i = 0; i < p->n_buffers; i++) map_put(fs.names, p->buffers[i]->name, p);
     for (int i = 0; i < p->n_kernels; i++) {
         Kernel *k = p->kernels[i];
-        if (!fs.of_signature[k->signature]) fs.of_signature[k->signature] = add_function(&fs, k) + 1;
+        if (!fs.of_signature[k->signature])
+            fs.of_signature[k->signature] = add_function(&fs, k) + 1;
         k->function = fs.of_signature[k->signature] - 1;
         p->functions[k->function].uses++;
     }

@@ -12,7 +12,8 @@ static void upper_name(char *out, size_t room, const char *name) {
     out[i] = 0;
 }
 
-static void write_figure(Text *t, const char *prefix, const char *name, uint64_t value, const char *comment) {
+static void write_figure(Text *t, const char *prefix, const char *name, uint64_t value,
+                         const char *comment) {
     char line[128];
     snprintf(line, sizeof line, "#define %s_%s %llu", prefix, name, (unsigned long long)value);
     text_add(t, "%-48s ", line);
@@ -26,10 +27,12 @@ static void write_figures(Text *t, const Program *p) {
     upper_name(name, sizeof name, p->name);
     write_figure(t, name, "MAX_ROWS", (uint64_t)p->max_rows, "rows of one step");
     write_figure(t, name, "ROW_BYTES", plan->row_bytes, "of the arena, for each row");
-    write_figure(t, name, "ARENA_BYTES", plan->row_bytes * (uint64_t)p->max_rows, "MAX_ROWS times ROW_BYTES");
+    write_figure(t, name, "ARENA_BYTES", plan->row_bytes * (uint64_t)p->max_rows,
+                 "MAX_ROWS times ROW_BYTES");
     write_figure(t, name, "ARENA_LOWER_BOUND", plan->lower_bound * (uint64_t)p->max_rows,
                  "largest sum of values any two of which live at once");
-    write_figure(t, name, "LOCAL_BYTES", plan->local_bytes, "of each thread: row-wise values of a single row");
+    write_figure(t, name, "LOCAL_BYTES", plan->local_bytes,
+                 "of each thread: row-wise values of a single row");
     write_figure(t, name, "SLOT_BYTES", plan->slot_bytes, "state of one sequence");
     write_figure(t, name, "CACHE_BYTES", plan->cache_bytes, "of SLOT_BYTES: KV caches");
     write_figure(t, name, "WEIGHT_BYTES", plan->weight_bytes, "packed");
@@ -38,7 +41,8 @@ static void write_figures(Text *t, const Program *p) {
 static uint64_t element_count(const PackedWeight *w) {
     const Tensor *plain = w->node->value;
     if (!w->format)  // elements narrower than a byte share bytes
-        return dtype_bits(plain->dtype) < 8 ? dtype_bytes(plain->dtype, tensor_count(plain)) : (uint64_t)tensor_count(plain);
+        return dtype_bits(plain->dtype) < 8 ? dtype_bytes(plain->dtype, tensor_count(plain))
+                                            : (uint64_t)tensor_count(plain);
     return w->format->blocks ? w->bytes : w->bytes / (uint64_t)w->format->panel_bytes * 16;
 }
 
@@ -46,12 +50,13 @@ static void write_field(Text *t, const PackedWeight *w) {
     enum { COLUMN = 69 };
     size_t line = t->length;
     const char *type = w->format ? w->format->element : c_type(w->node->type.dtype);
-    text_add(t, "    _Alignas(64) %s %s[%llu]; ", type, w->field, (unsigned long long)element_count(w));
+    text_add(t, "    _Alignas(64) %s %s[%llu]; ", type, w->field,
+             (unsigned long long)element_count(w));
     if (t->length - line < COLUMN) text_add(t, "%*s", (int)(COLUMN - (t->length - line)), "");
     size_t comment = c_comment(t);
     if (w->format && w->format->blocks)
-        text_add(t, "[%llu panels][%lld / %d][%d bytes of %s] ", (unsigned long long)w->units, (long long)w->depth,
-                 w->format->block, w->format->panel_bytes, w->format->name);
+        text_add(t, "[%llu panels][%lld / %d][%d bytes of %s] ", (unsigned long long)w->units,
+                 (long long)w->depth, w->format->block, w->format->panel_bytes, w->format->name);
     else if (w->format)
         text_add(t, "[%llu panels][%lld][16] ", (unsigned long long)w->units, (long long)w->depth);
     type_print(t, &w->node->type);
@@ -61,7 +66,8 @@ static void write_field(Text *t, const PackedWeight *w) {
 static void write_group(Text *t, const Program *p, WeightGroup group, const char *name) {
     text_add(t, "struct %s_%s {\n", p->name, name);
     for (int i = 0; i < p->n_weights; i++)
-        if (p->weights[i]->group == group && p->weights[i]->layer == 0) write_field(t, p->weights[i]);
+        if (p->weights[i]->group == group && p->weights[i]->layer == 0)
+            write_field(t, p->weights[i]);
     text_add(t, "};\n\n");
 }
 
@@ -69,8 +75,10 @@ static void write_arrays(Text *t, const Program *p, bool *written) {
     const Loop *loop = &p->loop;
     if (*written || !loop->iterations) return;
     *written = true;
-    if (p->plan.layer_bytes) text_add(t, "    struct %s_layer layer[%d];\n", p->name, loop->iterations);
-    if (p->plan.layer_end_bytes) text_add(t, "    struct %s_layer_end layer_end[%d];\n", p->name, loop->iterations - 1);
+    if (p->plan.layer_bytes)
+        text_add(t, "    struct %s_layer layer[%d];\n", p->name, loop->iterations);
+    if (p->plan.layer_end_bytes)
+        text_add(t, "    struct %s_layer_end layer_end[%d];\n", p->name, loop->iterations - 1);
 }
 
 static void write_weights(Text *t, const Program *p) {
@@ -92,8 +100,8 @@ static void write_checks(Text *t, const Program *p) {
         const PackedWeight *w = p->weights[i];
         static const char *const arrays[] = {"", "layer[0].", "layer_end[0]."};
         if (w->layer > 0) continue;
-        text_add(t, "_Static_assert(offsetof(struct %s_weights, %s%s) == %llu, \"%s\");\n", name, arrays[w->group], w->field,
-                 (unsigned long long)w->offset, w->field);
+        text_add(t, "_Static_assert(offsetof(struct %s_weights, %s%s) == %llu, \"%s\");\n", name,
+                 arrays[w->group], w->field, (unsigned long long)w->offset, w->field);
     }
     if (p->plan.layer_bytes)
         text_add(t, "_Static_assert(sizeof(struct %s_layer) == %llu, \"layer\");\n", name,
@@ -135,8 +143,11 @@ void emit_header(const Program *p, Text *t) {
     c_comment_end(t, comment);
     text_add(t, "#ifndef %s_PLAN_H\n#define %s_PLAN_H\n", guard, guard);
     int64_t head = widest_head(p);
-    if (head) text_add(t, "#define BURIN_HEAD_DIM %lld  // of attention, at most\n", (long long)head);
-    text_add(t, "#include \"kernels/kernels.h\"\n#include \"kernels/nest.h\"\n#include \"engine/step.h\"\n%s\n",
+    if (head)
+        text_add(t, "#define BURIN_HEAD_DIM %lld  // of attention, at most\n", (long long)head);
+    text_add(t,
+             "#include \"kernels/kernels.h\"\n#include \"kernels/nest.h\"\n#include "
+             "\"engine/step.h\"\n%s\n",
              p->guarded ? "#include \"engine/guard.h\"\n" : "");
     if (p->encoder) write_program(t, p->encoder), text_add(t, "\n");
     write_program(t, p);

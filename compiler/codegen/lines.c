@@ -55,7 +55,8 @@ static Break best_break(const char *line, size_t n) {
     Break best = {0};
     for (size_t i = s.indent; i < n && i <= COLUMNS; i++) {
         bool better = !best.at || s.depth <= best.depth;
-        if (i > s.indent && !s.quoted && better && may_break(line, i)) best = (Break){i, s.depth, indent_of_rest(&s)};
+        if (i > s.indent && !s.quoted && better && may_break(line, i))
+            best = (Break){i, s.depth, indent_of_rest(&s)};
         if (!s.quoted && line[i] == '/' && line[i + 1] == '/') break;
         scan_one(&s, i);
     }

@@ -1,5 +1,5 @@
-// Matrix products over packed weights (runtime/kernels/matmul.h): the function gives the extents, its epilogue stores the
-// result.
+// Matrix products over packed weights (runtime/kernels/matmul.h): the function gives the extents,
+// its epilogue stores the result.
 //
 //   typedef struct result_rows_b1 {
 //       float *y;
@@ -11,8 +11,8 @@
 //       vf_store(c->y + (size_t)row * 512 + column, vf_add(a0, vf_load(c->b1 + column)));
 //   }
 //
-// Products of one epilogue share them. One without an epilogue stores its rows by store_rows of the runtime, one whose epilogue
-// has no operands writes result_rows of the runtime.
+// Products of one epilogue share them. One without an epilogue stores its rows by store_rows of the
+// runtime, one whose epilogue has no operands writes result_rows of the runtime.
 #include <string.h>
 
 #include "codegen/parameters.h"
@@ -24,7 +24,9 @@ enum { CACHED_BYTES = 32 << 20 };
 static bool is_glu(const Kernel *k) { return kernel_int(k, "glu", 0); }
 static bool is_experts(const Kernel *k) { return k->family == FAMILY_EXPERTS; }
 static const Expr *epilogue_of(const Kernel *k) { return kernel_expr(k, "epilogue"); }
-static int first_of_epilogue(const Kernel *k) { return is_experts(k) ? EXPERT_EPILOGUE : PRODUCT_EPILOGUE; }
+static int first_of_epilogue(const Kernel *k) {
+    return is_experts(k) ? EXPERT_EPILOGUE : PRODUCT_EPILOGUE;
+}
 // The last operand of a product by experts is the order of the entries.
 static int end_of_epilogue(const Kernel *k) { return k->n_in - is_experts(k); }
 
@@ -48,8 +50,9 @@ void matmul_parameters(Parameters *ps) {
     take_result(ps, "y", &k->out[0]);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- epilogue
-// Operands of the epilogue: $0 is the sum (with glu $0 the gate and $1 up), then the kernel's operands.
+// ---------------------------------------------------------------------------------------- epilogue
+// Operands of the epilogue: $0 is the sum (with glu $0 the gate and $1 up), then the kernel's
+// operands.
 typedef struct Epilogue {
     const Program *program;
     const Kernel *kernel;
@@ -110,7 +113,8 @@ void write_result_rows(Text *t, const Program *p, const Kernel *k) {
         text_add(t, "typedef struct ` {\n    float *y;\n");
         for (int i = first_of_epilogue(k); i < end_of_epilogue(k); i++)
             if (k->in[i].base != BASE_SCALAR)
-                text_add(t, "    const %s *%s;\n", c_type(k->in[i].type.dtype), operand_name(p, k, i));
+                text_add(t, "    const %s *%s;\n", c_type(k->in[i].type.dtype),
+                         operand_name(p, k, i));
         text_add(t, "} `;\n\n");
     }
     text_free(&names);
@@ -120,7 +124,8 @@ void write_store(Text *t, const Program *p, const Kernel *k) {
     Epilogue e = {p, k, is_glu(k) ? 2 : 1};
     long long n = (long long)last_dim(&k->out[0]);
     if (!epilogue_of(k)) return;
-    text_add(t, "static inline void $(const void *context, vf a0, %sint row, int column) {\n", is_glu(k) ? "vf a1, " : "");
+    text_add(t, "static inline void $(const void *context, vf a0, %sint row, int column) {\n",
+             is_glu(k) ? "vf a1, " : "");
     text_add(t, "    const ` *c = context;\n");
     text_add(t, n % 16 ? "    vf_store_n(" : "    vf_store(");
     text_add(t, "c->y + (size_t)row * %s + column, ", c_row_stride(p, &k->out[0]));
@@ -129,12 +134,13 @@ void write_store(Text *t, const Program *p, const Kernel *k) {
     text_add(t, ");\n}\n\n");
 }
 
-// ------------------------------------------------------------------------------------------------------------------ product
+// ----------------------------------------------------------------------------------------- product
 // .count = 8, .slots = 2, of a product by experts
 static void write_experts(Text *t, const Kernel *k) {
     const PackedWeight *w = k->in[PRODUCT_WEIGHTS].weight;
     text_add(t,
-             "    experts_args e = {.count = %lld, .slots = %lld, .bytes = %llu, .entries = rows, .index = index, .order = "
+             "    experts_args e = {.count = %lld, .slots = %lld, .bytes = %llu, .entries = rows, "
+             ".index = index, .order = "
              "order};\n",
              (long long)w->experts, (long long)last_dim(&k->in[EXPERT_INDEX]),
              (unsigned long long)(w->bytes / (uint64_t)w->experts));
@@ -142,17 +148,21 @@ static void write_experts(Text *t, const Kernel *k) {
 
 // Entries that read one row of x
 static long long slots_of_row(const Kernel *k) {
-    return k->in[PRODUCT_X].type.rank < k->out[0].type.rank ? (long long)last_dim(&k->in[EXPERT_INDEX]) : 1;
+    return k->in[PRODUCT_X].type.rank < k->out[0].type.rank
+               ? (long long)last_dim(&k->in[EXPERT_INDEX])
+               : 1;
 }
 
 // The epilogue and its operands: store_rows, &(result_rows){y, 320, 320}
 static void write_sink(Text *t, const Program *p, const Kernel *k) {
     if (!epilogue_of(k)) {
-        text_add(t, "store_rows, &(result_rows){y, %s, %lld}", c_row_stride(p, &k->out[0]), (long long)last_dim(&k->out[0]));
+        text_add(t, "store_rows, &(result_rows){y, %s, %lld}", c_row_stride(p, &k->out[0]),
+                 (long long)last_dim(&k->out[0]));
         return;
     }
     bool alone = true;
-    for (int i = first_of_epilogue(k); i < end_of_epilogue(k); i++) alone = alone && k->in[i].base == BASE_SCALAR;
+    for (int i = first_of_epilogue(k); i < end_of_epilogue(k); i++)
+        alone = alone && k->in[i].base == BASE_SCALAR;
     text_add(t, alone ? "$, &(`){.y = y" : "$, &(`){y");
     for (int i = first_of_epilogue(k); i < end_of_epilogue(k); i++)
         if (k->in[i].base != BASE_SCALAR) text_add(t, ", %s", operand_name(p, k, i));
@@ -163,13 +173,15 @@ void write_matmul(Text *t, const Program *p, const Kernel *k) {
     const PackedWeight *w = k->in[PRODUCT_WEIGHTS].weight;
     bool integers = dtype_is_rows(k->in[PRODUCT_X].type.dtype);
     text_add(t, "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s",
-             ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[PRODUCT_X]),
+             ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth,
+             c_row_stride(p, &k->in[PRODUCT_X]),
              p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "");
     if (is_experts(k)) text_add(t, ".x_slots = %lld, ", slots_of_row(k));
     text_add(t, ".rows = rows, .x = x, .w = w, .units = units};\n");
     if (is_experts(k)) write_experts(t, k);
     text_add(t, "    %smatmul_%s%s%s(m, %s", is_experts(k) ? "expert_" : "", w->format->name,
-             w->format->blocks && !integers ? "_floats" : "", is_glu(k) ? "_glu" : "", is_experts(k) ? "&e, " : "");
+             w->format->blocks && !integers ? "_floats" : "", is_glu(k) ? "_glu" : "",
+             is_experts(k) ? "&e, " : "");
     write_sink(t, p, k), text_add(t, ");\n");
 }
 
@@ -186,5 +198,7 @@ void write_order(Text *t, const Program *p, const Kernel *k) {
     long long experts = (long long)dim_upper(k->count);
     (void)p;
     text_add(t, "    int32_t place[%lld] = {0};\n", experts + 1);
-    text_add(t, "    if (range.first < range.last) expert_order(%lld, entries, index, place, order);\n", experts);
+    text_add(
+        t, "    if (range.first < range.last) expert_order(%lld, entries, index, place, order);\n",
+        experts);
 }

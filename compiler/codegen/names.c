@@ -37,8 +37,8 @@ static void name_matmul(Text *t, const Kernel *k) {
     const PackedWeight *w = k->in[1].weight;
     const Expr *epilogue = kernel_expr(k, "epilogue");
     bool floats = w->format->blocks && k->in[0].type.dtype == DT_f32;
-    text_add(t, "%smatmul_%s%s_%lld", k->family == FAMILY_EXPERTS ? "expert_" : "", w->format->name, floats ? "_floats" : "",
-             (long long)w->depth);
+    text_add(t, "%smatmul_%s%s_%lld", k->family == FAMILY_EXPERTS ? "expert_" : "", w->format->name,
+             floats ? "_floats" : "", (long long)w->depth);
     name_dim(t, "x", k->out[0].type.dim[k->out[0].type.rank - 1]);
     if (epilogue) name_expr(t, epilogue);
 }
@@ -60,7 +60,9 @@ const char *order_name(const Program *p, const Kernel *k) {
     return kept(p, &t);
 }
 
-static long long const_dim(const Type *type, int axis) { return (long long)dim_upper(type->dim[axis]); }
+static long long const_dim(const Type *type, int axis) {
+    return (long long)dim_upper(type->dim[axis]);
+}
 
 // Of a cache that does not hold floats
 static void name_cache(Text *t, const View *cache) {
@@ -76,7 +78,8 @@ static void name_heads(Text *t, const Kernel *k) {
     } else if (k->family == FAMILY_ROTARY)
         text_add(t, "rotary_%lld", const_dim(out, out->rank - 1) / heads);
     else {
-        text_add(t, "attention_%lldx%lldx%lld", heads, (long long)kernel_int(k, "num_kv_heads", heads),
+        text_add(t, "attention_%lldx%lldx%lld", heads,
+                 (long long)kernel_int(k, "num_kv_heads", heads),
                  const_dim(&k->in[0].type, 1) / heads);
         name_cache(t, &k->in[ATTENTION_KEY]);
     }
@@ -99,7 +102,8 @@ static void name_nest(Text *t, const Kernel *k) {
 static void name_embed(Text *t, const Kernel *k) {
     const PackedWeight *w = k->in[0].weight;
     text_add(t, "embed_%s_%lldx%lld", w->format ? w->format->name : dtype_name(k->in[0].type.dtype),
-             w->format ? (long long)w->columns : const_dim(&k->in[0].type, 0), (long long)last_dim(&k->out[0]));
+             w->format ? (long long)w->columns : const_dim(&k->in[0].type, 0),
+             (long long)last_dim(&k->out[0]));
 }
 
 const char *function_name(const Program *p, const Kernel *k) {

@@ -8,13 +8,14 @@
 //               ...
 //               for (int j = 0; j < 40; j += LANES) { int n = 40 - j; vf_store_n(q + j, vf_add(...), n); }
 //
-// The part of a thread is of axis 0 (rows), or of all axes but the last, flattened. The last axis is the vector. An operand is
-// read by address: adjacent, one element for all (stride 0), or strided.
+// The part of a thread is of axis 0 (rows), or of all axes but the last, flattened. The last axis
+// is the vector. An operand is read by address: adjacent, one element for all (stride 0), or
+// strided.
 #include "codegen/nest.h"
 
 #include <string.h>
 
-// -------------------------------------------------------------------------------------------------------------------- types
+// ------------------------------------------------------------------------------------------- types
 typedef struct ElementType {
     VectorClass class;
     const char *load, *store;  // vf_load, vf_store_bf16; NULL: not in vectors
@@ -32,24 +33,29 @@ static const ElementType element_types[DT_COUNT] = {
 };
 
 // The source type of a cast: no other op computes with 64-bit integers.
-static const ElementType wide_as_float = {CLASS_FLOAT, "vf_load_i64", NULL}, wide_as_int = {CLASS_INTEGER, "vi_load_i64", NULL};
+static const ElementType wide_as_float = {CLASS_FLOAT, "vf_load_i64", NULL},
+                         wide_as_int = {CLASS_INTEGER, "vi_load_i64", NULL};
 
 static const ElementType *element_type(const Kernel *k, DType t) {
     DType to = k->out[0].type.dtype;
-    if (t == DT_i64 && k->op == OP_cast && (dtype_is_float(to) || to == DT_bool)) return &wide_as_float;
+    if (t == DT_i64 && k->op == OP_cast && (dtype_is_float(to) || to == DT_bool))
+        return &wide_as_float;
     if (t == DT_i64 && k->op == OP_cast && to == DT_i32) return &wide_as_int;
     if (!element_types[t].load)
-        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name, dtype_name(t));
+        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name,
+                   dtype_name(t));
     return &element_types[t];
 }
 
 bool nest_in_vectors(DType t) { return element_types[t].load; }
 
-static VectorClass nest_class(const Kernel *k, const View *v) { return element_type(k, v->type.dtype)->class; }
+static VectorClass nest_class(const Kernel *k, const View *v) {
+    return element_type(k, v->type.dtype)->class;
+}
 
-// --------------------------------------------------------------------------------------------------------------------- axes
-// Returns the number of leading axes that the threads' parts are of: those whose product is the kernel's count of units. 0: the
-// kernel is one unit, which one thread computes.
+// -------------------------------------------------------------------------------------------- axes
+// Returns the number of leading axes that the threads' parts are of: those whose product is the
+// kernel's count of units. 0: the kernel is one unit, which one thread computes.
 int nest_parted(const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
     const Dim *count = dim_const(p->graph, 1);
@@ -57,7 +63,8 @@ int nest_parted(const Program *p, const Kernel *k) {
         count = dim_binary(p->graph, DIM_MUL, count, type->dim[i]);
         if (count == k->share.count) return i + 1;
     }
-    if (count != k->share.count) diag_fatal(k->loc, "%s: its units are no leading axes of its result", op_info[k->op].name);
+    if (count != k->share.count)
+        diag_fatal(k->loc, "%s: its units are no leading axes of its result", op_info[k->op].name);
     return 0;
 }
 
@@ -79,7 +86,8 @@ void nest_unless_empty(Text *t, const Program *p, const Dim *extent) {
 
 NestIndex nest_index_by(const Type *type, const char *const names[MAX_RANK]) {
     NestIndex at = {.rank = type->rank, .end = type->rank};
-    for (int i = 0; i < MAX_RANK; i++) at.index[i] = i < type->rank && is_unit(type->dim[i]) ? "0" : names[i];
+    for (int i = 0; i < MAX_RANK; i++)
+        at.index[i] = i < type->rank && is_unit(type->dim[i]) ? "0" : names[i];
     return at;
 }
 
@@ -97,7 +105,8 @@ int nest_loop(Text *t, const Program *p, const char *index, const Dim *extent, i
     return depth + 1;
 }
 
-// i of the part is one index, or split into several: i0 = i / (d1 * d2), i1 = i / d2 % d1, i2 = i % d2
+// i of the part is one index, or split into several: i0 = i / (d1 * d2), i1 = i / d2 % d1, i2 = i %
+// d2
 static void split_part(Text *t, const Program *p, const Type *type, int parted, int first) {
     Graph *g = p->graph;
     const Dim *inner = dim_const(g, 1);
@@ -118,7 +127,8 @@ static void split_part(Text *t, const Program *p, const Type *type, int parted, 
     }
 }
 
-// Opens the loop over a thread's part of the leading axes. A kernel of one unit has none (write_nest).
+// Opens the loop over a thread's part of the leading axes. A kernel of one unit has none
+// (write_nest).
 static int open_part(Text *t, const Program *p, const Type *type, int parted) {
     int first = parted, several = 0;
     for (int i = parted - 1; i >= 0; i--)
@@ -151,11 +161,13 @@ void nest_close(Text *t, int depth) {
     }
 }
 
-// " + (ptrdiff_t)i0 * 32 + i1": which element of an operand, of at most its rank, belongs to index i0 .. i<end> of the result
+// " + (ptrdiff_t)i0 * 32 + i1": which element of an operand, of at most its rank, belongs to index
+// i0 .. i<end> of the result
 static void write_terms(Text *t, const Program *p, const View *v, NestIndex at) {
     int shift = at.rank - v->type.rank;
     for (int i = 0; i < at.end; i++) {
-        if (i < shift || dim_is(v->stride[i - shift], 0) || is_unit(v->type.dim[i - shift]) || !strcmp(at.index[i], "0"))
+        if (i < shift || dim_is(v->stride[i - shift], 0) || is_unit(v->type.dim[i - shift]) ||
+            !strcmp(at.index[i], "0"))
             continue;
         if (is_unit(v->stride[i - shift]))
             text_add(t, " + %s", at.index[i]);
@@ -188,7 +200,7 @@ void nest_element(Text *t, const Program *p, const View *v, const char *base, Ne
     text_free(&terms);
 }
 
-// ----------------------------------------------------------------------------------------------------------- loads and stores
+// -------------------------------------------------------------------------------- loads and stores
 static const Dim *vector_stride(const Program *p, const View *v) {
     int rank = v->type.rank;
     if (rank == 0 || dim_is(v->type.dim[rank - 1], 1)) return dim_const(p->graph, 0);
@@ -218,7 +230,8 @@ NestVector nest_vector(const Program *p, const Kernel *k) {
 int nest_open_vector(Text *t, const NestVector *v, int depth) {
     if (v->one) return depth;
     nest_indent(t, depth);
-    text_add(t, "for (int j = %s; j < %s; j += LANES) {\n", v->parted ? "range.first" : "0", v->end);
+    text_add(t, "for (int j = %s; j < %s; j += LANES) {\n", v->parted ? "range.first" : "0",
+             v->end);
     if (!v->whole) {
         nest_indent(t, depth + 1);
         text_add(t, "int n = %s - j;\n", v->end);
@@ -250,16 +263,19 @@ static void nest_load(Text *t, const Program *p, const Kernel *k, int i) {
     if (v->base == BASE_SCALAR) {
         write_set1(t, e, v->scalar);
     } else if (dim_is(stride, 0)) {
-        text_add(t, in_registers ? "%s(*%s)" : "%s_strided(%s, 0, LANES)", in_registers ? set1_of(e) : e->load, from);
+        text_add(t, in_registers ? "%s(*%s)" : "%s_strided(%s, 0, LANES)",
+                 in_registers ? set1_of(e) : e->load, from);
     } else if (dim_is(stride, 1)) {
-        text_add(t, vector.whole ? "%s(%s%s)" : "%s_n(%s%s, %s)", e->load, from, vector.j, vector.n);
+        text_add(t, vector.whole ? "%s(%s%s)" : "%s_n(%s%s, %s)", e->load, from, vector.j,
+                 vector.n);
     } else {
         text_add(t, "%s_strided(%s", e->load, from);
         if (!vector.one) {
             text_add(t, " + (ptrdiff_t)j * ");
             c_dim(t, p, stride);
         }
-        text_add(t, ", "), c_dim(t, p, stride), text_add(t, ", %s)", vector.whole ? "LANES" : vector.n);
+        text_add(t, ", "), c_dim(t, p, stride),
+            text_add(t, ", %s)", vector.whole ? "LANES" : vector.n);
     }
 }
 
@@ -275,8 +291,10 @@ static void store_close(Text *t, const Program *p, const Kernel *k) {
     text_add(t, ");\n");
 }
 
-// ------------------------------------------------------------------------------------------------------------------ function
-static bool has_memory(const Kernel *k, int i) { return k->in[i].base != BASE_SCALAR && k->in[i].base != BASE_NONE; }
+// ---------------------------------------------------------------------------------------- function
+static bool has_memory(const Kernel *k, int i) {
+    return k->in[i].base != BASE_SCALAR && k->in[i].base != BASE_NONE;
+}
 
 void nest_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
@@ -286,7 +304,8 @@ void nest_parameters(Parameters *ps) {
     take(ps, "int ", "rows", "rows");
     take(ps, "int ", "logit_rows", "logit_rows");
     for (int i = 0; i < k->n_in; i++) take_operand(ps, arena_printf(arena, "a%d", i), &k->in[i]);
-    for (int i = 0; i < k->n_out; i++) take_result(ps, i ? arena_printf(arena, "y%d", i) : "y", &k->out[i]);
+    for (int i = 0; i < k->n_out; i++)
+        take_result(ps, i ? arena_printf(arena, "y%d", i) : "y", &k->out[i]);
 }
 
 static NestIndex vector_index(const Program *p, const Kernel *k) {
@@ -307,9 +326,12 @@ const char *nest_pointer(const Program *p, const Kernel *k, int i) {
     return arena_printf(p->arena, is_at_start(p, k, &k->in[i]) ? "a%d" : "p%d", i);
 }
 
-const char *nest_result(const Program *p, const Kernel *k) { return is_at_start(p, k, &k->out[0]) ? "y" : "q"; }
+const char *nest_result(const Program *p, const Kernel *k) {
+    return is_at_start(p, k, &k->out[0]) ? "y" : "q";
+}
 
-// Pointers to the vectors of each operand (p0, p1, ...) and of the result (q), where they are not its own.
+// Pointers to the vectors of each operand (p0, p1, ...) and of the result (q), where they are not
+// its own.
 void nest_pointers(Text *t, const Program *p, const Kernel *k, int depth) {
     NestIndex at = vector_index(p, k);
     for (int i = 0; i < k->n_in; i++) {
@@ -326,7 +348,7 @@ void nest_pointers(Text *t, const Program *p, const Kernel *k, int depth) {
     text_add(t, ";\n");
 }
 
-// ----------------------------------------------------------------------------------------------------------------- pointwise
+// --------------------------------------------------------------------------------------- pointwise
 typedef struct Pointwise {
     const Program *p;
     const Kernel *k;
@@ -344,8 +366,9 @@ static VectorClass pointwise_class(int i, void *user) {
 
 // Opening words of the conversion from one class to another; each is closed by one parenthesis.
 static const char *conversion(VectorClass from, VectorClass to) {
-    static const char *const names[3][3] = {
-        {"", "vi_from_float(", "vm_from_float("}, {"vf_from_int(", "", "vm_from_int("}, {"vf_from_mask(", "vi_from_mask(", ""}};
+    static const char *const names[3][3] = {{"", "vi_from_float(", "vm_from_float("},
+                                            {"vf_from_int(", "", "vm_from_int("},
+                                            {"vf_from_mask(", "vi_from_mask(", ""}};
     return names[from][to];
 }
 
@@ -367,7 +390,8 @@ static void write_value(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "%s%s", clamp ? "vi_clamp(" : "", convert);
     c_expr(t, e, &w);
     text_add(t, *convert ? ")" : "");
-    if (clamp) text_add(t, type == DT_i8 ? ", -128, 127)" : type == DT_u8 ? ", 0, 255)" : ", 0, 65535)");
+    if (clamp)
+        text_add(t, type == DT_i8 ? ", -128, 127)" : type == DT_u8 ? ", 0, 255)" : ", 0, 65535)");
 }
 
 static void write_pointwise(Text *t, const Program *p, const Kernel *k) {

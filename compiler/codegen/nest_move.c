@@ -4,7 +4,8 @@
 #include "codegen/nest.h"
 
 // One scalar operand: a number in the text, or its only element.
-static void write_scalar_operand(Text *t, const Program *p, const Kernel *k, int i, const char *base) {
+static void write_scalar_operand(Text *t, const Program *p, const Kernel *k, int i,
+                                 const char *base) {
     const View *v = &k->in[i];
     if (v->base == BASE_SCALAR) {
         text_add(t, "(%s)", c_type(v->type.dtype));
@@ -55,7 +56,8 @@ void write_gather(Text *t, const Program *p, const Kernel *k) {
         from.index[i] = i < axis ? at.index[i] : i == axis ? "chosen" : at.index[i + many - 1];
     int depth = nest_open(t, p, k, axis + many), inside = depth, parted = nest_parted(p, k);
     if (!dim_is(data->type.dim[axis], 1)) {
-        nest_indent(t, depth), text_add(t, "int chosen = burin_index((int)"), nest_element(t, p, index, "a1", which);
+        nest_indent(t, depth), text_add(t, "int chosen = burin_index((int)"),
+            nest_element(t, p, index, "a1", which);
         text_add(t, ", "), c_dim(t, p, data->type.dim[axis]), text_add(t, ");\n");
     }
     for (int i = parted > axis + many ? parted : axis + many; i < type->rank; i++)
@@ -94,8 +96,8 @@ static void pad_axis(Text *t, const Program *p, const Kernel *k, int axis, int d
 static bool is_padded(const Kernel *k, int axis) {
     int n;
     const int64_t *interior = kernel_ints(k, "interior", &n);
-    return k->in[0].type.dim[axis] != k->out[0].type.dim[axis] || !dim_is(kernel_dims(k, "low", &n)[axis], 0) ||
-           (interior && interior[axis]);
+    return k->in[0].type.dim[axis] != k->out[0].type.dim[axis] ||
+           !dim_is(kernel_dims(k, "low", &n)[axis], 0) || (interior && interior[axis]);
 }
 
 // y[i..] = x[(i - low) / (interior + 1)..] where there is one, else the value
@@ -150,7 +152,8 @@ void write_concat(Text *t, const Program *p, const Kernel *k) {
         const char *base = arena_printf(p->arena, "a%d", i);
         to.index[axis] = shifted_index(p, from.index[axis], start);
         int inside = depth;
-        for (int j = axis; j < type->rank; j++) inside = nest_loop(t, p, from.index[j], k->in[i].type.dim[j], inside);
+        for (int j = axis; j < type->rank; j++)
+            inside = nest_loop(t, p, from.index[j], k->in[i].type.dim[j], inside);
         nest_indent(t, inside);
         nest_element(t, p, &k->out[0], "y", to);
         text_add(t, " = ");

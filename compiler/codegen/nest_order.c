@@ -1,4 +1,5 @@
-// Nests along one axis whose order matters: indices of extremes, the first k, running sums and products.
+// Nests along one axis whose order matters: indices of extremes, the first k, running sums and
+// products.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,11 +8,13 @@
 static void check_type(const Kernel *k) {
     DType t = k->in[0].type.dtype;
     if (dtype_bits(t) < 8 || (dtype_is_float(t) && t != DT_f32 && t != DT_f64))
-        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name, dtype_name(t));
+        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name,
+                   dtype_name(t));
 }
 
 // The element of x with `name` on the axis.
-static void write_element(Text *t, const Program *p, const Kernel *k, NestIndex at, int axis, const char *name) {
+static void write_element(Text *t, const Program *p, const Kernel *k, NestIndex at, int axis,
+                          const char *name) {
     at.index[axis] = name;
     if (k->in[0].base == BASE_SCALAR) {
         text_add(t, "(%s)", c_type(k->in[0].type.dtype));
@@ -21,7 +24,8 @@ static void write_element(Text *t, const Program *p, const Kernel *k, NestIndex 
 }
 
 // Returns true if element `a` of the axis comes before element `b`.
-static void write_before(Text *t, const Program *p, const Kernel *k, NestIndex at, const char *a, const char *b) {
+static void write_before(Text *t, const Program *p, const Kernel *k, NestIndex at, const char *a,
+                         const char *b) {
     int axis = kernel_axis(k);
     bool largest = k->op == OP_top_k ? kernel_int(k, "largest", 1) : k->op == OP_arg_max;
     text_add(t, "burin_before_%s(", dtype_is_float(k->in[0].type.dtype) ? "real" : "integer");
@@ -42,7 +46,8 @@ void write_arg_reduce(Text *t, const Program *p, const Kernel *k) {
     int depth = nest_open(t, p, k, type->rank);
     nest_indent(t, depth);
     text_add(t, "int best = 0;\n");
-    nest_indent(t, depth), text_add(t, "for (int r = 1; r < "), c_dim(t, p, x->dim[axis]), text_add(t, "; r++)\n");
+    nest_indent(t, depth), text_add(t, "for (int r = 1; r < "), c_dim(t, p, x->dim[axis]),
+        text_add(t, "; r++)\n");
     nest_indent(t, depth + 1), text_add(t, "if ("), write_before(t, p, k, from, "r", "best");
     if (kernel_int(k, "select_last_index", 0)) {
         text_add(t, " || !");
@@ -60,16 +65,19 @@ static int open_around(Text *t, const Program *p, const Kernel *k, int axis) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
     int depth = nest_open(t, p, k, axis);
-    for (int i = axis + 1; i < type->rank; i++) depth = nest_loop(t, p, at.index[i], type->dim[i], depth);
+    for (int i = axis + 1; i < type->rank; i++)
+        depth = nest_loop(t, p, at.index[i], type->dim[i], depth);
     return depth;
 }
 
 void write_cumulate(Text *t, const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
     int axis = kernel_axis(k);
-    bool product = k->op == OP_cum_prod, exclusive = kernel_int(k, "exclusive", 0), real = dtype_is_float(type->dtype);
+    bool product = k->op == OP_cum_prod, exclusive = kernel_int(k, "exclusive", 0),
+         real = dtype_is_float(type->dtype);
     NestIndex at = nest_index(type, type->rank);
-    const char *c = real ? c_type(type->dtype) : "int64_t", *f = product ? "mul" : "add", *r = at.index[axis];
+    const char *c = real ? c_type(type->dtype) : "int64_t", *f = product ? "mul" : "add",
+               *r = at.index[axis];
     bool one = dim_is(type->dim[axis], 1), reverse = !one && kernel_int(k, "reverse", 0);
     check_type(k);
     int depth = open_around(t, p, k, axis), inside;
@@ -82,7 +90,11 @@ void write_cumulate(Text *t, const Program *p, const Kernel *k) {
         c_dim(t, p, type->dim[axis]);
         text_add(t, " - 1 - e;\n");
     }
-    nest_indent(t, inside), text_add(t, "%s next = %s_%s(total, ", c, !real ? "sl" : type->dtype == DT_f64 ? "sd" : "sf", f);
+    nest_indent(t, inside), text_add(t, "%s next = %s_%s(total, ", c,
+                                     !real                   ? "sl"
+                                     : type->dtype == DT_f64 ? "sd"
+                                                             : "sf",
+                                     f);
     write_element(t, p, k, at, axis, r), text_add(t, ");\n");
     nest_indent(t, inside);
     nest_element(t, p, &k->out[0], "y", at);
@@ -92,7 +104,8 @@ void write_cumulate(Text *t, const Program *p, const Kernel *k) {
     nest_close(t, inside);
 }
 
-// The indices are kept in order in the second result, by insertion: equal elements stay in the order of their indices.
+// The indices are kept in order in the second result, by insertion: equal elements stay in the
+// order of their indices.
 void write_top_k(Text *t, const Program *p, const Kernel *k) {
     const Type *x = &k->in[0].type, *type = &k->out[0].type;
     int axis = kernel_axis(k);
@@ -112,7 +125,8 @@ void write_top_k(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "int64_t *chosen = ");
     nest_address(t, p, &k->out[1], "y1", start);
     text_add(t, ";\n");
-    nest_indent(t, depth), text_add(t, "for (int r = 0; r < "), c_dim(t, p, x->dim[axis]), text_add(t, "; r++) {\n");
+    nest_indent(t, depth), text_add(t, "for (int r = 0; r < "), c_dim(t, p, x->dim[axis]),
+        text_add(t, "; r++) {\n");
     nest_indent(t, depth + 1);
     text_add(t, "int place = n;\n");
     nest_indent(t, depth + 1), text_add(t, "while (place > 0 && "),

@@ -14,11 +14,15 @@
 
 typedef enum { LANE_FLOAT, LANE_DOUBLE, LANE_INTEGER } Lane;
 
-static Lane lane_of(DType t) { return t == DT_f64 ? LANE_DOUBLE : dtype_is_float(t) ? LANE_FLOAT : LANE_INTEGER; }
+static Lane lane_of(DType t) {
+    return t == DT_f64 ? LANE_DOUBLE : dtype_is_float(t) ? LANE_FLOAT : LANE_INTEGER;
+}
 
 static bool is_unsigned(DType t) { return t == DT_u8 || t == DT_u16 || t == DT_u32 || t == DT_u64; }
 
-static bool is_small(DType t) { return t == DT_f8e4m3fn || t == DT_f8e4m3fnuz || t == DT_f8e5m2 || t == DT_f8e5m2fnuz; }
+static bool is_small(DType t) {
+    return t == DT_f8e4m3fn || t == DT_f8e4m3fnuz || t == DT_f8e5m2 || t == DT_f8e5m2fnuz;
+}
 
 static bool is_packed(DType t) { return dtype_bits(t) > 0 && dtype_bits(t) < 8; }
 
@@ -27,25 +31,27 @@ static bool has_plain_code(DType t) {
            (dtype_bits(t) >= 8 && !dtype_is_float(t) && t < DT_string);
 }
 
-// ------------------------------------------------------------------------------------------------------------ loads and stores
+// -------------------------------------------------------------------------------- loads and stores
 void nest_plain_check(const Kernel *k, DType t) {
     if (!has_plain_code(t))
-        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name, dtype_name(t));
+        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name,
+                   dtype_name(t));
 }
 
 // "(ptrdiff_t)i0 * 3 + i1": which element of memory, where no pointer names it
 static void write_index(Text *t, const Program *p, const Kernel *k, const View *v, NestIndex at) {
     int64_t offset;
     if (!dim_is_const(v->offset, &offset) || offset)
-        diag_fatal(k->loc, "%s: no code is generated for parts of tensors of type %s", op_info[k->op].name,
-                   dtype_name(v->type.dtype));
+        diag_fatal(k->loc, "%s: no code is generated for parts of tensors of type %s",
+                   op_info[k->op].name, dtype_name(v->type.dtype));
     nest_offset(t, p, v, at);
 }
 
 static void load_packed(Text *t, const Program *p, const Kernel *k, int i, NestIndex at) {
     DType type = k->in[i].type.dtype;
     const char *load = type == DT_i4 || type == DT_i2 ? "signed_load" : "bits_load";
-    text_add(t, "%s%s(a%d, ", dtype_is_float(type) ? "sf_from_f4e2m1((uint8_t)" : "(int64_t)(", load, i);
+    text_add(t, "%s%s(a%d, ", dtype_is_float(type) ? "sf_from_f4e2m1((uint8_t)" : "(int64_t)(",
+             load, i);
     write_index(t, p, k, &k->in[i], at), text_add(t, ", %d))", dtype_bits(type));
 }
 
@@ -57,7 +63,8 @@ void nest_plain_load(Text *t, const Program *p, const View *v, int i, NestIndex 
         if (lane_of(type) == LANE_INTEGER)
             text_add(t, "INT64_C(%lld)", (long long)v->scalar);
         else
-            text_add(t, "(%s)", lane_of(type) == LANE_DOUBLE ? "double" : "float"), c_float(t, v->scalar);
+            text_add(t, "(%s)", lane_of(type) == LANE_DOUBLE ? "double" : "float"),
+                c_float(t, v->scalar);
         return;
     }
     bool converted = is_small(type) || type == DT_f16 || type == DT_bf16;
@@ -99,10 +106,11 @@ void nest_plain_convert(Text *t, DType from, DType to, const char **closing) {
 
 static void write_store_open(Text *t, const Program *p, const Kernel *k, int depth) {
     const View *out = &k->out[0];
-    nest_indent(t, depth), nest_element(t, p, out, "y", nest_index(&out->type, out->type.rank)), text_add(t, " = ");
+    nest_indent(t, depth), nest_element(t, p, out, "y", nest_index(&out->type, out->type.rank)),
+        text_add(t, " = ");
 }
 
-// -------------------------------------------------------------------------------------------------------------------- formulas
+// ---------------------------------------------------------------------------------------- formulas
 typedef struct Plain {
     const Program *p;
     const Kernel *k;
@@ -145,11 +153,15 @@ static void write_constant(Text *t, double value, DType type) {
 }
 
 static void write_call(Text *t, const Plain *w, const Expr *e, DType type) {
-    static const Op of_unsigned[] = {OP_div, OP_mod, OP_fmod, OP_min, OP_max, OP_shift_right, OP_relu, OP_abs};
-    const char *prefix = lane_of(type) == LANE_DOUBLE ? "sd" : lane_of(type) == LANE_FLOAT ? "sf" : "sl";
+    static const Op of_unsigned[] = {OP_div, OP_mod,         OP_fmod, OP_min,
+                                     OP_max, OP_shift_right, OP_relu, OP_abs};
+    const char *prefix = lane_of(type) == LANE_DOUBLE  ? "sd"
+                         : lane_of(type) == LANE_FLOAT ? "sf"
+                                                       : "sl";
     for (size_t i = 0; type == DT_u64 && i < sizeof of_unsigned / sizeof *of_unsigned; i++)
         if (of_unsigned[i] == e->op) prefix = "su";
-    text_add(t, "%s_%s(", prefix, lane_of(type) == LANE_INTEGER ? op_info[e->op].name : op_info[e->op].scalar);
+    text_add(t, "%s_%s(", prefix,
+             lane_of(type) == LANE_INTEGER ? op_info[e->op].name : op_info[e->op].scalar);
     for (int i = 0; i < e->n; i++) text_add(t, i ? ", " : ""), write_expr(t, w, e->in[i], type);
     text_add(t, ")");
 }
@@ -167,7 +179,8 @@ static void write_comparison(Text *t, const Plain *w, const Expr *e, DType type)
 
 static void write_logical(Text *t, const Plain *w, const Expr *e) {
     text_add(t, e->op == OP_not ? "(!" : "("), write_expr(t, w, e->in[0], DT_bool);
-    if (e->n > 1) text_add(t, e->op == OP_and ? " && " : " || "), write_expr(t, w, e->in[1], DT_bool);
+    if (e->n > 1)
+        text_add(t, e->op == OP_and ? " && " : " || "), write_expr(t, w, e->in[1], DT_bool);
     text_add(t, ")");
 }
 
@@ -188,7 +201,8 @@ static void write_settled(Text *t, const Plain *w, const Expr *e, DType type) {
 static void write_expr(Text *t, const Plain *w, const Expr *e, DType type) {
     if (e->kind == EXPR_CONST) {
         write_constant(t, e->value, type);
-    } else if (e->kind == EXPR_ARG && is_packed(w->k->in[e->arg].type.dtype) && w->k->in[e->arg].base != BASE_SCALAR) {
+    } else if (e->kind == EXPR_ARG && is_packed(w->k->in[e->arg].type.dtype) &&
+               w->k->in[e->arg].base != BASE_SCALAR) {
         load_packed(t, w->p, w->k, e->arg, w->at);
     } else if (e->kind == EXPR_ARG) {
         nest_plain_load(t, w->p, &w->k->in[e->arg], e->arg, w->at);
@@ -197,17 +211,19 @@ static void write_expr(Text *t, const Plain *w, const Expr *e, DType type) {
     } else if (op_is_logical(e->op)) {
         write_logical(t, w, e);
     } else if (e->op == OP_where) {
-        text_add(t, "("), write_expr(t, w, e->in[0], DT_bool), text_add(t, " ? "), write_expr(t, w, e->in[1], type);
+        text_add(t, "("), write_expr(t, w, e->in[0], DT_bool), text_add(t, " ? "),
+            write_expr(t, w, e->in[1], type);
         text_add(t, " : "), write_expr(t, w, e->in[2], type), text_add(t, ")");
     } else {
         write_settled(t, w, e, type);
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ pointwise
+// --------------------------------------------------------------------------------------- pointwise
 static bool needs_plain(const Kernel *k, const Expr *e) {
-    static const Op not_in_vectors[] = {OP_pow,     OP_fmod,   OP_floor,   OP_ceil,       OP_round,
-                                        OP_bit_and, OP_bit_or, OP_bit_xor, OP_shift_left, OP_shift_right};
+    static const Op not_in_vectors[] = {OP_pow,        OP_fmod,       OP_floor,  OP_ceil,
+                                        OP_round,      OP_bit_and,    OP_bit_or, OP_bit_xor,
+                                        OP_shift_left, OP_shift_right};
     Plain w = {.k = k};
     if (e->kind != EXPR_OP) return false;
     bool integer = lane_of(operand_type(&w, e)) == LANE_INTEGER;
@@ -242,9 +258,11 @@ void write_plain(Text *t, const Program *p, const Kernel *k, const Expr *e) {
     nest_plain_check(k, to);
     int depth = nest_open(t, p, k, k->out[0].type.rank);
     if (is_packed(to)) {
-        nest_indent(t, depth), text_add(t, "bits_store(y, "), write_index(t, p, k, &k->out[0], w.at);
+        nest_indent(t, depth), text_add(t, "bits_store(y, "),
+            write_index(t, p, k, &k->out[0], w.at);
         text_add(t, ", %d, ", dtype_bits(to));
-        const char *open = dtype_is_float(to) ? "f4e2m1_from_float(sf_rounded_to_odd((double)(" : "sl_from_real((double)(";
+        const char *open = dtype_is_float(to) ? "f4e2m1_from_float(sf_rounded_to_odd((double)("
+                                              : "sl_from_real((double)(";
         bool integer = lane_of(type) == LANE_INTEGER && !dtype_is_float(to);
         text_add(t, "%s", integer ? "(" : open), write_expr(t, &w, e, type);
         text_add(t, "%s);\n", integer ? ")" : dtype_is_float(to) ? ")))" : "), 64, false)");
@@ -263,7 +281,7 @@ void write_plain(Text *t, const Program *p, const Kernel *k, const Expr *e) {
     nest_close(t, depth);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ reductions
+// -------------------------------------------------------------------------------------- reductions
 // One chain over all reduced axes: exact for integers; f64 is outside of the contract.
 void write_plain_reduce(Text *t, const Program *p, const Kernel *k, const PlainReduction *r) {
     DType type = k->in[0].type.dtype;
@@ -294,14 +312,16 @@ void write_plain_reduce(Text *t, const Program *p, const Kernel *k, const PlainR
     nest_plain_load(t, p, &k->in[0], 0, r->at), text_add(t, ");\n");
     while (inside > r->depth) nest_indent(t, --inside), text_add(t, "}\n");
     if (k->op == OP_reduce_mean)
-        nest_indent(t, r->depth), text_add(t, "total = %s_div(total, ", prefix), c_dim(t, p, r->count), text_add(t, ");\n");
+        nest_indent(t, r->depth), text_add(t, "total = %s_div(total, ", prefix),
+            c_dim(t, p, r->count), text_add(t, ");\n");
     write_store_open(t, p, k, r->depth);
     nest_plain_convert(t, integer ? DT_i64 : DT_f64, k->out[0].type.dtype, &closing);
     text_add(t, "total%s;\n", closing);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- matmul
-// Indices of the operands: batch axes of the result, then its row and k, or k and its column. A vector has k alone.
+// ------------------------------------------------------------------------------------------ matmul
+// Indices of the operands: batch axes of the result, then its row and k, or k and its column. A
+// vector has k alone.
 static void matmul_indices(const Kernel *k, NestIndex *a, NestIndex *b) {
     const Type *x = &k->in[0].type, *w = &k->in[1].type, *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
@@ -315,24 +335,34 @@ static void matmul_indices(const Kernel *k, NestIndex *a, NestIndex *b) {
     if (columns) b->index[w->rank - 1] = at.index[type->rank - 1];
 }
 
-// One chain over ascending k for each element: of fma in f32 (16-bit floats too), of products and sums in f64 and integers.
+// One chain over ascending k for each element: of fma in f32 (16-bit floats too), of products and
+// sums in f64 and integers.
 void write_plain_matmul(Text *t, const Program *p, const Kernel *k) {
     const Type *x = &k->in[0].type, *type = &k->out[0].type;
     Lane lane = lane_of(type->dtype);
     NestIndex a, b;
-    const char *closing, *c = lane == LANE_INTEGER ? "int64_t" : lane == LANE_DOUBLE ? "double" : "float";
+    const char *closing, *c = lane == LANE_INTEGER  ? "int64_t"
+                              : lane == LANE_DOUBLE ? "double"
+                                                    : "float";
     nest_plain_check(k, type->dtype);
     matmul_indices(k, &a, &b);
     int depth = nest_open(t, p, k, type->rank);
     nest_indent(t, depth), text_add(t, "%s sum = 0;\n", c);
-    nest_indent(t, depth), text_add(t, "for (int k = 0; k < "), c_dim(t, p, x->dim[x->rank - 1]), text_add(t, "; k++)\n");
+    nest_indent(t, depth), text_add(t, "for (int k = 0; k < "), c_dim(t, p, x->dim[x->rank - 1]),
+        text_add(t, "; k++)\n");
     nest_indent(t, depth + 1);
-    text_add(t, lane == LANE_FLOAT ? "sum = sf_fma(" : lane == LANE_DOUBLE ? "sum += " : "sum = sl_add(sum, sl_mul(");
+    text_add(t, lane == LANE_FLOAT    ? "sum = sf_fma("
+                : lane == LANE_DOUBLE ? "sum += "
+                                      : "sum = sl_add(sum, sl_mul(");
     nest_plain_load(t, p, &k->in[0], 0, a), text_add(t, lane == LANE_DOUBLE ? " * " : ", ");
     nest_plain_load(t, p, &k->in[1], 1, b);
     text_add(t, lane == LANE_FLOAT ? ", sum);\n" : lane == LANE_DOUBLE ? ";\n" : "));\n");
     write_store_open(t, p, k, depth);
-    nest_plain_convert(t, lane == LANE_INTEGER ? DT_i64 : lane == LANE_DOUBLE ? DT_f64 : DT_f32, type->dtype, &closing);
+    nest_plain_convert(t,
+                       lane == LANE_INTEGER  ? DT_i64
+                       : lane == LANE_DOUBLE ? DT_f64
+                                             : DT_f32,
+                       type->dtype, &closing);
     text_add(t, "sum%s;\n", closing);
     nest_close(t, depth);
 }

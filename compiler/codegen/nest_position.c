@@ -1,5 +1,5 @@
-// Nests whose elements are found by computed positions: gather and scatter, by element and by position. They only move
-// elements, of any type; scatter may also combine them.
+// Nests whose elements are found by computed positions: gather and scatter, by element and by
+// position. They only move elements, of any type; scatter may also combine them.
 #include <stdio.h>
 #include <string.h>
 
@@ -21,10 +21,12 @@ static void write_element(Text *t, const Program *p, const Kernel *k, int i, Nes
 }
 
 // int NAME = burin_index(<element of the index>, extent); an axis of one element needs none
-static void write_position(Text *t, const Program *p, const Kernel *k, const char *name, NestIndex which, int axis, int depth) {
+static void write_position(Text *t, const Program *p, const Kernel *k, const char *name,
+                           NestIndex which, int axis, int depth) {
     const Dim *extent = k->in[0].type.dim[axis];
     if (dim_is(extent, 1)) return;
-    nest_indent(t, depth), text_add(t, "int %s = burin_index((int)", name), write_element(t, p, k, 1, which);
+    nest_indent(t, depth), text_add(t, "int %s = burin_index((int)", name),
+        write_element(t, p, k, 1, which);
     text_add(t, ", "), c_dim(t, p, extent), text_add(t, ");\n");
 }
 
@@ -45,8 +47,10 @@ void write_gather_elements(Text *t, const Program *p, const Kernel *k) {
     nest_close(t, depth);
 }
 
-// Declares p0.. : the positions that the last axis of the index lists, for the axes of `x` from `batch` on.
-static int write_positions(Text *t, const Program *p, const Kernel *k, NestIndex which, int batch, int depth) {
+// Declares p0.. : the positions that the last axis of the index lists, for the axes of `x` from
+// `batch` on.
+static int write_positions(Text *t, const Program *p, const Kernel *k, NestIndex which, int batch,
+                           int depth) {
     const Type *index = &k->in[1].type;
     int64_t count;
     dim_is_const(index->dim[index->rank - 1], &count);
@@ -63,8 +67,10 @@ static int write_positions(Text *t, const Program *p, const Kernel *k, NestIndex
 void write_gather_nd(Text *t, const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type, *index = &k->in[1].type, *x = &k->in[0].type;
     int batch = (int)kernel_int(k, "batch_dims", 0), outer = index->rank - 1;
-    NestIndex at = nest_index(type, type->rank), which = nest_index(index, index->rank), from = nest_index(x, x->rank);
-    int depth = nest_open(t, p, k, type->rank), count = write_positions(t, p, k, which, batch, depth);
+    NestIndex at = nest_index(type, type->rank), which = nest_index(index, index->rank),
+              from = nest_index(x, x->rank);
+    int depth = nest_open(t, p, k, type->rank),
+        count = write_positions(t, p, k, which, batch, depth);
     for (int i = 0; i < x->rank; i++)
         from.index[i] = i < batch           ? at.index[i]
                         : i < batch + count ? position_axes[i - batch]
@@ -78,7 +84,7 @@ void write_gather_nd(Text *t, const Program *p, const Kernel *k) {
     nest_close(t, depth);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- scatter
+// ----------------------------------------------------------------------------------------- scatter
 static void close_to(Text *t, int depth, int outer) {
     while (depth > outer) {
         nest_indent(t, --depth);
@@ -91,7 +97,8 @@ static void copy_units(Text *t, const Program *p, const Kernel *k, int depth) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
     int inside = depth;
-    for (int i = nest_parted(p, k); i < type->rank; i++) inside = nest_loop(t, p, at.index[i], type->dim[i], inside);
+    for (int i = nest_parted(p, k); i < type->rank; i++)
+        inside = nest_loop(t, p, at.index[i], type->dim[i], inside);
     nest_indent(t, inside);
     nest_element(t, p, &k->out[0], "y", at);
     text_add(t, " = ");
@@ -100,9 +107,10 @@ static void copy_units(Text *t, const Program *p, const Kernel *k, int depth) {
     close_to(t, inside, depth);
 }
 
-// Opens the loops over the updates that belong to the thread's units: on the axes of the units an update has the index of its
-// unit, and there may be fewer updates than units.
-static int open_updates(Text *t, const Program *p, const Kernel *k, const Type *walked, NestIndex *axes, int depth) {
+// Opens the loops over the updates that belong to the thread's units: on the axes of the units an
+// update has the index of its unit, and there may be fewer updates than units.
+static int open_updates(Text *t, const Program *p, const Kernel *k, const Type *walked,
+                        NestIndex *axes, int depth) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
     for (int i = 0; i < walked->rank; i++) {
@@ -113,7 +121,8 @@ static int open_updates(Text *t, const Program *p, const Kernel *k, const Type *
         }
         if (strcmp(axes->index[i], "0")) axes->index[i] = at.index[i];
         if (walked->dim[i] == type->dim[i]) continue;
-        nest_indent(t, depth++), text_add(t, "if (%s < ", at.index[i]), c_dim(t, p, walked->dim[i]), text_add(t, ") {\n");
+        nest_indent(t, depth++), text_add(t, "if (%s < ", at.index[i]), c_dim(t, p, walked->dim[i]),
+            text_add(t, ") {\n");
     }
     return depth;
 }
@@ -126,7 +135,8 @@ static int open_if_any(Text *t, const Program *p, const Dim *extent, int depth) 
 }
 
 // *target = the update, or the combination of the two
-static void write_update(Text *t, const Program *p, const Kernel *k, NestIndex to, NestIndex from, int depth) {
+static void write_update(Text *t, const Program *p, const Kernel *k, NestIndex to, NestIndex from,
+                         int depth) {
     const char *reduction = kernel_string(k, "reduction", "none");
     const char *c = c_type(k->out[0].type.dtype);
     nest_indent(t, depth);
@@ -140,7 +150,8 @@ static void write_update(Text *t, const Program *p, const Kernel *k, NestIndex t
     if (!strcmp(reduction, "none"))
         text_add(t, "*target = update;\n");
     else if (!strcmp(reduction, "max") || !strcmp(reduction, "min"))
-        text_add(t, "*target = update %c *target ? update : *target;\n", strcmp(reduction, "max") ? '<' : '>');
+        text_add(t, "*target = update %c *target ? update : *target;\n",
+                 strcmp(reduction, "max") ? '<' : '>');
     else if (real)
         text_add(t, "*target = *target %c update;\n", strcmp(reduction, "add") ? '*' : '+');
     else
@@ -151,7 +162,8 @@ static void check_combined(const Kernel *k) {
     DType t = k->out[0].type.dtype;
     bool narrow = dtype_is_float(t) && t != DT_f32 && t != DT_f64;
     if (dtype_bits(t) < 8 || (narrow && strcmp(kernel_string(k, "reduction", "none"), "none")))
-        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name, dtype_name(t));
+        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name,
+                   dtype_name(t));
 }
 
 // A unit's updates in their order: of several writes to one element the last wins. By element,

@@ -1,12 +1,13 @@
 // Nests that sum up: reductions, softmax, and products of two activations.
 //
-// The numeric contract: over the innermost axes sixteen lanes, element i in lane i mod 16, and the tree at the end; over any
-// other axes one ascending chain; a product's element is one chain of fma over ascending k.
+// The numeric contract: over the innermost axes sixteen lanes, element i in lane i mod 16, and the
+// tree at the end; over any other axes one ascending chain; a product's element is one chain of fma
+// over ascending k.
 #include <string.h>
 
 #include "codegen/nest.h"
 
-// --------------------------------------------------------------------------------------------------------------------- axes
+// -------------------------------------------------------------------------------------------- axes
 typedef struct Reduction {
     const Program *p;
     const Kernel *k;
@@ -27,14 +28,22 @@ static void mark_axes(Reduction *r) {
 
 static Reduction reduction_of(const Program *p, const Kernel *k) {
     static const char *const inner[MAX_RANK] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"};
-    Reduction r = {.p = p, .k = k, .v = &k->in[0], .inner = true, .adjacent = true, .count = dim_const(p->graph, 1)};
+    Reduction r = {.p = p,
+                   .k = k,
+                   .v = &k->in[0],
+                   .inner = true,
+                   .adjacent = true,
+                   .count = dim_const(p->graph, 1)};
     int rank = r.v->type.rank, keepdims = (int)kernel_int(k, "keepdims", 1), kept = 0;
     mark_axes(&r);
     NestIndex result = nest_index(&k->out[0].type, k->out[0].type.rank);
     r.at = (NestIndex){.rank = rank, .end = rank};
     for (int i = 0; i < rank; i++) {
         bool one = dim_is(r.v->type.dim[i], 1);
-        r.at.index[i] = one ? "0" : r.reduced[i] ? inner[i] : result.index[keepdims ? i : kept], kept += !r.reduced[i];
+        r.at.index[i] = one            ? "0"
+                        : r.reduced[i] ? inner[i]
+                                       : result.index[keepdims ? i : kept],
+        kept += !r.reduced[i];
     }
     bool gap = false;
     for (int i = rank - 1; i >= 0; i--) {
@@ -49,10 +58,11 @@ static Reduction reduction_of(const Program *p, const Kernel *k) {
     return r;
 }
 
-// -------------------------------------------------------------------------------------------------------------- the operations
+// ---------------------------------------------------------------------------------- the operations
 typedef struct Reducer {
     Op op;
-    const char *start, *vector, *scalar, *lanes;  // vf_add(a, b), sf_add(a, b), and what makes one of sixteen
+    const char *start, *vector, *scalar,
+        *lanes;  // vf_add(a, b), sf_add(a, b), and what makes one of sixteen
 } Reducer;
 
 static const Reducer *reducer_of(const Kernel *k) {
@@ -72,7 +82,8 @@ static void store_result(Text *t, const Reduction *r, const char *value, int dep
     const View *out = &r->k->out[0];
     nest_indent(t, depth), nest_element(t, r->p, out, "y", nest_index(&out->type, out->type.rank));
     text_add(t, " = %s", value);
-    if (r->k->op == OP_reduce_mean) text_add(t, " / (float)("), c_dim(t, r->p, r->count), text_add(t, ")");
+    if (r->k->op == OP_reduce_mean)
+        text_add(t, " / (float)("), c_dim(t, r->p, r->count), text_add(t, ")");
     text_add(t, ";\n");
 }
 
@@ -100,7 +111,9 @@ static void write_adjacent(Text *t, const Reduction *r, int depth) {
     nest_indent(t, depth + 1), text_add(t, "int n = %s - j;\n", count.data);
     nest_indent(t, depth + 1), text_add(t, "vf x = vf_load_n(%s + j, n);\n", p);
     nest_indent(t, depth + 1),
-        text_add(t, "lanes = n < LANES ? vf_where(vm_first(n), %s(x, lanes), lanes) : %s(x, lanes);\n", f->vector, f->vector);
+        text_add(t,
+                 "lanes = n < LANES ? vf_where(vm_first(n), %s(x, lanes), lanes) : %s(x, lanes);\n",
+                 f->vector, f->vector);
     nest_indent(t, depth), text_add(t, "}\n");
     snprintf(value, sizeof value, "%s(lanes)", f->lanes);
     store_result(t, r, value, depth);
@@ -142,14 +155,15 @@ void write_reduce(Text *t, const Program *p, const Kernel *k) {
     nest_close(t, depth);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ softmax
+// ----------------------------------------------------------------------------------------- softmax
 // Returns true if all later axes have one element.
 static bool is_innermost(const Type *type, int axis) {
     for (int i = axis + 1; i < type->rank; i++)
         if (!dim_is(type->dim[i], 1)) return false;
     return true;
 }
-// Along the last axis row by row; along another one, or of other types than f32, the row is collected first.
+// Along the last axis row by row; along another one, or of other types than f32, the row is
+// collected first.
 static void softmax_along(Text *t, const Program *p, const Kernel *k, int axis) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
@@ -160,14 +174,17 @@ static void softmax_along(Text *t, const Program *p, const Kernel *k, int axis) 
     int first = axis == type->rank - 1 ? axis : axis > 0, depth = nest_open(t, p, k, first);
     for (int i = first; i < type->rank; i++)
         if (i != axis) depth = nest_loop(t, p, at.index[i], type->dim[i], depth);
-    nest_indent(t, depth), text_add(t, "%s row[%lld];\n", real, (long long)dim_upper(type->dim[axis]));
+    nest_indent(t, depth),
+        text_add(t, "%s row[%lld];\n", real, (long long)dim_upper(type->dim[axis]));
     nest_indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) row[j] = ", n.data),
         nest_plain_load(t, p, &k->in[0], 0, at);
     text_add(t, ";\n");
     const char *rows = type->dtype == DT_f64 ? "row_d" : is_innermost(type, axis) ? "row" : "chain";
     nest_indent(t, depth), text_add(t, "softmax_%s(%s, row, row);\n", rows, n.data);
-    nest_indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) ", n.data), nest_element(t, p, &k->out[0], "y", at);
-    text_add(t, " = "), nest_plain_convert(t, type->dtype == DT_f64 ? DT_f64 : DT_f32, type->dtype, &closing);
+    nest_indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) ", n.data),
+        nest_element(t, p, &k->out[0], "y", at);
+    text_add(t, " = "),
+        nest_plain_convert(t, type->dtype == DT_f64 ? DT_f64 : DT_f32, type->dtype, &closing);
     text_add(t, "row[j]%s;\n", closing);
     nest_close(t, depth);
     text_free(&n);
@@ -188,14 +205,15 @@ void write_softmax(Text *t, const Program *p, const Kernel *k) {
     nest_close(t, depth);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- matmul
+// ------------------------------------------------------------------------------------------ matmul
 // " * (ptrdiff_t)384", nothing for 1
 static void write_times(Text *t, const Program *p, const Dim *stride) {
     if (!dim_is(stride, 1)) text_add(t, " * (ptrdiff_t)"), c_dim(t, p, stride);
 }
 
 // Where row k of b has the columns from j on
-static void load_columns(Text *t, const Program *p, const View *b, const char *from, const NestVector *v) {
+static void load_columns(Text *t, const Program *p, const View *b, const char *from,
+                         const NestVector *v) {
     const Dim *step = b->stride[b->type.rank - 1];
     bool adjacent = dim_is(step, 1);
     text_add(t, "vf_load%s(%s + k", adjacent ? v->whole ? "" : "_n" : "_strided", from);
@@ -215,7 +233,8 @@ static const char *open_operand(Text *t, const Program *p, const Kernel *k, int 
     if (i) at.index[type->rank - 2] = "0";
     nest_address(&from, p, &k->in[i], i ? "a1" : "a0", at);
     const char *name = arena_printf(p->arena, from.length > 2 ? "p%d" : "a%d", i);
-    if (from.length > 2) nest_indent(t, depth), text_add(t, "const float *%s = %s;\n", name, from.data);
+    if (from.length > 2)
+        nest_indent(t, depth), text_add(t, "const float *%s = %s;\n", name, from.data);
     text_free(&from);
     return name;
 }
@@ -224,15 +243,18 @@ static const char *open_operand(Text *t, const Program *p, const Kernel *k, int 
 static void open_product(Text *t, const Program *p, const Kernel *k, int depth) {
     const Type *type = &k->out[0].type;
     if (!strcmp(nest_result(p, k), "y")) return;
-    nest_indent(t, depth), text_add(t, "float *q = "), nest_address(t, p, &k->out[0], "y", nest_index(type, type->rank - 1));
+    nest_indent(t, depth), text_add(t, "float *q = "),
+        nest_address(t, p, &k->out[0], "y", nest_index(type, type->rank - 1));
     text_add(t, ";\n");
 }
 
-// Batches and rows are the outer axes, columns the vector: acc = fma(a[k], b[k][j], acc), k ascending.
+// Batches and rows are the outer axes, columns the vector: acc = fma(a[k], b[k][j], acc), k
+// ascending.
 void write_activation_matmul(Text *t, const Program *p, const Kernel *k) {
     const View *a = &k->in[0], *b = &k->in[1];
     const Type *type = &k->out[0].type;
-    if (a->type.rank < 2 || b->type.rank < 2 || type->dtype != DT_f32 || a->base == BASE_SCALAR || b->base == BASE_SCALAR) {
+    if (a->type.rank < 2 || b->type.rank < 2 || type->dtype != DT_f32 || a->base == BASE_SCALAR ||
+        b->base == BASE_SCALAR) {
         write_plain_matmul(t, p, k);
         return;
     }
@@ -242,11 +264,13 @@ void write_activation_matmul(Text *t, const Program *p, const Kernel *k) {
     open_product(t, p, k, depth);
     depth = nest_open_vector(t, &vector, depth);
     nest_indent(t, depth), text_add(t, "vf sum = vf_zero();\n");
-    nest_indent(t, depth), text_add(t, "for (int k = 0; k < "), c_dim(t, p, a->type.dim[a->type.rank - 1]),
-        text_add(t, "; k++)\n");
-    nest_indent(t, depth + 1), text_add(t, "sum = vf_fma(vf_set1(%s[k", row), write_times(t, p, a->stride[a->type.rank - 1]);
+    nest_indent(t, depth), text_add(t, "for (int k = 0; k < "),
+        c_dim(t, p, a->type.dim[a->type.rank - 1]), text_add(t, "; k++)\n");
+    nest_indent(t, depth + 1), text_add(t, "sum = vf_fma(vf_set1(%s[k", row),
+        write_times(t, p, a->stride[a->type.rank - 1]);
     text_add(t, "]), "), load_columns(t, p, b, columns, &vector), text_add(t, ", sum);\n");
-    nest_indent(t, depth), text_add(t, "vf_store%s(%s%s, sum", vector.whole ? "" : "_n", nest_result(p, k), vector.j);
+    nest_indent(t, depth),
+        text_add(t, "vf_store%s(%s%s, sum", vector.whole ? "" : "_n", nest_result(p, k), vector.j);
     if (!vector.whole) text_add(t, ", %s", vector.n);
     text_add(t, ");\n");
     nest_close(t, depth);

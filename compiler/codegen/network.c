@@ -1,10 +1,10 @@
-// The descriptor of a network: its inputs and outputs as tensors whose dimensions are numbers or numbered expressions of
-// symbols.
+// The descriptor of a network: its inputs and outputs as tensors whose dimensions are numbers or
+// numbered expressions of symbols.
 #include <string.h>
 
 #include "codegen/emit.h"
 
-// ---------------------------------------------------------------------------------------------------------------- describing
+// -------------------------------------------------------------------------------------- describing
 static int dimension_number(NetDescription *d, const Dim *dim) {
     for (int i = 0; i < d->n_dims; i++)
         if (d->dims[i] == dim) return i;
@@ -33,8 +33,10 @@ static bool has_past(const Graph *g) {
 static burin_absent absent_input(const Node *n) {
     if (n->op != OP_input) return BURIN_NEEDED;
     InputRole role = input_role(n), by_name = role_of_described(n->name);
-    // An input of an ONNX model without a role: by a name that means the same in an export and in a description.
-    if (role == INPUT_TENSOR && by_name == role_of_exported(n->name) && (by_name != INPUT_POSITIONS || !has_past(n->graph)))
+    // An input of an ONNX model without a role: by a name that means the same in an export and in a
+    // description.
+    if (role == INPUT_TENSOR && by_name == role_of_exported(n->name) &&
+        (by_name != INPUT_POSITIONS || !has_past(n->graph)))
         role = by_name;
     return role == INPUT_MASK        ? BURIN_ONES
            : role == INPUT_TYPES     ? BURIN_ZEROS
@@ -42,13 +44,15 @@ static burin_absent absent_input(const Node *n) {
                                      : BURIN_NEEDED;
 }
 
-// The values that an index may have: those that choose a row of every table it is used for, directly or through views. Negative
-// ones count from the end, but tokens have none.
+// The values that an index may have: those that choose a row of every table it is used for,
+// directly or through views. Negative ones count from the end, but tokens have none.
 static void narrow_range(const Node *input, const Node *n, burin_tensor *t) {
     for (int i = 0; i < n->n_users; i++) {
         const Node *user = n->users[i];
-        bool same_values = user->op == OP_reshape || user->op == OP_transpose || user->op == OP_expand ||
-                           (user->op == OP_cast && !dtype_is_float(user->type.dtype) && user->type.dtype != DT_bool);
+        bool same_values = user->op == OP_reshape || user->op == OP_transpose ||
+                           user->op == OP_expand ||
+                           (user->op == OP_cast && !dtype_is_float(user->type.dtype) &&
+                            user->type.dtype != DT_bool);
         if (same_values) narrow_range(input, user, t);
         if (user->op != OP_gather || user->in[1] != n || user->in[0] == n) continue;
         const Type *table = &user->in[0]->type;
@@ -63,13 +67,19 @@ static void narrow_range(const Node *input, const Node *n, burin_tensor *t) {
 int32_t input_vocabulary(const Program *p) {
     burin_tensor ids = {.least = 1};
     for (int i = 0; i < p->graph->n_inputs; i++)
-        if (input_role(p->graph->inputs[i]) == INPUT_TOKENS) narrow_range(p->graph->inputs[i], p->graph->inputs[i], &ids);
+        if (input_role(p->graph->inputs[i]) == INPUT_TOKENS)
+            narrow_range(p->graph->inputs[i], p->graph->inputs[i], &ids);
     return ids.least <= ids.most ? (int32_t)(ids.most + 1) : 0;
 }
 
-static burin_tensor describe_tensor(Arena *arena, NetDescription *d, const char *name, const Node *n) {
+static burin_tensor describe_tensor(Arena *arena, NetDescription *d, const char *name,
+                                    const Node *n) {
     const Type *type = &n->type;
-    burin_tensor t = {.name = name, .type = dtype_name(type->dtype), .rank = type->rank, .absent = absent_input(n), .least = 1};
+    burin_tensor t = {.name = name,
+                      .type = dtype_name(type->dtype),
+                      .rank = type->rank,
+                      .absent = absent_input(n),
+                      .least = 1};
     Text shape = {0};
     text_add(&shape, "[");
     for (int i = 0; i < type->rank; i++) {
@@ -80,17 +90,22 @@ static burin_tensor describe_tensor(Arena *arena, NetDescription *d, const char 
     text_add(&shape, "]");
     t.shape = arena_strndup(arena, shape.data, shape.length);
     text_free(&shape);
-    if (n->op == OP_input && !dtype_is_float(type->dtype) && type->dtype != DT_bool) narrow_range(n, n, &t);
+    if (n->op == OP_input && !dtype_is_float(type->dtype) && type->dtype != DT_bool)
+        narrow_range(n, n, &t);
     return t;
 }
 
 // Finds an input axis that determines the symbol: of an input that must be given, if there is one.
 static burin_symbol describe_symbol(const Program *p, const Dim *symbol) {
-    burin_symbol s = {.name = symbol->name, .lower = symbol->lower, .upper = symbol->value, .input = -1, .factor = 1};
+    burin_symbol s = {.name = symbol->name,
+                      .lower = symbol->lower,
+                      .upper = symbol->value,
+                      .input = -1,
+                      .factor = 1};
     for (int i = 0; i < p->graph->n_inputs; i++) {
         const Node *n = p->graph->inputs[i];
-        bool better =
-            s.input < 0 || (absent_input(n) == BURIN_NEEDED && absent_input(p->graph->inputs[s.input]) != BURIN_NEEDED);
+        bool better = s.input < 0 || (absent_input(n) == BURIN_NEEDED &&
+                                      absent_input(p->graph->inputs[s.input]) != BURIN_NEEDED);
         for (int j = 0; j < n->type.rank && better; j++)
             if (dim_is_line(p->graph, n->type.dim[j], symbol, &s.factor, &s.offset)) {
                 s.input = i;
@@ -98,7 +113,9 @@ static burin_symbol describe_symbol(const Program *p, const Dim *symbol) {
                 better = false;
             }
     }
-    if (s.input < 0) diag_fatal(NO_LOC, "no input shows what \"%s\" is\nhint: fix it with --dim=%s=N", s.name, s.name);
+    if (s.input < 0)
+        diag_fatal(NO_LOC, "no input shows what \"%s\" is\nhint: fix it with --dim=%s=N", s.name,
+                   s.name);
     return s;
 }
 
@@ -118,7 +135,8 @@ const NetDescription *describe_net(const Program *p) {
                  *outputs = ARENA_ARRAY(arena, burin_tensor, g->n_outputs + 1);
     int n_symbols = p->n_symbols + p->n_data_dependent;
     burin_symbol *symbols = ARENA_ARRAY(arena, burin_symbol, n_symbols + 1);
-    d->dims = ARENA_ARRAY(arena, const Dim *, n_symbols + (g->n_inputs + g->n_outputs) * MAX_RANK + 2);
+    d->dims =
+        ARENA_ARRAY(arena, const Dim *, n_symbols + (g->n_inputs + g->n_outputs) * MAX_RANK + 2);
     for (int i = 0; i < p->n_symbols; i++) {
         dimension_number(d, p->symbols[i]);
         symbols[i] = describe_symbol(p, p->symbols[i]);
@@ -126,11 +144,17 @@ const NetDescription *describe_net(const Program *p) {
     for (int i = p->n_symbols; i < n_symbols; i++) {
         const Dim *size = p->data_dependent[i - p->n_symbols];
         dimension_number(d, size);
-        symbols[i] = (burin_symbol){.name = size->name, .lower = size->lower, .upper = size->value, .input = -1, .factor = 1};
+        symbols[i] = (burin_symbol){.name = size->name,
+                                    .lower = size->lower,
+                                    .upper = size->value,
+                                    .input = -1,
+                                    .factor = 1};
     }
-    for (int i = 0; i < g->n_inputs; i++) inputs[i] = describe_tensor(arena, d, g->inputs[i]->name, g->inputs[i]);
+    for (int i = 0; i < g->n_inputs; i++)
+        inputs[i] = describe_tensor(arena, d, g->inputs[i]->name, g->inputs[i]);
     for (int i = 0; i < n_outputs; i++)
-        outputs[i] = describe_tensor(arena, d, g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, g->outputs[i]);
+        outputs[i] = describe_tensor(
+            arena, d, g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, g->outputs[i]);
     if (encodes) d->length = dimension_code(d, memory_length(p));
     d->net = (burin_network){.inputs = inputs,
                              .outputs = outputs,
@@ -150,17 +174,21 @@ const NetDescription *describe_net(const Program *p) {
     return d;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- writing
+// ----------------------------------------------------------------------------------------- writing
 static void write_tensors(Text *t, const char *list, const burin_tensor *tensors, int n) {
-    static const char *const absent[] = {"BURIN_NEEDED", "BURIN_ONES", "BURIN_ZEROS", "BURIN_COUNTING"};
+    static const char *const absent[] = {"BURIN_NEEDED", "BURIN_ONES", "BURIN_ZEROS",
+                                         "BURIN_COUNTING"};
     text_add(t, "static const burin_tensor %s[] = {\n", list);
     for (int i = 0; i < n; i++) {
         const burin_tensor *x = &tensors[i];
-        text_add(t, "    {"), write_string(t, x->name), text_add(t, ", \"%s\", %d, {", x->type, x->rank);
-        for (int j = 0; j < x->rank; j++) text_add(t, "%s%lld", j ? ", " : "", (long long)x->dim[j]);
+        text_add(t, "    {"), write_string(t, x->name),
+            text_add(t, ", \"%s\", %d, {", x->type, x->rank);
+        for (int j = 0; j < x->rank; j++)
+            text_add(t, "%s%lld", j ? ", " : "", (long long)x->dim[j]);
         text_add(t, "%s}, ", x->rank ? "" : "0");
         write_string(t, x->shape);
-        text_add(t, ", %s, %lld, %lld},\n", absent[x->absent], (long long)x->least, (long long)x->most);
+        text_add(t, ", %s, %lld, %lld},\n", absent[x->absent], (long long)x->least,
+                 (long long)x->most);
     }
     text_add(t, "%s};\n\n", n ? "" : "    {0},\n");
 }
@@ -171,8 +199,9 @@ static void write_symbols(Text *t, const burin_network *net) {
     for (int i = 0; i < n; i++) {
         const burin_symbol *s = &net->symbols[i];
         text_add(t, "    {"), write_string(t, s->name);
-        text_add(t, ", %lld, %lld, %d, %d, %lld, %lld},\n", (long long)s->lower, (long long)s->upper, s->input, s->axis,
-                 (long long)s->factor, (long long)s->offset);
+        text_add(t, ", %lld, %lld, %d, %d, %lld, %lld},\n", (long long)s->lower,
+                 (long long)s->upper, s->input, s->axis, (long long)s->factor,
+                 (long long)s->offset);
     }
     text_add(t, "%s};\n\n", n ? "" : "    {0},\n");
 }
@@ -196,14 +225,16 @@ void write_net(Text *t, const Program *p) {
     if (p->dynamic_sizes) {
         write_buffer_offsets(t, p);
         text_add(t,
-                 "static size_t scratch_bytes(const int64_t *symbols) {\n    size_t offset[%d];\n    return "
+                 "static size_t scratch_bytes(const int64_t *symbols) {\n    size_t offset[%d];\n  "
+                 "  return "
                  "%sbuffer_offsets(symbols, offset);\n}\n\n",
                  p->n_buffers + 1, p->prefix);
     }
-    text_add(
-        t,
-        "static const burin_network net = {inputs, outputs, %d, %d, symbols, %d, %d, %d, dimension, %d, %d, %s, %s, %s};\n\n",
-        d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.n_data_dependent, d->net.rows, d->net.tokens,
-        d->net.embedding, p->dynamic_sizes ? "scratch_bytes" : "NULL", d->net.random ? "true" : "false",
-        p->batches_sequences ? "true" : "false");
+    text_add(t,
+             "static const burin_network net = {inputs, outputs, %d, %d, symbols, %d, %d, %d, "
+             "dimension, %d, %d, %s, %s, %s};\n\n",
+             d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.n_data_dependent,
+             d->net.rows, d->net.tokens, d->net.embedding,
+             p->dynamic_sizes ? "scratch_bytes" : "NULL", d->net.random ? "true" : "false",
+             p->batches_sequences ? "true" : "false");
 }

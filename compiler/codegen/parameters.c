@@ -22,7 +22,8 @@ void take_view(Parameters *ps, const char *type, const char *name, const View *v
 }
 
 static const char *element_of(const View *v) {
-    return v->base == BASE_WEIGHT && v->weight->format ? v->weight->format->element : c_type(v->type.dtype);
+    return v->base == BASE_WEIGHT && v->weight->format ? v->weight->format->element
+                                                       : c_type(v->type.dtype);
 }
 
 void take_operand(Parameters *ps, const char *name, const View *v) {
@@ -47,12 +48,15 @@ void take_count(Parameters *ps, const char *name, const Dim *count) {
     text_free(&t);
 }
 
-void take_rows(Parameters *ps, const Type *type) { take_count(ps, "rows", row_count(ps->program, type)); }
+void take_rows(Parameters *ps, const Type *type) {
+    take_count(ps, "rows", row_count(ps->program, type));
+}
 
 void take_step(Parameters *ps) { take(ps, "const burin_step *", "s", "s"); }
 
 Parameters parameters_of(const Program *p, const Kernel *k) {
-    Parameters ps = {p, k, .list = ARENA_ARRAY(p->arena, Parameter, k->n_in + k->n_out + OTHER_PARAMETERS)};
+    Parameters ps = {
+        p, k, .list = ARENA_ARRAY(p->arena, Parameter, k->n_in + k->n_out + OTHER_PARAMETERS)};
     kernel_writers[k->family].parameters(&ps);
     return ps;
 }
@@ -67,7 +71,8 @@ static const char *behind_words(const char *at) {
     return *at ? at + 1 : at;
 }
 
-// The next word of the text from *at on, outside of comments and strings, that is no field of a struct; NULL at the end.
+// The next word of the text from *at on, outside of comments and strings, that is no field of a
+// struct; NULL at the end.
 static const char *next_word(const char *text, const char **at, size_t *length) {
     while (**at) {
         const char *word = *at, *behind = behind_words(word);
@@ -101,13 +106,15 @@ static bool *used_parameters(Arena *arena, const Parameters *ps, const char *bod
     return used;
 }
 
-void write_signature(Text *t, const Parameters *ps, const char *kind, const char *name, const char *body) {
+void write_signature(Text *t, const Parameters *ps, const char *kind, const char *name,
+                     const char *body) {
     Arena *arena = arena_new();
     const bool *used = used_parameters(arena, ps, body);
     const char *separator = "";
     text_add(t, "%s void %s(", kind, name);
     for (int i = 0; i < ps->n; i++)
-        if (used[i]) text_add(t, "%s%s%s", separator, ps->list[i].type, ps->list[i].name), separator = ", ";
+        if (used[i])
+            text_add(t, "%s%s%s", separator, ps->list[i].type, ps->list[i].name), separator = ", ";
     text_add(t, "%s) {\n", *separator ? "" : "void");
     arena_free(arena);
 }

@@ -8,7 +8,8 @@ typedef struct Parameter {
     const char *argument;     // of this kernel's call
 } Parameter;
 
-// In order. Those that a function's lines do not name are left out of its signature and of its calls.
+// In order. Those that a function's lines do not name are left out of its signature and of its
+// calls.
 struct Parameters {
     const Program *program;
     const Kernel *kernel;
@@ -30,8 +31,10 @@ void take_count(Parameters *, const char *name, const Dim *);
 void take_rows(Parameters *, const Type *);  // the product of all but the last dimension
 void take_step(Parameters *);                // s
 
-bool has_word(const char *text, const char *name);  // outside of comments and strings, and not as a field of a struct
+bool has_word(const char *text,
+              const char *name);  // outside of comments and strings, and not as a field of a struct
 Parameters parameters_of(const Program *, const Kernel *);
-void write_signature(Text *, const Parameters *, const char *kind, const char *name, const char *body);
+void write_signature(Text *, const Parameters *, const char *kind, const char *name,
+                     const char *body);
 void write_arguments(Text *, const Parameters *, const char *body);
 #endif

@@ -3,7 +3,7 @@
 #include "ir/operands.h"
 #include "kernels/quantize.h"
 
-// ------------------------------------------------------------------------------------------------------------------- embed
+// ------------------------------------------------------------------------------------------- embed
 // Rows of a table, or columns of packed panels, which equal rows of the unpacked table.
 void embed_parameters(Parameters *ps) {
     const View *in = ps->kernel->in;
@@ -16,17 +16,23 @@ void embed_parameters(Parameters *ps) {
 void write_embed(Text *t, const Program *p, const Kernel *k) {
     const WeightFormat *packed = k->in[0].weight->format;
     long long n = (long long)last_dim(&k->out[0]);
-    const char *format = packed ? packed->name : dtype_name(k->in[0].type.dtype), *what = packed ? "panels" : "table";
-    long long rows = packed ? (long long)k->in[0].weight->columns : (long long)dim_upper(k->in[0].type.dim[0]);
+    const char *format = packed ? packed->name : dtype_name(k->in[0].type.dtype),
+               *what = packed ? "panels" : "table";
+    long long rows =
+        packed ? (long long)k->in[0].weight->columns : (long long)dim_upper(k->in[0].type.dim[0]);
     (void)p;
     text_add(t, "    for (int r = range.first; r < range.last; r++)\n");
-    text_add(t, "        gather_%s_%s(%lld, %s, burin_index(index[r], %lld), y + r * %lld);\n", packed ? "column" : "row",
-             format, n, what, rows, n);
+    text_add(t, "        gather_%s_%s(%lld, %s, burin_index(index[r], %lld), y + r * %lld);\n",
+             packed ? "column" : "row", format, n, what, rows, n);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- norms
-static bool is_skip(const Kernel *k) { return k->op == OP_skip_rms_normalization || k->op == OP_skip_layer_normalization; }
-static bool is_layer(const Kernel *k) { return k->op == OP_layer_normalization || k->op == OP_skip_layer_normalization; }
+// ------------------------------------------------------------------------------------------- norms
+static bool is_skip(const Kernel *k) {
+    return k->op == OP_skip_rms_normalization || k->op == OP_skip_layer_normalization;
+}
+static bool is_layer(const Kernel *k) {
+    return k->op == OP_layer_normalization || k->op == OP_skip_layer_normalization;
+}
 
 // NULL: there is none
 static const View *bias_of(const Kernel *k) {
@@ -57,8 +63,8 @@ void write_norm(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "    for (int r = range.first; r < range.last; r++)%s\n", braces ? " {" : "");
     if (is_skip(k)) {
         from = has_sum(k) ? "sum" : "y";
-        text_add(t, "        add_row(%lld, x + r * %s, residual + r * %s, %s + r * %lld);\n", n, stride,
-                 c_row_stride(p, &k->in[SKIP_NORM_RESIDUAL]), from, n);
+        text_add(t, "        add_row(%lld, x + r * %s, residual + r * %s, %s + r * %lld);\n", n,
+                 stride, c_row_stride(p, &k->in[SKIP_NORM_RESIDUAL]), from, n);
         stride = c_row_stride(p, &k->out[0]);
     }
     text_add(t, "        %s(%lld, ", is_layer(k) ? "layer_norm" : "rms_norm", n);
@@ -75,14 +81,16 @@ void write_norm(Text *t, const Program *p, const Kernel *k) {
     if (braces) text_add(t, "    }\n");
 }
 
-// ---------------------------------------------------------------------------------------------------------- quantize, select
+// -------------------------------------------------------------------------------- quantize, select
 // Blocks of columns: over ranks the rank's own, in a fused kernel those of the tile, otherwise all
 static const char *blocks_of_part(const Program *p, const Kernel *k) {
     const RankShare *s = &k->ranks;
     if (s->units) return arena_printf(p->arena, "BLOCKS(%d, %d)", s->units, s->each);
     if (k->fused_into)
-        return arena_printf(p->arena, "TILE_RANGE(%d, %d)", k->first_tile, k->fused_into->tiles.columns / QUANT_BLOCK);
-    return arena_printf(p->arena, "ALL(%d)", (int)((last_dim(&k->in[0]) + QUANT_BLOCK - 1) / QUANT_BLOCK));
+        return arena_printf(p->arena, "TILE_RANGE(%d, %d)", k->first_tile,
+                            k->fused_into->tiles.columns / QUANT_BLOCK);
+    return arena_printf(p->arena, "ALL(%d)",
+                        (int)((last_dim(&k->in[0]) + QUANT_BLOCK - 1) / QUANT_BLOCK));
 }
 
 static void take_row_part(Parameters *ps) {
@@ -108,11 +116,14 @@ void write_quantize(Text *t, const Program *p, const Kernel *k) {
     long long n = (long long)last_dim(&k->in[0]);
     const char *stride = c_row_stride(p, &k->in[0]), *blocks = c_row_stride(p, &k->out[0]);
     if (k->out[0].type.dtype == DT_i8_rows) {
-        text_add(t, "    for (int r = range.first; r < range.last; r++) quantize_row_integers(%lld, x + r * %s, y + r * %s);\n",
+        text_add(t,
+                 "    for (int r = range.first; r < range.last; r++) quantize_row_integers(%lld, x "
+                 "+ r * %s, y + r * %s);\n",
                  n, stride, blocks);
         return;
     }
-    text_add(t, "    int from = 32 * blocks.first, k = burin_min(32 * blocks.last, %lld) - from;\n", n);
+    text_add(t, "    int from = 32 * blocks.first, k = burin_min(32 * blocks.last, %lld) - from;\n",
+             n);
     text_add(t,
              "    for (int r = range.first; r < range.last && k > 0; r++)\n"
              "        quantize_row_q8_0(k, x + r * %s + from, y + r * %s + blocks.first);\n",
@@ -128,6 +139,8 @@ void gather_rows_parameters(Parameters *ps) {
 
 void write_gather_rows(Text *t, const Program *p, const Kernel *k) {
     long long n = (long long)last_dim(&k->out[0]);
-    text_add(t, "    for (int r = range.first; r < range.last; r++) memcpy(y + r * %lld, x + row[r] * %s, %lld * sizeof *y);\n",
+    text_add(t,
+             "    for (int r = range.first; r < range.last; r++) memcpy(y + r * %lld, x + row[r] * "
+             "%s, %lld * sizeof *y);\n",
              n, c_row_stride(p, &k->in[0]), n);
 }

@@ -7,15 +7,17 @@
 enum { POSITIONS = 16 };  // of a block
 
 typedef struct {
-    uint64_t offset, parts, part, block, lane;  // bytes; lane: of one position, in blocks that have them side by side
+    uint64_t offset, parts, part, block,
+        lane;  // bytes; lane: of one position, in blocks that have them side by side
     const char *layout;
     uint64_t window;
 } Piece;
 
 static void write_piece(Text *t, const StateSlice *s, Piece p) {
     text_add(t, "    {%llu, %llu, %s, %llu, %llu, %llu, %s, %llu},\n", (unsigned long long)p.offset,
-             (unsigned long long)p.parts, p.layout, (unsigned long long)p.lane, (unsigned long long)p.part,
-             (unsigned long long)p.block, attr_int(s->node, "memory", 0) ? "true" : "false", (unsigned long long)p.window);
+             (unsigned long long)p.parts, p.layout, (unsigned long long)p.lane,
+             (unsigned long long)p.part, (unsigned long long)p.block,
+             attr_int(s->node, "memory", 0) ? "true" : "false", (unsigned long long)p.window);
 }
 
 static void write_cache_pieces(Text *t, const StateSlice *s) {
@@ -25,13 +27,14 @@ static void write_cache_pieces(Text *t, const StateSlice *s) {
         write_piece(t, s, (Piece){s->offset, c.heads, row, row, 0, "BURIN_WHOLE", c.window});
         return;
     }
-    write_piece(t, s,
-                (Piece){s->offset, c.heads, row * c.capacity, row * POSITIONS, c.keys ? c.element : 0,
-                        c.keys ? "BURIN_BY_LANE" : "BURIN_BY_POSITION", c.window});
+    write_piece(
+        t, s,
+        (Piece){s->offset, c.heads, row * c.capacity, row * POSITIONS, c.keys ? c.element : 0,
+                c.keys ? "BURIN_BY_LANE" : "BURIN_BY_POSITION", c.window});
     if (scales)
         write_piece(t, s,
-                    (Piece){s->offset + c.heads * c.capacity * row, c.heads, scales * c.capacity, scales * POSITIONS,
-                            sizeof(uint16_t), "BURIN_BY_LANE", c.window});
+                    (Piece){s->offset + c.heads * c.capacity * row, c.heads, scales * c.capacity,
+                            scales * POSITIONS, sizeof(uint16_t), "BURIN_BY_LANE", c.window});
 }
 
 void write_states(Text *t, const Program *p) {

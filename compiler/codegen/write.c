@@ -52,10 +52,11 @@ void c_comment_end(Text *t, size_t begin) {
 
 const char *c_type(DType t) {
     static const char *const names[DT_COUNT] = {
-        [DT_f32] = "float",    [DT_f64] = "double",       [DT_f16] = "uint16_t",     [DT_bf16] = "uint16_t",
-        [DT_i8] = "int8_t",    [DT_i16] = "int16_t",      [DT_i32] = "int32_t",      [DT_i64] = "int64_t",
-        [DT_u8] = "uint8_t",   [DT_u16] = "uint16_t",     [DT_u32] = "uint32_t",     [DT_u64] = "uint64_t",
-        [DT_bool] = "uint8_t", [DT_q8_rows] = "q8_block", [DT_i8_rows] = "q8_block",
+        [DT_f32] = "float",     [DT_f64] = "double",       [DT_f16] = "uint16_t",
+        [DT_bf16] = "uint16_t", [DT_i8] = "int8_t",        [DT_i16] = "int16_t",
+        [DT_i32] = "int32_t",   [DT_i64] = "int64_t",      [DT_u8] = "uint8_t",
+        [DT_u16] = "uint16_t",  [DT_u32] = "uint32_t",     [DT_u64] = "uint64_t",
+        [DT_bool] = "uint8_t",  [DT_q8_rows] = "q8_block", [DT_i8_rows] = "q8_block",
     };
     return names[t] ? names[t] : "uint8_t";
 }
@@ -91,7 +92,8 @@ static void write_symbol(Text *t, const DimWriter *w, const Dim *d) {
 }
 
 static void write_dim(Text *t, const DimWriter *w, const Dim *d) {
-    static const char *const operators[] = {[DIM_ADD] = "+", [DIM_MUL] = "*", [DIM_FLOORDIV] = "/", [DIM_MOD] = "%"};
+    static const char *const operators[] = {
+        [DIM_ADD] = "+", [DIM_MUL] = "*", [DIM_FLOORDIV] = "/", [DIM_MOD] = "%"};
     int64_t value;
     if (dim_is_const(d, &value)) {
         text_add(t, "%lld", (long long)value);
@@ -100,7 +102,8 @@ static void write_dim(Text *t, const DimWriter *w, const Dim *d) {
     } else if (d->kind == DIM_MIN || d->kind == DIM_MAX) {
         text_add(t, "burin_%s((int)", d->kind == DIM_MIN ? "min" : "max");
         write_dim(t, w, d->a), text_add(t, ", (int)"), write_dim(t, w, d->b), text_add(t, ")");
-    } else if (d->kind != DIM_ADD && d->kind != DIM_MUL && (dim_lower(d->a) < 0 || dim_lower(d->b) < 1)) {
+    } else if (d->kind != DIM_ADD && d->kind != DIM_MUL &&
+               (dim_lower(d->a) < 0 || dim_lower(d->b) < 1)) {
         text_add(t, "burin_floor_%s(", d->kind == DIM_MOD ? "mod" : "div");
         write_dim(t, w, d->a), text_add(t, ", "), write_dim(t, w, d->b), text_add(t, ")");
     } else {
@@ -110,10 +113,18 @@ static void write_dim(Text *t, const DimWriter *w, const Dim *d) {
     }
 }
 
-void c_dim(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, false, false}, d); }
-void c_dim_of_symbols(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, true, false}, d); }
-void c_dim_of_step_at_most(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, false, true}, d); }
-void c_dim_at_most(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, true, true}, d); }
+void c_dim(Text *t, const Program *p, const Dim *d) {
+    write_dim(t, &(DimWriter){p, false, false}, d);
+}
+void c_dim_of_symbols(Text *t, const Program *p, const Dim *d) {
+    write_dim(t, &(DimWriter){p, true, false}, d);
+}
+void c_dim_of_step_at_most(Text *t, const Program *p, const Dim *d) {
+    write_dim(t, &(DimWriter){p, false, true}, d);
+}
+void c_dim_at_most(Text *t, const Program *p, const Dim *d) {
+    write_dim(t, &(DimWriter){p, true, true}, d);
+}
 
 void c_float(Text *t, double value) {
     float f = (float)value;
@@ -148,14 +159,17 @@ void c_number(Text *t, DType dtype, double value) {
     }
 }
 
-int64_t last_dim(const View *v) { return v->type.rank ? dim_upper(v->type.dim[v->type.rank - 1]) : 1; }
+int64_t last_dim(const View *v) {
+    return v->type.rank ? dim_upper(v->type.dim[v->type.rank - 1]) : 1;
+}
 
 // Rows in blocks are counted in these.
 const char *c_row_stride(const Program *p, const View *v) {
     Text t = {0};
     int64_t stride;
     if (v->type.rank < 2 || dtype_is_rows(v->type.dtype))
-        text_add(&t, "%lld", (long long)storage_units_of(v->type.dtype, 1, (int64_t[]){last_dim(v)}));
+        text_add(&t, "%lld",
+                 (long long)storage_units_of(v->type.dtype, 1, (int64_t[]){last_dim(v)}));
     else if (dim_is_const(v->stride[v->type.rank - 2], &stride))
         text_add(&t, "%lld", (long long)stride);
     else
@@ -167,7 +181,8 @@ const char *c_row_stride(const Program *p, const View *v) {
 
 const Dim *row_count(const Program *p, const Type *type) {
     const Dim *rows = dim_const(p->graph, 1);
-    for (int i = 0; i + 1 < type->rank; i++) rows = dim_binary(p->graph, DIM_MUL, rows, type->dim[i]);
+    for (int i = 0; i + 1 < type->rank; i++)
+        rows = dim_binary(p->graph, DIM_MUL, rows, type->dim[i]);
     return rows;
 }
 
@@ -179,8 +194,9 @@ const Loop *loop_of(const Program *p, const Kernel *k) {
     return loop->iterations && k->position >= loop->first && k->position < end ? loop : NULL;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- operands
-// A decoder's inputs are the rows' tokens, slots and positions; any other graph is a network of tensors.
+// ---------------------------------------------------------------------------------------- operands
+// A decoder's inputs are the rows' tokens, slots and positions; any other graph is a network of
+// tensors.
 bool is_decoder(const Program *p) { return graph_has_rows(p->graph); }
 
 static const char *input_name(const Node *n) {
@@ -210,7 +226,8 @@ void c_input(Text *t, const Node *n) {
 // The kernel at this position of the second iteration; NULL for kernels that the loop's end skips.
 static const Kernel *second_iteration(const Program *p, const Loop *loop, const Kernel *k) {
     int at = loop->first + (k->position - loop->first) % loop->period + loop->period;
-    return at < loop->first + loop->period * loop->iterations - loop->missing ? p->kernels[at] : NULL;
+    return at < loop->first + loop->period * loop->iterations - loop->missing ? p->kernels[at]
+                                                                              : NULL;
 }
 
 // STATE(place in the slot, and how much further in each layer)
@@ -227,7 +244,8 @@ static void c_state(Text *t, const Program *p, const Kernel *k, const View *v) {
     if (each && !v->state->offset)
         text_add(t, "STATE((size_t)layer * %llu)", (unsigned long long)each);
     else if (each)
-        text_add(t, "STATE(%llu + (size_t)layer * %llu)", (unsigned long long)v->state->offset, (unsigned long long)each);
+        text_add(t, "STATE(%llu + (size_t)layer * %llu)", (unsigned long long)v->state->offset,
+                 (unsigned long long)each);
     else
         text_add(t, "STATE(%llu)", (unsigned long long)v->state->offset);
 }
@@ -242,7 +260,8 @@ static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
             text_add(t, "%s", v->buffer->name);
             break;
         case BASE_WEIGHT:
-            text_add(t, "%s%s", v->weight->owner == p ? groups[v->weight->group] : "encoder->", v->weight->field);
+            text_add(t, "%s%s", v->weight->owner == p ? groups[v->weight->group] : "encoder->",
+                     v->weight->field);
             break;
         case BASE_STATE:
             c_state(t, p, k, v);
@@ -265,7 +284,9 @@ static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
 void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
     int64_t offset;
     c_base(t, p, k, v);
-    if (v->base == BASE_NONE || v->base == BASE_SCALAR || (dim_is_const(v->offset, &offset) && offset == 0)) return;
+    if (v->base == BASE_NONE || v->base == BASE_SCALAR ||
+        (dim_is_const(v->offset, &offset) && offset == 0))
+        return;
     text_add(t, " + ");
     c_dim(t, p, v->offset);
 }
@@ -279,12 +300,14 @@ void c_sequence_offset(Text *t, const Program *p, const View *v) {
     }
     int64_t stride = sequence_stride(p, v);
     if (v->base == BASE_OUTPUT && !stride)
-        text_add(t, " + sequence.index * "), c_dim(t, p, type_count(p->graph, &p->graph->outputs[v->output]->type));
+        text_add(t, " + sequence.index * "),
+            c_dim(t, p, type_count(p->graph, &p->graph->outputs[v->output]->type));
     else
         text_add(t, stride == 1 ? " + sequence.row" : " + sequence.row * %lld", (long long)stride);
 }
 
-// PANELS(20, 1, rows), ALL(rows), HEADS(2, 6), TILES(6, 6, rows): the thread's part of what its rank computes
+// PANELS(20, 1, rows), ALL(rows), HEADS(2, 6), TILES(6, 6, rows): the thread's part of what its
+// rank computes
 static void c_rank_range(Text *t, const Program *p, const Kernel *k) {
     const RankShare *share = &k->ranks;
     if (k->family == FAMILY_APPEND || k->family == FAMILY_ROTARY) {
@@ -301,10 +324,12 @@ static void c_rank_range(Text *t, const Program *p, const Kernel *k) {
     text_add(t, ")");
 }
 
-// HEADS_PANELS(192, 32, 2, 6, rows): the panels that hold the rank's of 2 heads, 32 columns each from 192 on
+// HEADS_PANELS(192, 32, 2, 6, rows): the panels that hold the rank's of 2 heads, 32 columns each
+// from 192 on
 const char *c_head_panels(const Program *p, const Kernel *k, const RankPart *part) {
     Text t = {0};
-    text_add(&t, "HEADS_PANELS(%d, %d, %d, %d, ", part->first, part->width, part->heads, k->ranks.units);
+    text_add(&t, "HEADS_PANELS(%d, %d, %d, %d, ", part->first, part->width, part->heads,
+             k->ranks.units);
     c_rows(&t, p, &k->out[0].type);
     text_add(&t, ")");
     const char *text = arena_strndup(p->arena, t.data, t.length);
@@ -314,10 +339,12 @@ const char *c_head_panels(const Program *p, const Kernel *k, const RankPart *par
 
 void c_units(Text *t, const Program *p, const Kernel *k) {
     if (k->share.kind == SHARE_EXPERTS) {
-        text_add(t, "expert_units("), c_dim(t, p, k->share.count), text_add(t, ", "), c_rows(t, p, &k->out[0].type);
+        text_add(t, "expert_units("), c_dim(t, p, k->share.count), text_add(t, ", "),
+            c_rows(t, p, &k->out[0].type);
         text_add(t, ", %lld)", (long long)last_dim(&k->in[EXPERT_INDEX]));
     } else if (k->share.kind == SHARE_TILES || k->share.kind == SHARE_PANELS) {
-        text_add(t, k->share.kind == SHARE_TILES ? "attention_units(" : "matmul_units("), c_dim(t, p, k->share.count);
+        text_add(t, k->share.kind == SHARE_TILES ? "attention_units(" : "matmul_units("),
+            c_dim(t, p, k->share.count);
         text_add(t, ", "), c_rows(t, p, &k->out[0].type), text_add(t, ")");
     } else {
         c_dim(t, p, k->share.count);
@@ -332,7 +359,9 @@ void c_range(Text *t, const Program *p, const Kernel *k) {
     } else if (k->dynamic) {
         text_add(t, "slices.range");
     } else {
-        static const char *const macros[2][2] = {{"THREAD_RANGE", "ROW_RANGE"}, {"SEQUENCE_RANGE", "SEQUENCE_ROW_RANGE"}};
-        text_add(t, "%s(", macros[k->per_sequence][k->replicated_if_one_row]), c_units(t, p, k), text_add(t, ")");
+        static const char *const macros[2][2] = {{"THREAD_RANGE", "ROW_RANGE"},
+                                                 {"SEQUENCE_RANGE", "SEQUENCE_ROW_RANGE"}};
+        text_add(t, "%s(", macros[k->per_sequence][k->replicated_if_one_row]), c_units(t, p, k),
+            text_add(t, ")");
     }
 }

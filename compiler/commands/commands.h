@@ -10,8 +10,8 @@ void list_targets(Arena *);
 void list_formats(void);
 void list_models(const char *home);
 
-// Before anything is understood of the model: tensors as they are stored, bytes a type, a GGUF's metadata. Opens the
-// checkpoint.
+// Before anything is understood of the model: tensors as they are stored, bytes a type, a GGUF's
+// metadata. Opens the checkpoint.
 void inspect_weights(Build *);
 void inspect(const Build *);                    // after the passes: the graph's contents
 int tokenize_texts(Arena *, const Options *);   // burin tokenize

@@ -11,23 +11,31 @@
 #include "toolchain/cache.h"
 #include "version.h"
 
-// ------------------------------------------------------------------------------------------------------------------- help
+// -------------------------------------------------------------------------------------------- help
 void print_overview(FILE *out) {
-    fputs("burin compiles one Transformer into one standalone program.\n\nusage: burin COMMAND [MODEL] [options]\n\n", out);
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-8s %-15s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
     fputs(
-        "\nMODEL is a Hugging Face folder, a .gguf or a llama2.c .bin file, an .onnx file (or those of an encoder and its "
+        "burin compiles one Transformer into one standalone program.\n\nusage: burin COMMAND "
+        "[MODEL] [options]\n\n",
+        out);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-8s %-15s %s\n", commands[i].name, commands[i].arguments,
+                commands[i].help);
+    fputs(
+        "\nMODEL is a Hugging Face folder, a .gguf or a llama2.c .bin file, an .onnx file (or "
+        "those of an encoder and its "
         "decoder),\n"
         "a .burin description with --weights, or a dumped .ir.\n"
-        "`burin COMMAND --help` lists the options of a command; `burin --version` says which burin this is.\n\n"
+        "`burin COMMAND --help` lists the options of a command; `burin --version` says which burin "
+        "this is.\n\n"
         "  burin run examples/austen \"It was\" -n 100\n"
         "  burin build examples/austen -o austen --target=aarch64-linux-gnu --mcpu=cortex-a76\n\n"
-        "Environment: XDG_CACHE_HOME (default ~/.cache) has burin/, where compiled objects and the programs of `burin run` "
+        "Environment: XDG_CACHE_HOME (default ~/.cache) has burin/, where compiled objects and the "
+        "programs of `burin run` "
         "are\n"
         "kept; BURIN_CACHE_SIZE (default " CACHE_SIZE
         ") limits it: what was not used for longest goes. TMPDIR is where builds work.\n"
-        "BURIN_CC names the clang that compiles (default: clang-19, or another that can); BURIN_OPTIMIZE=1 is -O1 for every "
+        "BURIN_CC names the clang that compiles (default: clang-19, or another that can); "
+        "BURIN_OPTIMIZE=1 is -O1 for every "
         "build.\n",
         out);
 }
@@ -40,7 +48,8 @@ static bool offers(Command c, const char *option) {
 
 static void print_passes(void) {
     printf("\ngroups of passes, in order (`burin passes` lists the passes):\n");
-    for (int i = 0; i < GROUP_COUNT; i++) printf("  %-12s %s\n", group_info[i].name, group_info[i].help);
+    for (int i = 0; i < GROUP_COUNT; i++)
+        printf("  %-12s %s\n", group_info[i].name, group_info[i].help);
 }
 
 void print_command_help(Command c) {
@@ -51,14 +60,15 @@ void print_command_help(Command c) {
         char left[48], letter[8] = "    ";
         if (!option_is_of(o, c)) continue;
         if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? "=" : "", o->argument ? o->argument : "");
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? "=" : "",
+                 o->argument ? o->argument : "");
         printf("  %-26s %s\n", left, o->help);
     }
     if (offers(c, "stop-after")) print_passes();
     printf("\nexample:\n  %s\n", commands[c].example);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- topics
+// ------------------------------------------------------------------------------------------ topics
 typedef struct Topic {
     const char *name, *help, *text;
     void (*more)(Arena *);  // or NULL
@@ -87,7 +97,8 @@ _Noreturn static void refuse_topic(const char *name) {
     const char *names[N_TOPICS];
     for (int i = 0; i < N_TOPICS; i++) names[i] = topics[i].name;
     const char *near = nearest_name(name, names, N_TOPICS);
-    if (near) usage_error("there is no topic \"%s\"\n  hint: did you mean `burin help %s`?", name, near);
+    if (near)
+        usage_error("there is no topic \"%s\"\n  hint: did you mean `burin help %s`?", name, near);
     usage_error("there is no topic \"%s\"\n  hint: `burin help` lists them", name);
 }
 
@@ -99,8 +110,8 @@ int help(Arena *arena, const Options *o) {
         return 0;
     }
     for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(name, commands[i].name) || (Command)i == COMMAND_passes || (Command)i == COMMAND_formats ||
-            (Command)i == COMMAND_targets)
+        if (strcmp(name, commands[i].name) || (Command)i == COMMAND_passes ||
+            (Command)i == COMMAND_formats || (Command)i == COMMAND_targets)
             continue;
         print_command_help((Command)i);
         return 0;
@@ -114,10 +125,12 @@ int help(Arena *arena, const Options *o) {
     refuse_topic(name);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- completion
+// -------------------------------------------------------------------------------------- completion
 // The words that an argument can be, "ir|c": NULL when it names a kind of value.
 static const char *choices_of(const OptionRow *o) {
-    return o->argument && islower((unsigned char)*o->argument) && strchr(o->argument, '|') ? o->argument : NULL;
+    return o->argument && islower((unsigned char)*o->argument) && strchr(o->argument, '|')
+               ? o->argument
+               : NULL;
 }
 
 static void print_words(const char *choices) {
@@ -152,7 +165,8 @@ static void print_bash(Arena *arena) {
     (void)arena;
     printf(
         "# bash completion of burin, made by `burin help bash`\n_burin() {\n"
-        "    local current=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" words= values=\n"
+        "    local current=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" "
+        "words= values=\n"
         "    [ \"$current\" = \"=\" ] && current=\n"
         "    [ \"$before\" = \"=\" ] && before=\"${COMP_WORDS[COMP_CWORD-2]}\"\n"
         "    if [ \"$COMP_CWORD\" = 1 ]; then\n        words=\"");
@@ -165,7 +179,8 @@ static void print_bash(Arena *arena) {
     for (int i = 0; i < COMMAND_COUNT; i++) {
         printf("            %s) words=\"", commands[i].name);
         for (int j = 0; j < n_options; j++)
-            if (option_is_of(&options[j], (Command)i)) printf("--%s%s ", options[j].name, options[j].kind == FLAG ? "" : "=");
+            if (option_is_of(&options[j], (Command)i))
+                printf("--%s%s ", options[j].name, options[j].kind == FLAG ? "" : "=");
         printf("\" ;;\n");
     }
     printf(
@@ -189,7 +204,8 @@ static void print_zsh_text(const char *text) {
 
 static void print_zsh_option(const OptionRow *o) {
     bool pass = o->argument && !strcmp(o->argument, "PASS");
-    printf("            '%s--%s%s[", o->kind == WORDS ? "*" : "", o->name, o->kind == FLAG ? "" : "=");
+    printf("            '%s--%s%s[", o->kind == WORDS ? "*" : "", o->name,
+           o->kind == FLAG ? "" : "=");
     print_zsh_text(o->help);
     printf("]");
     if (o->argument) {
@@ -206,7 +222,8 @@ static void print_zsh_option(const OptionRow *o) {
 static void print_zsh(Arena *arena) {
     (void)arena;
     printf(
-        "#compdef burin\n# zsh completion of burin, made by `burin help zsh`\n_burin() {\n    local -a commands\n    "
+        "#compdef burin\n# zsh completion of burin, made by `burin help zsh`\n_burin() {\n    "
+        "local -a commands\n    "
         "commands=(\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         printf("        '%s:", commands[i].name);
@@ -214,7 +231,8 @@ static void print_zsh(Arena *arena) {
         printf("'\n");
     }
     printf(
-        "    )\n    if ((CURRENT == 2)); then\n        _describe command commands\n        return\n    fi\n    case $words[2] "
+        "    )\n    if ((CURRENT == 2)); then\n        _describe command commands\n        "
+        "return\n    fi\n    case $words[2] "
         "in\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         printf("        %s) _arguments \\\n", commands[i].name);
@@ -229,7 +247,7 @@ static void print_zsh(Arena *arena) {
     printf("    esac\n}\n_burin \"$@\"\n");
 }
 
-// ----------------------------------------------------------------------------------------------------------------- the manual
+// -------------------------------------------------------------------------------------- the manual
 static void print_roff(const char *text) {
     for (const char *c = text; *c; c++) {
         if (*c == '\\')
@@ -270,18 +288,22 @@ static void print_roff_command(Command c) {
 static void print_manual(Arena *arena) {
     (void)arena;
     printf(
-        ".\\\" made by `burin help man`\n.TH BURIN 1 \"\" \"burin %s\" \"User Commands\"\n.SH NAME\n"
+        ".\\\" made by `burin help man`\n.TH BURIN 1 \"\" \"burin %s\" \"User Commands\"\n.SH "
+        "NAME\n"
         "burin \\- compiles one Transformer into one standalone program\n.SH SYNOPSIS\n"
         ".B burin\n.I COMMAND\n[\\fIMODEL\\fR] [\\fIoptions\\fR]\n.SH COMMANDS\n",
         BURIN_VERSION);
     for (int i = 0; i < COMMAND_COUNT; i++) print_roff_command((Command)i);
     printf(
-        ".SH ENVIRONMENT\n.TP\n.B XDG_CACHE_HOME\nhas burin/, where compiled objects and programs of `burin run` are kept "
+        ".SH ENVIRONMENT\n.TP\n.B XDG_CACHE_HOME\nhas burin/, where compiled objects and programs "
+        "of `burin run` are kept "
         "(default ~/.cache).\n.TP\n.B BURIN_CACHE_SIZE\nlimits it (default " CACHE_SIZE
         ").\n"
-        ".TP\n.B BURIN_CC\nnames the clang that compiles.\n.TP\n.B BURIN_OPTIMIZE\n1 is \\-O1 for every build.\n.TP\n.B "
+        ".TP\n.B BURIN_CC\nnames the clang that compiles.\n.TP\n.B BURIN_OPTIMIZE\n1 is \\-O1 for "
+        "every build.\n.TP\n.B "
         "BURIN_HOME\nis a folder with runtime/ and dsl/.\n"
-        ".TP\n.B TMPDIR\nis where builds work.\n.SH EXIT STATUS\n0; 1 for a mistake in what was given, or where a check "
+        ".TP\n.B TMPDIR\nis where builds work.\n.SH EXIT STATUS\n0; 1 for a mistake in what was "
+        "given, or where a check "
         "finds one; 2 for a command line that is wrong.\n");
     for (int i = 0; i < N_TOPICS; i++) {
         if (!*topics[i].text) continue;

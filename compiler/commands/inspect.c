@@ -23,7 +23,8 @@ static void print_values(const char *title, const Graph *g, bool outputs) {
     int n = outputs ? g->n_outputs : g->n_inputs;
     for (int i = 0; i < n; i++) {
         const Node *v = outputs ? g->outputs[i] : g->inputs[i];
-        print_spelled("%-8s %s: %s\n", i ? "" : title, outputs ? g->output_names[i] : v->name, type_text(&v->type));
+        print_spelled("%-8s %s: %s\n", i ? "" : title, outputs ? g->output_names[i] : v->name,
+                      type_text(&v->type));
     }
 }
 
@@ -39,8 +40,8 @@ static void print_constants(const Graph *g) {
 static void inspect_graph(const Graph *g) {
     Totals t = {0};
     EACH_NODE(n, g) count_node(&t, n);
-    print_spelled("graph    %s: %d nodes, %" PRIu64 " parameters, %" PRIu64 " bytes of constants\n", g->name, t.nodes,
-                  t.parameters, t.bytes);
+    print_spelled("graph    %s: %d nodes, %" PRIu64 " parameters, %" PRIu64 " bytes of constants\n",
+                  g->name, t.nodes, t.parameters, t.bytes);
     print_values("inputs", g, false);
     print_values("outputs", g, true);
     printf("\n%-26s %8s\n", "op", "number");
@@ -51,7 +52,8 @@ static void inspect_graph(const Graph *g) {
 
 void inspect(const Build *b) {
     print_spelled("model    %s (%s)\n", b->name,
-                  b->checkpoint && b->checkpoint->architecture ? b->checkpoint->architecture : "no architecture");
+                  b->checkpoint && b->checkpoint->architecture ? b->checkpoint->architecture
+                                                               : "no architecture");
     printf("context  %lld positions\n", (long long)b->passes.context);
     for (int i = 0; i < b->module->n_graphs; i++) inspect_graph(b->module->graphs[i]);
     Text fusions = {0};

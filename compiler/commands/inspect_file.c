@@ -23,7 +23,7 @@ typedef struct TypeTotal {
 
 enum { SHOWN = 4 };  // elements of an array
 
-// ------------------------------------------------------------------------------------------------------------------- tensors
+// ----------------------------------------------------------------------------------------- tensors
 static uint64_t count_of(const Stored *t) {
     uint64_t n = 1;
     for (int i = 0; i < t->rank; i++) n *= (uint64_t)t->dim[i];
@@ -41,10 +41,13 @@ static void print_tensors(const Stored *t, uint64_t n) {
 
 static void print_total(const TypeTotal *t) {
     double bits = t->values ? 8.0 * (double)t->bytes / (double)t->values : 0;
-    print_spelled("%-20s %8" PRIu64 " %16" PRIu64 " %16" PRIu64 " %12.4g\n", t->type, t->tensors, t->values, t->bytes, bits);
+    print_spelled("%-20s %8" PRIu64 " %16" PRIu64 " %16" PRIu64 " %12.4g\n", t->type, t->tensors,
+                  t->values, t->bytes, bits);
 }
 
-static void add_to(TypeTotal *t, const Stored *s) { t->tensors++, t->values += count_of(s), t->bytes += s->bytes; }
+static void add_to(TypeTotal *t, const Stored *s) {
+    t->tensors++, t->values += count_of(s), t->bytes += s->bytes;
+}
 
 static void print_types(Arena *arena, const Stored *t, uint64_t n) {
     TypeTotal *types = ARENA_ARRAY(arena, TypeTotal, n + 1), all = {.type = "all"};
@@ -61,13 +64,14 @@ static void print_types(Arena *arena, const Stored *t, uint64_t n) {
     printf("\n");
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- GGUF
+// -------------------------------------------------------------------------------------------- GGUF
 static void print_gguf_tensors(Arena *arena, const Gguf *g) {
     Stored *all = ARENA_ARRAY(arena, Stored, g->n_tensors + 1);
     for (uint64_t i = 0; i < g->n_tensors; i++) {
         const GgufTensor *t = &g->tensors[i];
         const char *type = gguf_type_name(t->type);
-        all[i] = (Stored){t->name, type ? type : arena_printf(arena, "type %" PRIu32, t->type), t->rank, {0}, 0};
+        all[i] = (Stored){
+            t->name, type ? type : arena_printf(arena, "type %" PRIu32, t->type), t->rank, {0}, 0};
         for (int d = 0; d < t->rank; d++) all[i].dim[d] = (int64_t)t->dims[t->rank - 1 - d];
         all[i].bytes = gguf_type_bytes(t->type, count_of(&all[i]));
     }
@@ -77,8 +81,9 @@ static void print_gguf_tensors(Arena *arena, const Gguf *g) {
 
 static void inspect_gguf(Arena *arena, const MappedFile *file) {
     const Gguf *g = gguf_open(arena, file);
-    print_spelled("file     %s: GGUF, %d values of metadata, %" PRIu64 " tensors, %" PRIu64 " bytes\n\n", file->source.name,
-                  g->values.n, g->n_tensors, file->size);
+    print_spelled("file     %s: GGUF, %d values of metadata, %" PRIu64 " tensors, %" PRIu64
+                  " bytes\n\n",
+                  file->source.name, g->values.n, g->n_tensors, file->size);
     for (int i = 0; i < g->values.n; i++) {
         const GgufValue *v = g->values.entries[i].value;
         print_spelled("%-48s %s\n", v->key, gguf_value_text(arena, v, SHOWN));
@@ -86,7 +91,7 @@ static void inspect_gguf(Arena *arena, const MappedFile *file) {
     print_gguf_tensors(arena, g);
 }
 
-// ----------------------------------------------------------------------------------------------------------- checkpoints
+// ------------------------------------------------------------------------------------- checkpoints
 static bool is_gguf(const MappedFile *f) { return f->size > 4 && !memcmp(f->data, "GGUF", 4); }
 
 static void inspect_checkpoint(Checkpoint *c) {
@@ -107,11 +112,13 @@ static void inspect_checkpoint(Checkpoint *c) {
 
 static const MappedFile *regular_file(Arena *arena, const char *path) {
     struct stat about;
-    return stat(path, &about) || !S_ISREG(about.st_mode) || !about.st_size ? NULL : map_file(arena, path);
+    return stat(path, &about) || !S_ISREG(about.st_mode) || !about.st_size ? NULL
+                                                                           : map_file(arena, path);
 }
 
 void inspect_weights(Build *b) {
-    const MappedFile *f = regular_file(b->arena, b->options->weights ? b->options->weights : b->options->model);
+    const MappedFile *f =
+        regular_file(b->arena, b->options->weights ? b->options->weights : b->options->model);
     if (f && is_gguf(f)) {
         inspect_gguf(b->arena, f);
         return;

@@ -1,5 +1,6 @@
-// burin run --interpret: the program's own command line, sampler and loop around the reference interpreter. Its one CPU is
-// called "interpreter"; being the numeric contract in plain C, it gives the bits of every compiled program.
+// burin run --interpret: the program's own command line, sampler and loop around the reference
+// interpreter. Its one CPU is called "interpreter"; being the numeric contract in plain C, it gives
+// the bits of every compiled program.
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +24,14 @@ static struct {
 } interpreter;
 
 // What --attention asks the program for.
-static void show_attention(void *user, const Node *n, const double *shares, const int64_t shape[3]) {
+static void show_attention(void *user, const Node *n, const double *shares,
+                           const int64_t shape[3]) {
     const burin_step *step = user;
     (void)n;
     for (int row = 0; row < shape[0]; row++)
         for (int head = 0; head < shape[1]; head++, shares += shape[2]) {
-            burin_query query = {row, step->position ? step->position[row] : row, head, (int)shape[1], (int)shape[2]};
+            burin_query query = {row, step->position ? step->position[row] : row, head,
+                                 (int)shape[1], (int)shape[2]};
             float *to = step->trace->query(step->trace->context, &query);
             for (int64_t key = 0; to && key < shape[2]; key++) to[key] = (float)shares[key];
         }
@@ -37,9 +40,11 @@ static void show_attention(void *user, const Node *n, const double *shares, cons
 static void watch_attention(const burin_step *step) {
     bool asked = step->trace && step->trace->query;
     if (interpreter.watch)
-        eval_watch_attention(interpreter.context, interpreter.watch->attention, interpreter.watch->user);
+        eval_watch_attention(interpreter.context, interpreter.watch->attention,
+                             interpreter.watch->user);
     else
-        eval_watch_attention(interpreter.context, asked ? show_attention : NULL, (void *)(uintptr_t)step);
+        eval_watch_attention(interpreter.context, asked ? show_attention : NULL,
+                             (void *)(uintptr_t)step);
 }
 
 static void interpreter_forward(const burin_step *step, int thread) {
@@ -57,13 +62,14 @@ static void interpreter_forward(const burin_step *step, int thread) {
     watch_attention(step);
     step_inputs(interpreter.program->graph, &rows, storage, inputs);
     if (interpreter.watch)
-        interpreter.watch->tokens(interpreter.watch->user, interpreter.program->graph, step->token, step->rows);
+        interpreter.watch->tokens(interpreter.watch->user, interpreter.program->graph, step->token,
+                                  step->rows);
     eval_graph(interpreter.context, interpreter.program->graph, inputs, &logits);
     if (step->n_logit_rows) memcpy(step->logits, logits->data, logits->bytes);
     free(logit_rows);
 }
 
-// ------------------------------------------------------------------------------------------------------ networks and encoders
+// --------------------------------------------------------------------------- networks and encoders
 // Of a network that has an input of tokens
 static void watch_tokens(const Graph *g, const Tensor *const *inputs) {
     const InterpreterWatch *w = interpreter.watch;
@@ -71,7 +77,8 @@ static void watch_tokens(const Graph *g, const Tensor *const *inputs) {
     for (int i = 0; i < g->n_inputs; i++) {
         int64_t n = tensor_count(inputs[i]);
         int32_t *tokens = ARENA_ARRAY(arena, int32_t, n + 1);
-        for (int64_t j = 0; j < n; j++) tokens[j] = (int32_t)dtype_load(inputs[i]->dtype, inputs[i]->data, j);
+        for (int64_t j = 0; j < n; j++)
+            tokens[j] = (int32_t)dtype_load(inputs[i]->dtype, inputs[i]->data, j);
         if (input_role(g->inputs[i]) == INPUT_TOKENS) w->tokens(w->user, g, tokens, (int)n);
     }
     arena_free(arena);
@@ -82,7 +89,8 @@ static void network_forward(const burin_step *step, int thread) {
     const Graph *g = interpreter.graph_program->graph;
     if (thread) return;
     Arena *arena = arena_new();
-    const Tensor **inputs = network_inputs(arena, interpreter.graph_program, step->inputs, step->symbols),
+    const Tensor **inputs =
+                     network_inputs(arena, interpreter.graph_program, step->inputs, step->symbols),
                  **outputs = ARENA_ARRAY(arena, const Tensor *, g->n_outputs + 1);
     if (interpreter.watch) watch_tokens(g, inputs);
     watch_attention(step);
@@ -91,11 +99,12 @@ static void network_forward(const burin_step *step, int thread) {
     const Program *p = interpreter.graph_program;
     for (int i = 0; i < p->n_data_dependent && step->data_dependent; i++)
         step->data_dependent[i] = eval_symbol(interpreter.context, p->data_dependent[i]->name);
-    for (int i = 0; i < interpreter.net->n_outputs; i++) memcpy(step->outputs[i], outputs[i]->data, outputs[i]->bytes);
+    for (int i = 0; i < interpreter.net->n_outputs; i++)
+        memcpy(step->outputs[i], outputs[i]->data, outputs[i]->bytes);
     arena_free(arena);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- the run
+// ----------------------------------------------------------------------------------------- the run
 static int run(const burin_model *model, const Build *b) {
     burin_kind kind = burin_kind_of(model);
     CommandLine line = {.arena = b->arena};
@@ -128,10 +137,12 @@ static void describe_encoder(const Build *b, burin_variant *variant, burin_model
     static burin_encoder encoder;
     const Program *p = b->program->encoder;
     const Module *m = b->module;
-    encoder = (burin_encoder){.net = describe(p), .length = describe_net(p)->length, .max_rows = (int32_t)p->max_rows};
+    encoder = (burin_encoder){
+        .net = describe(p), .length = describe_net(p)->length, .max_rows = (int32_t)p->max_rows};
     variant->encode = network_forward;
     model->encoder = &encoder;
-    model->start = m->start, model->n_start = m->n_start, model->max_length = (int32_t)m->max_length;
+    model->start = m->start, model->n_start = m->n_start,
+    model->max_length = (int32_t)m->max_length;
 }
 
 static void describe_generation(const Module *m, burin_model *model) {
@@ -178,8 +189,8 @@ int interpret_built(Build *b, const InterpreterWatch *watch) {
     if (b->program->encoder) describe_encoder(b, &variant, &model);
     describe_generation(b->module, &model);
     model.speech = b->module->speech;
-    model.modes = model.speech                   ? &burin_modes_speech
-                  : !model.net                   ? model.encoder ? &burin_modes_sources : &burin_modes_text
+    model.modes = model.speech ? &burin_modes_speech
+                  : !model.net ? model.encoder ? &burin_modes_sources : &burin_modes_text
                   : burin_network_embeds(&model) ? &burin_modes_embed
                                                  : &burin_modes_network;
     int status = run(&model, b);

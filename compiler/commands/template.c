@@ -22,7 +22,8 @@ static void read_messages(const char *path, Text *out) {
     }
     while ((n = fread(part, 1, sizeof part, stdin)) > 0) {
         text_append(out, part, n);
-        if (out->length > MOST_MESSAGES) diag_fatal(NO_LOC, "standard input: more than 64 MB of messages");
+        if (out->length > MOST_MESSAGES)
+            diag_fatal(NO_LOC, "standard input: more than 64 MB of messages");
     }
 }
 
@@ -38,10 +39,14 @@ static CompiledTemplate compiled(Arena *arena, const char *path) {
 int render_template(Arena *arena, const Options *o) {
     Text messages = {0};
     if (!o->messages)
-        usage_error("burin template needs --messages=FILE\n  hint: a list [{\"role\": \"user\", \"content\": \"Hi\"}]");
+        usage_error(
+            "burin template needs --messages=FILE\n  hint: a list [{\"role\": \"user\", "
+            "\"content\": \"Hi\"}]");
     const CompiledTemplate t = compiled(arena, o->model);
     read_messages(o->messages, &messages);
-    burin_rendering r = {.template_blob = t.blob, .json = messages.data ? messages.data : "", .json_bytes = messages.length};
+    burin_rendering r = {.template_blob = t.blob,
+                         .json = messages.data ? messages.data : "",
+                         .json_bytes = messages.length};
     r.json_name = strcmp(o->messages, "-") ? o->messages : "standard input";
     r.template_name = o->model;
     r.now = o->now;

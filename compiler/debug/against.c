@@ -39,7 +39,7 @@ typedef struct Against {
     int first_here;  // place of the graph at hand
 } Against;
 
-// ------------------------------------------------------------------------------------------------------------------ precision
+// --------------------------------------------------------------------------------------- precision
 static bool is_narrow(const Tensor *t, DType type) {
     char bits[8];
     for (int64_t i = 0, n = tensor_count(t); i < n; i++) {
@@ -56,12 +56,13 @@ static double step_of(const Recording *r) {
     int floats = 0, f16 = 0, bf16 = 0;
     for (int i = 0; i < r->n; i++) {
         if (!dtype_is_float(r->values[i].dtype)) continue;
-        floats++, f16 += is_narrow(&r->values[i], DT_f16), bf16 += is_narrow(&r->values[i], DT_bf16);
+        floats++, f16 += is_narrow(&r->values[i], DT_f16),
+            bf16 += is_narrow(&r->values[i], DT_bf16);
     }
     return 2 * bf16 > floats ? 0x1p-9 : 2 * f16 > floats ? 0x1p-12 : 0x1p-24;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- the walk
+// ---------------------------------------------------------------------------------------- the walk
 static int by_mark(const void *a, const void *b) {
     const Place *x = a, *y = b;
     return x->node->mark - y->node->mark;
@@ -77,7 +78,8 @@ static void align(Against *a, const Graph *g) {
         a->placed[i] = true;
         a->places[a->n_places++] = (Place){.recorded = t, .node = n};
     }
-    qsort(a->places + a->first_here, (size_t)(a->n_places - a->first_here), sizeof *a->places, by_mark);
+    qsort(a->places + a->first_here, (size_t)(a->n_places - a->first_here), sizeof *a->places,
+          by_mark);
     a->at = ARENA_ARRAY(a->arena, Place *, g->last ? g->last->mark + 1 : 1);
     for (int i = a->n_places; i-- > a->first_here;) {
         Place *p = &a->places[i];
@@ -93,7 +95,8 @@ static void visit(void *user, Node *n, const Tensor *exact, const Tensor *contra
         if (p->compared) p->difference = tensor_difference(p->recorded, exact, contract, a->step);
     }
     for (int i = 0; i < n->graph->n_outputs; i++)
-        if (n->graph->outputs[i] == n) check_inputs_add(&a->inputs, n->graph->output_names[i], exact);
+        if (n->graph->outputs[i] == n)
+            check_inputs_add(&a->inputs, n->graph->output_names[i], exact);
 }
 
 // Marks in `scratch` all nodes that depend on a node.
@@ -113,12 +116,13 @@ static void settle(Against *a, const Graph *g) {
         follow(p->node);
         for (int j = i + 1; j < a->n_places; j++) {
             const Place *q = &a->places[j];
-            p->other |= q->node != p->node && q->node->scratch && q->compared && !q->difference.outside;
+            p->other |=
+                q->node != p->node && q->node->scratch && q->compared && !q->difference.outside;
         }
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the report
+// -------------------------------------------------------------------------------------- the report
 static const char *shape_of(Arena *arena, const Tensor *t) {
     Text text = {0};
     for (int i = 0; i < t->rank; i++) text_add(&text, "%s%" PRId64, i ? ", " : "[", t->dim[i]);
@@ -131,8 +135,8 @@ static const char *shape_of(Arena *arena, const Tensor *t) {
 static void print_place(const Against *a, const char *name, const Place *p, const Place *first) {
     const Difference *d = &p->difference;
     double unit = d->largest > 0 ? d->largest : 1;
-    print_spelled("%-44s %-16s %10.3g %10.2g %10.2g%s\n", name, shape_of(a->arena, p->recorded), d->largest, d->found / unit,
-                  d->explained / unit,
+    print_spelled("%-44s %-16s %10.3g %10.2g %10.2g%s\n", name, shape_of(a->arena, p->recorded),
+                  d->largest, d->found / unit, d->explained / unit,
                   p == first   ? "  <- first that differs"
                   : p->other   ? "  another value"
                   : d->outside ? "  differs"
@@ -145,8 +149,10 @@ static void print_growth(const Against *a, const Place *first) {
     for (int i = 0; i < a->n_places; i++) {
         const Place *p = &a->places[i];
         const char *layer = align_layer(a->arena, p->recorded->name);
-        bool last = i + 1 == a->n_places || strcmp(layer, align_layer(a->arena, p[1].recorded->name));
-        if (p->compared && (a->options->verbose || last || p == first)) print_place(a, p->recorded->name, p, first);
+        bool last =
+            i + 1 == a->n_places || strcmp(layer, align_layer(a->arena, p[1].recorded->name));
+        if (p->compared && (a->options->verbose || last || p == first))
+            print_place(a, p->recorded->name, p, first);
     }
 }
 
@@ -185,7 +191,8 @@ static void collect(Between *b, Node *n, const Node *end) {
     n->scratch = n;
     if (n != end && (n->op == OP_input || agrees(b->against, n))) {
         const Place *p = b->against->at[n->mark];
-        text_spell(&b->agreed, "%s%s", b->agreed.length ? ", " : "", p ? p->recorded->name : n->name);
+        text_spell(&b->agreed, "%s%s", b->agreed.length ? ", " : "",
+                   p ? p->recorded->name : n->name);
         return;
     }
     for (int i = 0; i < n->n_in; i++)
@@ -198,7 +205,8 @@ static void print_rows(const Place *p, Text *t) {
     const Tensor *r = p->recorded;
     int64_t columns = r->rank ? r->dim[r->rank - 1] : 1;
     if (columns && tensor_count(r) > columns)
-        text_add(t, "row %" PRId64 ", column %" PRId64, p->difference.at / columns, p->difference.at % columns);
+        text_add(t, "row %" PRId64 ", column %" PRId64, p->difference.at / columns,
+                 p->difference.at % columns);
     else
         text_add(t, "element %" PRId64, p->difference.at);
 }
@@ -212,20 +220,25 @@ static void name_first(const Against *a, const Graph *g, const Place *first) {
     print_rows(first, &where);
     const Difference *d = &first->difference;
     diag_error(first->node->loc,
-               "%s is the first value that differs: %s is %.9g here and %.9g in the recording; rounding explains %.2g\n"
+               "%s is the first value that differs: %s is %.9g here and %.9g in the recording; "
+               "rounding explains %.2g\n"
                "note: what it is computed from agrees: %-s\nnote: computed since then:%-s",
                first->recorded->name, where.data, d->expected, d->value, d->explained,
-               b.agreed.length ? b.agreed.data : "nothing", b.lines.length ? b.lines.data : " nothing");
+               b.agreed.length ? b.agreed.data : "nothing",
+               b.lines.length ? b.lines.data : " nothing");
     text_free(&b.agreed), text_free(&b.lines), text_free(&where);
 }
 
 static void print_unplaced(const Against *a) {
     int n = 0;
-    for (int i = 0; i < a->recording->n; i++) n += !a->placed[i] && dtype_is_float(a->recording->values[i].dtype);
+    for (int i = 0; i < a->recording->n; i++)
+        n += !a->placed[i] && dtype_is_float(a->recording->values[i].dtype);
     if (!n) return;
-    printf("%d recorded values have no place in the model%s", n, a->options->verbose ? ":" : " (-v names them)");
+    printf("%d recorded values have no place in the model%s", n,
+           a->options->verbose ? ":" : " (-v names them)");
     for (int i = 0; i < a->recording->n && a->options->verbose; i++)
-        if (!a->placed[i] && dtype_is_float(a->recording->values[i].dtype)) print_spelled(" %s", a->recording->values[i].name);
+        if (!a->placed[i] && dtype_is_float(a->recording->values[i].dtype))
+            print_spelled(" %s", a->recording->values[i].name);
     printf("\n");
 }
 
@@ -247,10 +260,12 @@ static int compare_graphs(Against *a, const Module *m) {
 
 static int print_result(Against *a, int status) {
     int compared = 0, outside = 0;
-    for (int i = 0; i < a->n_places; i++) compared += a->places[i].compared, outside += differs(&a->places[i]);
+    for (int i = 0; i < a->n_places; i++)
+        compared += a->places[i].compared, outside += differs(&a->places[i]);
     if (!compared)
         diag_fatal(NO_LOC,
-                   "no value of %s is one of this model, by name and shape\nhint: names are paths of modules "
+                   "no value of %s is one of this model, by name and shape\nhint: names are paths "
+                   "of modules "
                    "(model.layers.0.mlp), those of an ONNX file's values, or an output: logits",
                    a->recording->path);
     print_unplaced(a);

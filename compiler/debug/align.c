@@ -14,7 +14,7 @@ struct Aligner {
     EvalContext *sizes;
 };
 
-// -------------------------------------------------------------------------------------------------------------------- weights
+// ----------------------------------------------------------------------------------------- weights
 // The name of the first weight that a chain of constants begins with, or NULL.
 static const char *weight_of(const Node *n) {
     if (n->op == OP_constant) return n->value ? n->value->name : NULL;
@@ -69,7 +69,7 @@ static bool is_within(const char *module, const char *name) {
     return name && !strncmp(name, module, n) && (name[n] == '.' || !name[n]);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- shapes
+// ------------------------------------------------------------------------------------------ shapes
 // Axes of one are those of a batch, or left out.
 static int squeezed(const int64_t *dim, int rank, int64_t *out) {
     int n = 0;
@@ -83,10 +83,11 @@ static bool has_shape(const Aligner *a, const Node *n, const Tensor *recorded) {
     if (n->type.dtype == DT_tuple || is_weight_chain(n)) return false;
     for (int i = 0; i < n->type.rank; i++) dim[i] = check_size(n->type.dim[i], a->sizes);
     int rank = squeezed(dim, n->type.rank, left);
-    return rank == squeezed(recorded->dim, recorded->rank, right) && !memcmp(left, right, (size_t)rank * sizeof *left);
+    return rank == squeezed(recorded->dim, recorded->rank, right) &&
+           !memcmp(left, right, (size_t)rank * sizeof *left);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- modules
+// ----------------------------------------------------------------------------------------- modules
 typedef struct Name {
     const char *module;
     int call;    // 0: the first
@@ -97,7 +98,8 @@ typedef struct Name {
 static Name name_of(Arena *arena, const Tensor *recorded) {
     char *module = arena_strdup(arena, recorded->name), *hash = strrchr(module, '#');
     Name name = {.module = module, .recorded = recorded};
-    if (text_ends_with(module, ".input")) module[strlen(module) - strlen(".input")] = 0, name.input = true;
+    if (text_ends_with(module, ".input"))
+        module[strlen(module) - strlen(".input")] = 0, name.input = true;
     if (hash && isdigit((unsigned char)hash[1])) *hash = 0, name.call = atoi(hash + 1);
     return name;
 }
@@ -106,8 +108,8 @@ static Name name_of(Arena *arena, const Tensor *recorded) {
 static Node *find_taken(const Aligner *a, const Name *name) {
     int call = 0;
     EACH_NODE(n, a->graph)
-        if (n->op == OP_matmul && is_owner(name->module, read_weight(n, 1)) && has_shape(a, n->in[0], name->recorded) &&
-            call++ == name->call)
+        if (n->op == OP_matmul && is_owner(name->module, read_weight(n, 1)) &&
+            has_shape(a, n->in[0], name->recorded) && call++ == name->call)
             return n->in[0];
     return NULL;
 }
@@ -124,7 +126,8 @@ static const char *last_weight(const Aligner *a, const Name *name) {
             for (const Node *m = a->graph->first; m != n && !earlier; m = m->next)
                 for (int j = 0; j < m->n_in && m->scratch; j++)
                     earlier |= read_weight(m, j) && !strcmp(read_weight(m, j), weight);
-            if (!earlier && n->mark > seen && has_shape(a, n, name->recorded)) last = weight, seen = n->mark;
+            if (!earlier && n->mark > seen && has_shape(a, n, name->recorded))
+                last = weight, seen = n->mark;
         }
     return last;
 }
@@ -179,16 +182,19 @@ static const char *first_word(const Aligner *a) {
     return "";
 }
 
-// A recording may be of the model without its head, or a checkpoint of that: one word less, or more.
+// A recording may be of the model without its head, or a checkpoint of that: one word less, or
+// more.
 static Node *find_nearby(const Aligner *a, const Name *name) {
     const char *dot = strchr(name->module, '.'), *first = first_word(a);
     Node *n = dot ? find_module(a, *name, dot + 1) : NULL;
-    return n || is_within(first, name->module) ? n
-                                               : find_module(a, *name, arena_printf(a->arena, "%s.%s", first, name->module));
+    return n || is_within(first, name->module)
+               ? n
+               : find_module(a, *name, arena_printf(a->arena, "%s.%s", first, name->module));
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- names
-// A value's name in the graph is the ONNX file's with "_" for all that is no letter, digit, "_" or ".".
+// ------------------------------------------------------------------------------------------- names
+// A value's name in the graph is the ONNX file's with "_" for all that is no letter, digit, "_" or
+// ".".
 static bool is_named(const Node *n, const char *name) {
     const char *own = n->name;
     for (; *own && *name; own++, name++)

@@ -14,7 +14,8 @@ typedef struct Aligner Aligner;
 
 // Nodes keep their data for it in `scratch`; their marks are their positions in the order.
 Aligner *align_open(Arena *, const Graph *, const Recording *, EvalContext *sizes);
-Node *align_find(const Aligner *, const Tensor *recorded);  // NULL: no value of the graph, or of another shape
+Node *align_find(const Aligner *,
+                 const Tensor *recorded);  // NULL: no value of the graph, or of another shape
 
 // "model.layers.3" for its members; else the name
 const char *align_layer(Arena *, const char *name);

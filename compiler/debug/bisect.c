@@ -1,8 +1,9 @@
 // burin check --bisect: which pass changed the numbers, and at which node.
 //
-// The interpreter computes the module after every pass, in f64 and over the same inputs: --input and --tokens, or made up. A
-// pass may move an output as far as f32 rounding would, since constants are folded in f32. The node is the first that has no
-// equal among the values before the pass, though all it is computed from have.
+// The interpreter computes the module after every pass, in f64 and over the same inputs: --input
+// and --tokens, or made up. A pass may move an output as far as f32 rounding would, since constants
+// are folded in f32. The node is the first that has no equal among the values before the pass,
+// though all it is computed from have.
 #include "debug/bisect.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@
 
 enum { INVENTED_SIZE = 6 };
 
-// --------------------------------------------------------------------------------------------------------------------- traces
+// ------------------------------------------------------------------------------------------ traces
 static const char *output_name(const Node *n) {
     for (int i = 0; i < n->graph->n_outputs; i++)
         if (n->graph->outputs[i] == n) return n->graph->output_names[i];
@@ -28,7 +29,8 @@ static void remember(void *user, Node *n, const Tensor *exact, const Tensor *con
     const char *output = output_name(n);
     if (!t->all && !output) return;
     if (t->n == t->capacity) {
-        TracedValue *values = ARENA_ARRAY(t->arena, TracedValue, t->capacity = 2 * t->capacity + 64);
+        TracedValue *values =
+            ARENA_ARRAY(t->arena, TracedValue, t->capacity = 2 * t->capacity + 64);
         if (t->n) memcpy(values, t->values, (size_t)t->n * sizeof *values);
         t->values = values;
     }
@@ -57,7 +59,8 @@ void trace_free(Trace *t) {
 static const TracedValue *find_output(const Trace *t, const TracedValue *output) {
     for (int i = 0; i < t->n; i++) {
         const TracedValue *v = &t->values[i];
-        if (v->output && !strcmp(v->graph, output->graph) && !strcmp(v->output, output->output)) return v;
+        if (v->output && !strcmp(v->graph, output->graph) && !strcmp(v->output, output->output))
+            return v;
     }
     return NULL;
 }
@@ -81,7 +84,7 @@ const TracedValue *trace_compare(const Trace *before, const Trace *after, Differ
     return farthest;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- nodes
+// ------------------------------------------------------------------------------------------- nodes
 typedef struct Blame {
     const Trace *before, *after;
     const TracedValue **by_mark;  // of the graph after
@@ -96,7 +99,8 @@ static bool same_values(const TracedValue *a, const TracedValue *b) {
 
 static const TracedValue *find_named(const Trace *t, const Node *n) {
     for (int i = 0; i < t->n; i++)
-        if (!strcmp(t->values[i].node->name, n->name) && !strcmp(t->values[i].node->graph->name, n->graph->name))
+        if (!strcmp(t->values[i].node->name, n->name) &&
+            !strcmp(t->values[i].node->graph->name, n->graph->name))
             return &t->values[i];
     return NULL;
 }
@@ -138,7 +142,7 @@ static const Node *find_node(const Trace *before, const Trace *after, const Node
     return b.node;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- the passes
+// -------------------------------------------------------------------------------------- the passes
 static const char *line_of(Arena *arena, const Node *n) {
     Text t = {0};
     node_print(&t, n);
@@ -155,17 +159,18 @@ static void name_node(const Options *o, const Module *was, const Module *is, Pas
     const TracedValue *output = trace_compare(&before, &after, &d);
     const Node *n = find_node(&before, &after, output->node);
     const TracedValue *named = find_named(&before, n);
-    diag_error(
-        n->loc,
-        "the pass %s changed the numbers, first those of %s: the output %s is %.9g, it was %.9g, rounding explains %.2g\n"
-        "note: after it:  %-s%-s%-s",
-        pass_info[pass].name, n->name, output->output, d.value, d.expected, d.explained, line_of(after.arena, n),
-        named ? "\nnote: before it: " : "", named ? line_of(after.arena, named->node) : "");
+    diag_error(n->loc,
+               "the pass %s changed the numbers, first those of %s: the output %s is %.9g, it was "
+               "%.9g, rounding explains %.2g\n"
+               "note: after it:  %-s%-s%-s",
+               pass_info[pass].name, n->name, output->output, d.value, d.expected, d.explained,
+               line_of(after.arena, n), named ? "\nnote: before it: " : "",
+               named ? line_of(after.arena, named->node) : "");
     trace_free(&before), trace_free(&after);
 }
 
-// A pass that changed the numbers, with the graphs on both sides of it. Another pass of its group may take that back: forms in
-// between need not have a meaning of their own.
+// A pass that changed the numbers, with the graphs on both sides of it. Another pass of its group
+// may take that back: forms in between need not have a meaning of their own.
 typedef struct Suspect {
     Arena *arena;  // NULL: none
     Module was, is;

@@ -1,6 +1,7 @@
-// The model is compiled for this CPU, its weights, rows and caches as floats, and reads the text in windows with its trace on.
-// Of each value that products read, squares are summed column by column; a matrix weighs the errors of its columns by their
-// means (ir/encode.h). Sums are those of one thread, in order: the same on every machine.
+// The model is compiled for this CPU, its weights, rows and caches as floats, and reads the text in
+// windows with its trace on. Of each value that products read, squares are summed column by column;
+// a matrix weighs the errors of its columns by their means (ir/encode.h). Sums are those of one
+// thread, in order: the same on every machine.
 #include "debug/calibrate.h"
 
 #include <stdlib.h>
@@ -33,7 +34,8 @@ static Columns *columns_new(Arena *arena, int64_t n) {
     return c;
 }
 
-static void record(void *context, const char *value, int layer, const float *data, int rows, int columns, int row_stride) {
+static void record(void *context, const char *value, int layer, const float *data, int rows,
+                   int columns, int row_stride) {
     Calibration *c = context;
     const Node *n = compiled_model_node(c->build->program, value, layer);
     Columns *sums = n ? c->of_node[n->mark] : NULL;
@@ -46,7 +48,7 @@ static void record(void *context, const char *value, int layer, const float *dat
     sums->rows += rows;
 }
 
-// --------------------------------------------------------------------------------------------------------------- the floats
+// -------------------------------------------------------------------------------------- the floats
 static Build build_floats(const Build *b) {
     Options *o = ARENA_NEW(b->arena, Options);
     *o = *b->options;
@@ -70,12 +72,13 @@ static void watch_products(Calibration *c) {
     EACH_NODE(n, g) {
         int64_t width;
         const Type *x = is_packed_product(n) ? &n->in[0]->type : NULL;
-        if (!x || !dim_is_const(x->dim[x->rank - 1], &width) || c->of_node[n->in[0]->mark]) continue;
+        if (!x || !dim_is_const(x->dim[x->rank - 1], &width) || c->of_node[n->in[0]->mark])
+            continue;
         c->of_node[n->in[0]->mark] = columns_new(c->build->arena, width);
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the text
+// ---------------------------------------------------------------------------------------- the text
 typedef struct TokenList {
     int32_t *id;
     int n;
@@ -94,31 +97,38 @@ static TokenList read_tokens(const Build *b, const TextFile *f) {
     if (!graph_has_rows(b->module->graphs[0]) || b->module->n_graphs > 1)
         diag_fatal(NO_LOC, "--%s reads a text with a decoder, and %s is none", f->option, b->name);
     if (!b->tokenizer)
-        diag_fatal(NO_LOC, "--%s reads a text, and this model has no tokenizer\nhint: --tokenizer=FILE", f->option);
+        diag_fatal(NO_LOC,
+                   "--%s reads a text, and this model has no tokenizer\nhint: --tokenizer=FILE",
+                   f->option);
     char *text = read_text_file(f->path, &bytes);
     if (bytes > (size_t)f->most * BYTES_A_TOKEN) bytes = (size_t)f->most * BYTES_A_TOKEN;
-    const burin_encoding e = {.text = text, .bytes = bytes, .special = true, .plain = true, .whole = true};
+    const burin_encoding e = {
+        .text = text, .bytes = bytes, .special = true, .plain = true, .whole = true};
     burin_tokens tokens = burin_encode_text(b->tokenizer->blob, &e);
-    int32_t n = tokens.n < f->most ? tokens.n : f->most, *ids = ARENA_ARRAY(b->arena, int32_t, n + 1);
+    int32_t n = tokens.n < f->most ? tokens.n : f->most,
+            *ids = ARENA_ARRAY(b->arena, int32_t, n + 1);
     memcpy(ids, tokens.id, (size_t)n * sizeof *ids);
     free(tokens.id);
     free(text);
     if (n < f->least)
-        diag_fatal(NO_LOC, "%s has %d tokens, --%s needs at least %d\nhint: %s", f->path, n, f->option, f->least, f->hint);
+        diag_fatal(NO_LOC, "%s has %d tokens, --%s needs at least %d\nhint: %s", f->path, n,
+                   f->option, f->least, f->hint);
     return (TokenList){ids, n};
 }
 
 void check_perplexity_text(const Build *b) {
     int64_t context = b->passes.context, window = b->options->window;
     if (window > context)
-        diag_fatal(NO_LOC, "--window=%lld is longer than the context of %lld positions\nhint: a smaller window, or --ctx=%lld",
+        diag_fatal(NO_LOC,
+                   "--window=%lld is longer than the context of %lld positions\nhint: a smaller "
+                   "window, or --ctx=%lld",
                    (long long)window, (long long)context, (long long)window);
     if (!window) window = context < 256 ? context : 256;
-    read_tokens(
-        b, &(TextFile){"perplexity", b->options->perplexity, (int)window, (int)window, "a longer text, or a smaller --window"});
+    read_tokens(b, &(TextFile){"perplexity", b->options->perplexity, (int)window, (int)window,
+                               "a longer text, or a smaller --window"});
 }
 
-// ------------------------------------------------------------------------------------------------------------------- reading
+// ----------------------------------------------------------------------------------------- reading
 typedef struct Reader {
     const Build *build;
     ForwardFunction *forward;
@@ -152,7 +162,8 @@ static void reader_close(Reader *r) {
 
 // n tokens of a window, the first at a position of it
 static void read_chunk(Reader *r, const int32_t *tokens, int position, int n) {
-    int32_t *positions = ARENA_ARRAY(r->build->arena, int32_t, n), *logit_rows = ARENA_ARRAY(r->build->arena, int32_t, n);
+    int32_t *positions = ARENA_ARRAY(r->build->arena, int32_t, n),
+            *logit_rows = ARENA_ARRAY(r->build->arena, int32_t, n);
     for (int i = 0; i < n; i++) positions[i] = position + i, logit_rows[i] = i;
     r->step.token = tokens, r->step.position = positions, r->step.logit_rows = logit_rows;
     r->step.rows = r->step.n_logit_rows = n;
@@ -174,7 +185,8 @@ static void read_text(Reader *r, TokenList tokens) {
 static void run_calibration(Calibration *c, TokenList tokens) {
     Build *b = c->build;
     burin_trace trace = {.context = c, .record = record};
-    compiled_model_for_here(b, "--calibrate runs the model on this CPU, for which burin has no code");
+    compiled_model_for_here(b,
+                            "--calibrate runs the model on this CPU, for which burin has no code");
     const char *folder = work_folder(b->arena);
     build_sources(b, folder);
     CompiledModel compiled = compiled_model_open(b, folder);
@@ -186,7 +198,7 @@ static void run_calibration(Calibration *c, TokenList tokens) {
     diag_keep(folder);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- importance
+// -------------------------------------------------------------------------------------- importance
 // By the tensor's name: the sums of all values that it is multiplied by
 static Map columns_of_tensors(const Calibration *c) {
     Map map;
@@ -215,7 +227,8 @@ static const Importance *importance_of(Arena *arena, const Columns *c) {
     float *column = ARENA_ARRAY(arena, float, c->n);
     double all = 0;
     for (int64_t i = 0; i < c->n; i++) all += c->sum[i];
-    for (int64_t i = 0; i < c->n; i++) column[i] = all > 0 ? (float)(c->sum[i] * (double)c->n / all + 0x1p-10) : 1;
+    for (int64_t i = 0; i < c->n; i++)
+        column[i] = all > 0 ? (float)(c->sum[i] * (double)c->n / all + 0x1p-10) : 1;
     *m = (Importance){c->n, column};
     return m;
 }
@@ -223,7 +236,9 @@ static const Importance *importance_of(Arena *arena, const Columns *c) {
 static void weigh_constants(Build *b, const Map *columns) {
     for (int i = 0; i < b->module->n_graphs; i++)
         EACH_NODE(n, b->module->graphs[i]) {
-            const Columns *c = n->op == OP_constant && n->value && n->value->name ? map_get(columns, n->value->name) : NULL;
+            const Columns *c = n->op == OP_constant && n->value && n->value->name
+                                   ? map_get(columns, n->value->name)
+                                   : NULL;
             if (!c) continue;
             Tensor *t = ARENA_NEW(b->arena, Tensor);
             *t = *n->value;
@@ -234,9 +249,10 @@ static void weigh_constants(Build *b, const Map *columns) {
 
 void calibrate(Build *b) {
     const char *path = b->options->calibrate;
-    if (!b->options->quant) usage_error("--calibrate=%s weighs what --quant loses\n  hint: --quant=q4_k_m", path);
-    TokenList tokens =
-        read_tokens(b, &(TextFile){"calibrate", path, MOST_TOKENS, FEWEST_TOKENS, "some pages of text like the model's own"});
+    if (!b->options->quant)
+        usage_error("--calibrate=%s weighs what --quant loses\n  hint: --quant=q4_k_m", path);
+    TokenList tokens = read_tokens(b, &(TextFile){"calibrate", path, MOST_TOKENS, FEWEST_TOKENS,
+                                                  "some pages of text like the model's own"});
     Build floats = build_floats(b);
     Calibration c = {.build = &floats};
     watch_products(&c);

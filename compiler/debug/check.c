@@ -1,9 +1,10 @@
 // burin check: the compiled program against the reference interpreter, kernel by kernel.
 //
-// The model is compiled for this CPU as a shared object and run with its trace on: a decoder over one chunk of rows, an encoder
-// or any other network over random tensors, an encoder-decoder one after the other. Each result is then compared with what the
-// interpreter, in f64, makes of the same operands: those recorded, so that an error shows where it is made and does not
-// spread. What is allowed is derived op by op from the rounding of f32 (eval_bound).
+// The model is compiled for this CPU as a shared object and run with its trace on: a decoder over
+// one chunk of rows, an encoder or any other network over random tensors, an encoder-decoder one
+// after the other. Each result is then compared with what the interpreter, in f64, makes of the
+// same operands: those recorded, so that an error shows where it is made and does not spread. What
+// is allowed is derived op by op from the rounding of f32 (eval_bound).
 #include "debug/check.h"
 
 #include <inttypes.h>
@@ -46,35 +47,41 @@ typedef struct Part {
     StepRows rows;
     burin_network_values values;  // of an encoder or a network
     EvalContext *exact, *contract;
-    const Tensor **value, **recorded;  // by node->mark: of either kind; only what the program computed
+    const Tensor **value,
+        **recorded;  // by node->mark: of either kind; only what the program computed
 } Part;
 
-// ----------------------------------------------------------------------------------------------------------------- the trace
+// --------------------------------------------------------------------------------------- the trace
 static int64_t symbol_of_step(const Dim *symbol, void *user) {
     const Part *p = user;
     if (!is_decoder(p->program)) return network_symbol(p->program, symbol, p->values.symbols);
     return strcmp(symbol->name, "S") ? p->rows.n : 1;
 }
 
-static void record(void *context, const char *value, int layer, const float *data, int rows, int columns, int row_stride) {
+static void record(void *context, const char *value, int layer, const float *data, int rows,
+                   int columns, int row_stride) {
     Part *p = context;
     const Node *n = compiled_model_node(p->program, value, layer);
     if (!n) return;
     Tensor *t = ARENA_NEW(p->arena, Tensor);
     float *copy = ARENA_ARRAY(p->arena, float, (size_t)rows *(size_t)columns + 4);
     for (int r = 0; r < rows; r++)
-        memcpy(copy + (size_t)r * (size_t)columns, data + (size_t)r * (size_t)row_stride, (size_t)columns * sizeof *copy);
-    *t = (Tensor){
-        .dtype = DT_f32, .rank = n->type.rank, .data = copy, .bytes = (uint64_t)rows * (uint64_t)columns * sizeof *copy};
+        memcpy(copy + (size_t)r * (size_t)columns, data + (size_t)r * (size_t)row_stride,
+               (size_t)columns * sizeof *copy);
+    *t = (Tensor){.dtype = DT_f32,
+                  .rank = n->type.rank,
+                  .data = copy,
+                  .bytes = (uint64_t)rows * (uint64_t)columns * sizeof *copy};
     for (int i = 0; i < n->type.rank; i++) t->dim[i] = dim_eval(n->type.dim[i], symbol_of_step, p);
     if (tensor_count(t) != (int64_t)rows * columns)
-        diag_fatal(n->loc, "%%%s has %" PRId64 " elements, the program recorded %d x %d", n->name, tensor_count(t), rows,
-                   columns);
+        diag_fatal(n->loc, "%%%s has %" PRId64 " elements, the program recorded %d x %d", n->name,
+                   tensor_count(t), rows, columns);
     p->recorded[n->mark] = p->value[n->mark] = t;
 }
 
-// --------------------------------------------------------------------------------------------------------------- the program
-static void run_part(Part *p, ForwardFunction *forward, const unsigned char *weights, unsigned char *state) {
+// ------------------------------------------------------------------------------------- the program
+static void run_part(Part *p, ForwardFunction *forward, const unsigned char *weights,
+                     unsigned char *state) {
     const Plan *plan = &p->program->plan;
     burin_barrier barrier = {.threads = 1};
     burin_trace trace = {.context = p, .record = record};
@@ -99,7 +106,8 @@ static void run_part(Part *p, ForwardFunction *forward, const unsigned char *wei
         .n_logit_rows = n,
         .max_rows = (int)p->program->max_rows,
         .threads = 1,
-        .logits = (float *)(void *)compiled_model_memory((uint64_t)n * (uint64_t)vocabulary * sizeof(float), 0xff),
+        .logits = (float *)(void *)compiled_model_memory(
+            (uint64_t)n * (uint64_t)vocabulary * sizeof(float), 0xff),
         .barrier = &barrier,
         .trace = &trace};
     forward(&step, 0);
@@ -107,19 +115,20 @@ static void run_part(Part *p, ForwardFunction *forward, const unsigned char *wei
     free(step.arena), free(step.local), free(step.logits);
 }
 
-// ------------------------------------------------------------------------------------------------------------- the comparison
+// ---------------------------------------------------------------------------------- the comparison
 static const Tensor *const *operands_of(Part *p, const Node *n) {
     const Tensor **operands = ARENA_ARRAY(p->arena, const Tensor *, n->n_in + 1);
     for (int i = 0; i < n->n_in; i++) operands[i] = n->in[i] ? p->value[n->in[i]->mark] : NULL;
     return operands;
 }
 
-static void outside(Check *c, const Node *n, const char *where, double got, double expected, double bound) {
+static void outside(Check *c, const Node *n, const char *where, double got, double expected,
+                    double bound) {
     c->ops[n->op].outside++;
     if (c->first_outside) return;
     c->first_outside = n;
-    diag_error(n->loc, "%%%s (%s): %s is %.9g, expected %.9g within %.3g", n->name, op_info[n->op].name, where, got, expected,
-               bound);
+    diag_error(n->loc, "%%%s (%s): %s is %.9g, expected %.9g within %.3g", n->name,
+               op_info[n->op].name, where, got, expected, bound);
 }
 
 // The first NaN: later values cannot be compared.
@@ -128,11 +137,12 @@ static bool no_number(Check *c, const Node *n, double got, double expected, int6
     c->ops[n->op].outside++;
     if (c->first_outside) return true;
     c->first_outside = n;
-    diag_error(
-        n->loc,
-        "%%%s (%s) in %s is the first result with a NaN: element %" PRId64
-        " is %.9g, in the interpreter %.9g\nhint: a weight is NaN or infinite (a warning names it), or numbers grew too large",
-        n->name, op_info[n->op].name, n->loc.scope ? n->loc.scope : "the model", element, got, expected);
+    diag_error(n->loc,
+               "%%%s (%s) in %s is the first result with a NaN: element %" PRId64
+               " is %.9g, in the interpreter %.9g\nhint: a weight is NaN or infinite (a warning "
+               "names it), or numbers grew too large",
+               n->name, op_info[n->op].name, n->loc.scope ? n->loc.scope : "the model", element,
+               got, expected);
     return true;
 }
 
@@ -145,12 +155,14 @@ static void compare(Part *p, Node *n, Node *op, int item) {
     OpSummary *s = &p->check->ops[op->op];
     s->results++;
     for (int64_t i = 0; i < count; i++) {
-        double expected = dtype_load(truth->dtype, truth->data, i), difference = fabs((double)a[i] - expected);
+        double expected = dtype_load(truth->dtype, truth->data, i),
+               difference = fabs((double)a[i] - expected);
         if ((double)a[i] == expected) continue;  // -inf, too, of a mask
         if (no_number(p->check, n, a[i], expected, i)) break;
         s->worst = fmax(s->worst, difference / bound[i]);
         if (difference <= bound[i]) continue;
-        outside(p->check, n, arena_printf(p->arena, "element %" PRId64, i), a[i], expected, bound[i]);
+        outside(p->check, n, arena_printf(p->arena, "element %" PRId64, i), a[i], expected,
+                bound[i]);
         break;
     }
     free(bound);
@@ -159,7 +171,8 @@ static void compare(Part *p, Node *n, Node *op, int item) {
 // The state that an encoder left, as its own graph has it.
 static const Tensor *memory_of(const Part *encoder, const Node *state) {
     EACH_NODE(n, encoder->program->graph) {
-        if (n->op == OP_cache_append && attr_int(n->in[0], "layer", 0) == attr_int(state, "layer", 0) &&
+        if (n->op == OP_cache_append &&
+            attr_int(n->in[0], "layer", 0) == attr_int(state, "layer", 0) &&
             !strcmp(attr_string(n->in[0], "kind", ""), attr_string(state, "kind", "")))
             return encoder->value[n->mark];
     }
@@ -171,10 +184,12 @@ static const Tensor *memory_of(const Part *encoder, const Node *state) {
 static void derive(Part *p, Node *n) {
     if (n->op == OP_state && attr_int(n, "memory", 0) && p->check->encoder != p)
         p->value[n->mark] = memory_of(p->check->encoder, n);
-    if (n->op == OP_constant || n->op == OP_pack || n->op == OP_state || n->type.dtype == DT_tuple) return;
+    if (n->op == OP_constant || n->op == OP_pack || n->op == OP_state || n->type.dtype == DT_tuple)
+        return;
     bool item = n->op == OP_item;
     Node *op = item ? n->in[0] : n;
-    const Tensor *t = eval_node(p->contract, op, operands_of(p, op), item ? (int)attr_int(n, "index", 0) : 0);
+    const Tensor *t =
+        eval_node(p->contract, op, operands_of(p, op), item ? (int)attr_int(n, "index", 0) : 0);
     p->value[n->mark] = tensor_copy(p->arena, t);
 }
 
@@ -197,31 +212,39 @@ static int print_summary(const Check *c) {
     for (int i = 0; i < OP_COUNT; i++) {
         const OpSummary *s = &c->ops[i];
         results += s->results, outside += s->outside;
-        if (s->results) printf("%-26s %8d %8d %18.3f\n", op_info[i].name, s->results, s->outside, s->worst);
+        if (s->results)
+            printf("%-26s %8d %8d %18.3f\n", op_info[i].name, s->results, s->outside, s->worst);
     }
-    printf("%s: %d results of %s, %d outside of their bounds\n", c->build->name, results, c->build->tools.cpus[0]->name,
-           outside);
+    printf("%s: %d results of %s, %d outside of their bounds\n", c->build->name, results,
+           c->build->tools.cpus[0]->name, outside);
     return outside || !results ? 1 : 0;
 }
 
 // How many rows the encoder left.
 static int memory_rows(const Part *encoder) {
-    return (int)burin_network_dim(encoder->values.net, describe_net(encoder->program)->length, encoder->values.symbols);
+    return (int)burin_network_dim(encoder->values.net, describe_net(encoder->program)->length,
+                                  encoder->values.symbols);
 }
 
 // Tokens of a slot, in order; each sees the whole source.
 static void prepare_rows(Part *p) {
     int n = p->program->max_rows < CHECK_ROWS ? (int)p->program->max_rows : CHECK_ROWS;
-    int vocabulary = build_vocabulary(p->check->build), last = p->check->encoder ? memory_rows(p->check->encoder) - 1 : 0;
+    int vocabulary = build_vocabulary(p->check->build),
+        last = p->check->encoder ? memory_rows(p->check->encoder) - 1 : 0;
     int32_t *token = ARENA_ARRAY(p->arena, int32_t, n), *slot = ARENA_ARRAY(p->arena, int32_t, n),
-            *position = ARENA_ARRAY(p->arena, int32_t, n), *source_last = ARENA_ARRAY(p->arena, int32_t, n);
+            *position = ARENA_ARRAY(p->arena, int32_t, n),
+            *source_last = ARENA_ARRAY(p->arena, int32_t, n);
     bool *logit_rows = ARENA_ARRAY(p->arena, bool, n);
     for (int i = 0; i < n; i++) {
         token[i] = (int32_t)((int64_t)i * 7919 % vocabulary);
         position[i] = i, source_last[i] = last, logit_rows[i] = true;
     }
-    p->rows = (StepRows){
-        .n = n, .token = token, .slot = slot, .position = position, .source_last = source_last, .logit_rows = logit_rows};
+    p->rows = (StepRows){.n = n,
+                         .token = token,
+                         .slot = slot,
+                         .position = position,
+                         .source_last = source_last,
+                         .logit_rows = logit_rows};
     for (int i = 0; i < p->program->graph->n_inputs; i++) {
         const Node *input = p->program->graph->inputs[i];
         p->value[input->mark] = step_input(input, &p->rows, ARENA_NEW(p->arena, Tensor));
@@ -232,8 +255,10 @@ static void prepare_rows(Part *p) {
 static void prepare_tensors(Part *p) {
     burin_command command = {.random = true};
     burin_network_values_open(&p->values, network_of(p->program), &command);
-    const Tensor **inputs = network_inputs(p->arena, p->program, (const void *const *)p->values.input_data, p->values.symbols);
-    for (int i = 0; i < p->program->graph->n_inputs; i++) p->value[p->program->graph->inputs[i]->mark] = inputs[i];
+    const Tensor **inputs = network_inputs(
+        p->arena, p->program, (const void *const *)p->values.input_data, p->values.symbols);
+    for (int i = 0; i < p->program->graph->n_inputs; i++)
+        p->value[p->program->graph->inputs[i]->mark] = inputs[i];
     p->rows.n = burin_network_rows(p->values.net, p->values.symbols);
 }
 

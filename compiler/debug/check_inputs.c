@@ -8,12 +8,15 @@
 
 static void read_input(CheckInputs *c, const char *word) {
     const char *equals = strchr(word, '=');
-    if (!equals || equals == word || !equals[1]) usage_error("--input=%s: expected NAME=F.npy", word);
-    recording_add_file(&c->given, arena_strndup(c->arena, word, (size_t)(equals - word)), equals + 1);
+    if (!equals || equals == word || !equals[1])
+        usage_error("--input=%s: expected NAME=F.npy", word);
+    recording_add_file(&c->given, arena_strndup(c->arena, word, (size_t)(equals - word)),
+                       equals + 1);
 }
 
 CheckInputs check_inputs(Arena *arena, const Options *o, const Recording *recorded) {
-    CheckInputs c = {.arena = arena, .recorded = recorded, .given = {.arena = arena}, .tokens = o->tokens};
+    CheckInputs c = {
+        .arena = arena, .recorded = recorded, .given = {.arena = arena}, .tokens = o->tokens};
     for (int i = 0; i < o->inputs.n; i++) read_input(&c, o->inputs.word[i]);
     return c;
 }
@@ -24,13 +27,15 @@ void check_inputs_add(CheckInputs *c, const char *name, const Tensor *t) {
     recording_add(&c->given, copy);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- sizes
+// ------------------------------------------------------------------------------------------- sizes
 static int64_t size_of_symbol(const Dim *symbol, void *context) {
     int64_t size = eval_symbol(context, symbol->name);
     return size ? size : symbol->lower;
 }
 
-int64_t check_size(const Dim *d, EvalContext *context) { return dim_eval(d, size_of_symbol, context); }
+int64_t check_size(const Dim *d, EvalContext *context) {
+    return dim_eval(d, size_of_symbol, context);
+}
 
 typedef struct Sizes {
     const CheckInputs *inputs;
@@ -48,13 +53,14 @@ static int64_t invented_size(const Dim *symbol, void *user) {
 static Tensor *new_value(CheckInputs *c, const Node *input, EvalContext *context) {
     Tensor *t = ARENA_NEW(c->arena, Tensor);
     *t = (Tensor){.dtype = input->type.dtype, .rank = input->type.rank};
-    for (int i = 0; i < t->rank; i++) t->dim[i] = dim_eval(input->type.dim[i], invented_size, &(Sizes){c, context});
+    for (int i = 0; i < t->rank; i++)
+        t->dim[i] = dim_eval(input->type.dim[i], invented_size, &(Sizes){c, context});
     t->bytes = dtype_bytes(t->dtype, tensor_count(t));
     t->data = arena_alloc(c->arena, t->bytes + 16);
     return t;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- values
+// ------------------------------------------------------------------------------------------ values
 static const Tensor *tokens_of(CheckInputs *c) {
     int32_t *ids = ARENA_ARRAY(c->arena, int32_t, strlen(c->tokens) / 2 + 1);
     int n = 0;
@@ -66,7 +72,8 @@ static const Tensor *tokens_of(CheckInputs *c) {
         ids[n++] = (int32_t)id, at = end;
     }
     Tensor *t = ARENA_NEW(c->arena, Tensor);
-    *t = (Tensor){.dtype = DT_i32, .rank = 1, .dim = {n}, .data = ids, .bytes = (uint64_t)n * sizeof *ids};
+    *t = (Tensor){
+        .dtype = DT_i32, .rank = 1, .dim = {n}, .data = ids, .bytes = (uint64_t)n * sizeof *ids};
     return t;
 }
 
@@ -92,7 +99,9 @@ static const Tensor *fit(CheckInputs *c, const Node *input, const Tensor *given)
         int64_t size;
         fits = !dim_is_const(type->dim[i], &size) || size == t->dim[i];
     }
-    if (!fits) diag_fatal(input->loc, "the value of %s has another shape than the input: %s", input->name, type_text(type));
+    if (!fits)
+        diag_fatal(input->loc, "the value of %s has another shape than the input: %s", input->name,
+                   type_text(type));
     t->bytes = dtype_bytes(t->dtype, tensor_count(t));
     void *data = arena_alloc(c->arena, t->bytes + 16);
     for (int64_t i = 0, n = tensor_count(t); i < n; i++)
@@ -119,10 +128,13 @@ static double invented_value(const CheckInputs *c, const Node *input, int64_t i,
         default:
             break;
     }
-    uint64_t x = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u + hash_bytes(input->name, strlen(input->name), 0);
+    uint64_t x =
+        (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u + hash_bytes(input->name, strlen(input->name), 0);
     x = (x ^ x >> 29) * 0x94d049bb133111ebu;
     double unit = (double)(x >> 40) / 0x1p24;
-    return dtype_is_float(input->type.dtype) ? 2 * unit - 1 : input->type.dtype == DT_bool ? unit < 0.5 : (double)(x >> 62);
+    return dtype_is_float(input->type.dtype) ? 2 * unit - 1
+           : input->type.dtype == DT_bool    ? unit < 0.5
+                                             : (double)(x >> 62);
 }
 
 // Rows of the tables that ids index, also through casts and views; a few if none is found.
@@ -134,7 +146,8 @@ static int64_t rows_of_tables(const Node *ids, int depth) {
         int64_t rows = 0;
         if (n->op == OP_gather && n->in[1] == ids)
             rows = dim_upper(n->in[0]->type.dim[node_axis(n)]);
-        else if (n->in[0] == ids && dtype_is_float(n->type.dtype) == dtype_is_float(ids->type.dtype))
+        else if (n->in[0] == ids &&
+                 dtype_is_float(n->type.dtype) == dtype_is_float(ids->type.dtype))
             rows = rows_of_tables(n, depth + 1);
         if (rows && (most == FEW || rows < most)) most = rows;
     }
@@ -160,7 +173,8 @@ const Tensor **check_inputs_of(CheckInputs *c, const Graph *g, EvalContext *cont
         const Node *n = g->inputs[i];
         if (values[i]) continue;
         if (!c->invented && (input_role(n) == INPUT_TOKENS || input_role(n) == INPUT_TENSOR))
-            diag_fatal(n->loc, "nothing says what the input %s is\nhint: --input %s=F.npy%s", n->name, n->name,
+            diag_fatal(n->loc, "nothing says what the input %s is\nhint: --input %s=F.npy%s",
+                       n->name, n->name,
                        input_role(n) == INPUT_TOKENS ? ", or --tokens 1,2,3" : "");
         values[i] = invent(c, n, context);
         eval_set_shape(context, n, values[i]);
@@ -168,7 +182,7 @@ const Tensor **check_inputs_of(CheckInputs *c, const Graph *g, EvalContext *cont
     return values;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- graphs
+// ------------------------------------------------------------------------------------------ graphs
 typedef struct GraphWalk {
     CheckInputs *inputs;
     InterpretBothVisit *visit;
@@ -178,22 +192,26 @@ typedef struct GraphWalk {
 static void pass_on(void *user, Node *n, const Tensor *exact, const Tensor *contract) {
     GraphWalk *w = user;
     for (int i = 0; i < n->graph->n_outputs; i++)
-        if (n->graph->outputs[i] == n) check_inputs_add(w->inputs, n->graph->output_names[i], exact);
+        if (n->graph->outputs[i] == n)
+            check_inputs_add(w->inputs, n->graph->output_names[i], exact);
     w->visit(w->user, n, exact, contract);
 }
 
 // A step has one slot, and the logits of all its rows are wanted.
 static void set_sizes(const Graph *g, EvalContext *c, int64_t rows) {
     EACH_NODE(n, g)
-        if (n->op == OP_state && n->type.dim[0]->kind == DIM_SYMBOL) eval_set_symbol(c, n->type.dim[0]->name, 1);
+        if (n->op == OP_state && n->type.dim[0]->kind == DIM_SYMBOL)
+            eval_set_symbol(c, n->type.dim[0]->name, 1);
     for (int i = 0; i < g->n_inputs; i++) {
         const Type *logits = &g->outputs[0]->type;
-        if (input_role(g->inputs[i]) == INPUT_LOGIT_ROWS && logits->rank && logits->dim[0]->kind == DIM_SYMBOL)
+        if (input_role(g->inputs[i]) == INPUT_LOGIT_ROWS && logits->rank &&
+            logits->dim[0]->kind == DIM_SYMBOL)
             eval_set_symbol(c, logits->dim[0]->name, rows);
     }
 }
 
-void check_walk(CheckInputs *c, const Module *m, InterpretBoth *w, InterpretBothVisit *visit, void *user) {
+void check_walk(CheckInputs *c, const Module *m, InterpretBoth *w, InterpretBothVisit *visit,
+                void *user) {
     for (int i = 0; i < m->n_graphs; i++) {
         const Graph *g = m->graphs[i];
         const Tensor **inputs = check_inputs_of(c, g, w->exact);

@@ -17,7 +17,8 @@ typedef struct CheckInputs {
 } CheckInputs;
 
 CheckInputs check_inputs(Arena *, const Options *, const Recording *);
-// A value for each input of the graph, of its type and rank. The context gets the symbols that their shapes tell.
+// A value for each input of the graph, of its type and rank. The context gets the symbols that
+// their shapes tell.
 const Tensor **check_inputs_of(CheckInputs *, const Graph *, EvalContext *);
 void check_inputs_add(CheckInputs *, const char *name, const Tensor *);  // copied
 

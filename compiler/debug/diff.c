@@ -1,5 +1,5 @@
-// burin diff A B: two dumps, two models, a dump and a model, or two folders of C that burin wrote. Exit status 1 when they
-// differ.
+// burin diff A B: two dumps, two models, a dump and a model, or two folders of C that burin wrote.
+// Exit status 1 when they differ.
 #include "debug/diff.h"
 
 #include <stdio.h>

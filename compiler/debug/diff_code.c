@@ -8,7 +8,8 @@
 #include "debug/diff.h"
 
 bool is_code_folder(Arena *arena, const char *path) {
-    return !access(arena_printf(arena, "%s/MANIFEST", path), F_OK) && !access(arena_printf(arena, "%s/runtime", path), F_OK);
+    return !access(arena_printf(arena, "%s/MANIFEST", path), F_OK) &&
+           !access(arena_printf(arena, "%s/runtime", path), F_OK);
 }
 
 // The file of kernels is called as the folder's model is: X.c beside X_model.c.
@@ -17,7 +18,8 @@ static const char *model_file(Arena *arena, const char *folder) {
     DIR *d = opendir(folder);
     for (struct dirent *e; d && (e = readdir(d));)
         if (text_ends_with(e->d_name, "_model.c"))
-            found = arena_printf(arena, "%s/%.*s.c", folder, (int)(strlen(e->d_name) - strlen("_model.c")), e->d_name);
+            found = arena_printf(arena, "%s/%.*s.c", folder,
+                                 (int)(strlen(e->d_name) - strlen("_model.c")), e->d_name);
     if (d) closedir(d);
     if (!found) diag_fatal(NO_LOC, "%s has no file of a model", folder);
     return found;
@@ -33,7 +35,8 @@ static const char *function_name(Arena *arena, const char *line, size_t length) 
     return arena_strndup(arena, begin, (size_t)(end - begin));
 }
 
-// Functions by name: their text, to the brace at the beginning of a line. Comments that name places and values are left out.
+// Functions by name: their text, to the brace at the beginning of a line. Comments that name places
+// and values are left out.
 static Map read_functions(Arena *arena, const char *path) {
     Map functions;
     Text body = {0};
@@ -63,7 +66,8 @@ static int count_lines(const char *text) {
 
 static void show_first(Arena *arena, const char *a, const char *b) {
     size_t n, m;
-    while ((n = strcspn(a, "\n")) == (m = strcspn(b, "\n")) && !strncmp(a, b, n) && a[n]) a += n + 1, b += m + 1;
+    while ((n = strcspn(a, "\n")) == (m = strcspn(b, "\n")) && !strncmp(a, b, n) && a[n])
+        a += n + 1, b += m + 1;
     print_spelled("  - %s\n  + %s\n", arena_strndup(arena, a, n), arena_strndup(arena, b, m));
 }
 

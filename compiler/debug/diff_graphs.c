@@ -1,6 +1,6 @@
-// Two graphs side by side, from their outputs down: nodes are a pair when their ops, attributes and types are the same and
-// their operands are pairs. Names and locations do not matter, constants are compared elsewhere. A node that one side alone has
-// is stepped over where its operand fits.
+// Two graphs side by side, from their outputs down: nodes are a pair when their ops, attributes and
+// types are the same and their operands are pairs. Names and locations do not matter, constants are
+// compared elsewhere. A node that one side alone has is stepped over where its operand fits.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,8 @@ static void pair(GraphDiff *d, const Node *a, const Node *b) {
     } else {
         d->pairs++;
     }
-    for (int i = 0; i < a->n_in || i < b->n_in; i++) pair(d, i < a->n_in ? a->in[i] : NULL, i < b->n_in ? b->in[i] : NULL);
+    for (int i = 0; i < a->n_in || i < b->n_in; i++)
+        pair(d, i < a->n_in ? a->in[i] : NULL, i < b->n_in ? b->in[i] : NULL);
 }
 
 static void pair_outputs(GraphDiff *d, const Graph *a, const Graph *b) {
@@ -126,7 +127,8 @@ static int diff_pair(const Sides *s, const Graph *a, const Graph *b) {
     EACH_NODE(n, a) n->mark = nodes++;
     d.partner = ARENA_ARRAY(s->arena, const Node *, nodes + 1);
     pair_outputs(&d, a, b);
-    if (d.found > MOST_SHOWN && !s->all) printf("  and %d more (-v shows them)\n", d.found - MOST_SHOWN);
+    if (d.found > MOST_SHOWN && !s->all)
+        printf("  and %d more (-v shows them)\n", d.found - MOST_SHOWN);
     print_spelled("graph %s: %d nodes are the same, %d differences\n", a->name, d.pairs, d.found);
     if (d.found) print_counts(a, b);
     return d.found;
@@ -135,6 +137,7 @@ static int diff_pair(const Sides *s, const Graph *a, const Graph *b) {
 int diff_graphs(const Sides *s, const Module *a, const Module *b) {
     int found = a->n_graphs != b->n_graphs;
     if (found) printf("%d graphs, and %d\n", a->n_graphs, b->n_graphs);
-    for (int i = 0; i < a->n_graphs && i < b->n_graphs; i++) found += diff_pair(s, a->graphs[i], b->graphs[i]);
+    for (int i = 0; i < a->n_graphs && i < b->n_graphs; i++)
+        found += diff_pair(s, a->graphs[i], b->graphs[i]);
     return found;
 }

@@ -1,5 +1,5 @@
-// Constants of two modules, by their names: how many elements differ, how far, and where; whether a matrix is another one, or
-// transposed.
+// Constants of two modules, by their names: how many elements differ, how far, and where; whether a
+// matrix is another one, or transposed.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,8 @@ static void read_run(const Tensor *t, int64_t first, int64_t n, double *values) 
     float blocks[RUN];
     const Format *f = format_of(t->dtype);
     if (f) format_read(f, t->data, first, 1, n, blocks);
-    for (int64_t i = 0; i < n; i++) values[i] = f ? (double)blocks[i] : dtype_load(t->dtype, t->data, first + i);
+    for (int64_t i = 0; i < n; i++)
+        values[i] = f ? (double)blocks[i] : dtype_load(t->dtype, t->data, first + i);
 }
 
 typedef struct Distance {
@@ -64,10 +65,12 @@ static Distance distance(const Tensor *a, const Tensor *b) {
 }
 
 static bool is_transposed(const Tensor *a, const Tensor *b) {
-    bool square = a->rank == 2 && a->dim[0] == a->dim[1] && !format_of(a->dtype) && !format_of(b->dtype);
+    bool square =
+        a->rank == 2 && a->dim[0] == a->dim[1] && !format_of(a->dtype) && !format_of(b->dtype);
     for (int64_t i = 0; square && i < a->dim[0]; i++)
         for (int64_t j = 0; j < a->dim[1]; j++)
-            if (dtype_load(a->dtype, a->data, i * a->dim[1] + j) != dtype_load(b->dtype, b->data, j * a->dim[0] + i))
+            if (dtype_load(a->dtype, a->data, i * a->dim[1] + j) !=
+                dtype_load(b->dtype, b->data, j * a->dim[0] + i))
                 return false;
     return square;
 }
@@ -76,7 +79,8 @@ static bool is_transposed(const Tensor *a, const Tensor *b) {
 static const char *twin_of(const Map *others, Node *n) {
     for (int i = 0; i < others->n; i++) {
         Node *other = others->entries[i].value;
-        if (other->value->bytes == n->value->bytes && constant_hash(other) == constant_hash(n)) return others->entries[i].key;
+        if (other->value->bytes == n->value->bytes && constant_hash(other) == constant_hash(n))
+            return others->entries[i].key;
     }
     return NULL;
 }
@@ -93,8 +97,10 @@ static void print_distance(const Sides *s, const char *name, Node *a, Node *b, c
     int64_t count = tensor_count(a->value);
     const char *twin = twin_of(others, a);
     const char *where = a->value->name ? "" : arena_printf(s->arena, " (%s)", loc_text(a->loc));
-    print_spelled("%s%s %s: %" PRId64 " of %" PRId64 " elements differ, by %.3g at most, at [%s]; %.3g of its size", name,
-                  where, type_text(&a->type), d.different, count, d.most, index_text(s->arena, a->value, d.at),
+    print_spelled("%s%s %s: %" PRId64 " of %" PRId64
+                  " elements differ, by %.3g at most, at [%s]; %.3g of its size",
+                  name, where, type_text(&a->type), d.different, count, d.most,
+                  index_text(s->arena, a->value, d.at),
                   d.size > 0 ? sqrt(d.squares / d.size) : 0.0);
     if (twin)
         print_spelled(": it is %s there", twin);

@@ -53,7 +53,8 @@ static Node *computed_op(Node *n) { return n->op == OP_item ? n->in[0] : n; }
 // States are those of the contexts; packed weights stay with their constants.
 static bool is_computed(const Node *n) {
     bool unary = n->n_in == 1 && n->in[0];
-    if (n->op == OP_constant || n->op == OP_state || n->op == OP_pack || n->op == OP_input) return false;
+    if (n->op == OP_constant || n->op == OP_state || n->op == OP_pack || n->op == OP_input)
+        return false;
     if (n->type.dtype == DT_tuple) return false;
     return !(unary && n->op != OP_item && is_weight_chain(n));
 }
@@ -98,8 +99,8 @@ static void frame_close(Frame *f) {
     free(f->exact), free(f->contract), free(f->uses);
 }
 
-void interpret_both_graph(InterpretBoth *w, const Graph *g, const Tensor *const *inputs, InterpretBothVisit *visit,
-                          void *user) {
+void interpret_both_graph(InterpretBoth *w, const Graph *g, const Tensor *const *inputs,
+                          InterpretBothVisit *visit, void *user) {
     Frame f = frame_of(w, g);
     for (int i = 0; i < g->n_inputs; i++) {
         Node *n = g->inputs[i];
@@ -117,17 +118,19 @@ void interpret_both_graph(InterpretBoth *w, const Graph *g, const Tensor *const 
     frame_close(&f);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ distances
+// --------------------------------------------------------------------------------------- distances
 // A sum of many terms may differ in each of them: PyTorch's order is not burin's.
 enum { ORDERS = 16 };
 
 static bool both_alike(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
-Difference tensor_difference(const Tensor *value, const Tensor *exact, const Tensor *contract, double step) {
+Difference tensor_difference(const Tensor *value, const Tensor *exact, const Tensor *contract,
+                             double step) {
     Difference d = {.at = -1};
     double rounding = 0;
     for (int64_t i = 0, n = tensor_count(exact); i < n; i++) {
-        double v = dtype_load(value->dtype, value->data, i), e = dtype_load(exact->dtype, exact->data, i);
+        double v = dtype_load(value->dtype, value->data, i),
+               e = dtype_load(exact->dtype, exact->data, i);
         double c = dtype_load(contract->dtype, contract->data, i);
         if (isfinite(e)) d.largest = fmax(d.largest, fabs(e));
         if (isfinite(e) && isfinite(c)) rounding = fmax(rounding, fabs(c - e));

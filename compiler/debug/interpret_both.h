@@ -6,7 +6,8 @@
 #include "ir/eval/eval.h"
 
 typedef struct InterpretBoth {
-    EvalContext *exact, *contract;  // states (KV caches) and symbols stay from one graph to the next
+    EvalContext *exact,
+        *contract;  // states (KV caches) and symbols stay from one graph to the next
 } InterpretBoth;
 
 // A value of the graph, inputs included; both tensors live until the function returns.
@@ -14,14 +15,15 @@ typedef void InterpretBothVisit(void *user, Node *, const Tensor *exact, const T
 
 void interpret_both_open(InterpretBoth *);
 void interpret_both_close(InterpretBoth *);
-void interpret_both_graph(InterpretBoth *, const Graph *, const Tensor *const *inputs, InterpretBothVisit *, void *user);
+void interpret_both_graph(InterpretBoth *, const Graph *, const Tensor *const *inputs,
+                          InterpretBothVisit *, void *user);
 
 // A constant, or a chain of ops on constants alone.
 bool is_weight_chain(const Node *);
 Tensor *tensor_copy(Arena *, const Tensor *);
 
-// How far a value is from the truth, beside how far f32 takes it. `step`: the relative rounding error of the value's own
-// arithmetic (0x1p-24 for f32).
+// How far a value is from the truth, beside how far f32 takes it. `step`: the relative rounding
+// error of the value's own arithmetic (0x1p-24 for f32).
 typedef struct Difference {
     double largest;          // |truth|
     double found;            // |value - truth|, the largest
@@ -31,5 +33,6 @@ typedef struct Difference {
     bool outside;
 } Difference;
 
-Difference tensor_difference(const Tensor *value, const Tensor *exact, const Tensor *contract, double step);
+Difference tensor_difference(const Tensor *value, const Tensor *exact, const Tensor *contract,
+                             double step);
 #endif

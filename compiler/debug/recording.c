@@ -33,7 +33,10 @@ void recording_add(Recording *r, const Tensor *t) {
 }
 
 static void add_array(Recording *r, const char *name, const burin_array *a) {
-    Tensor t = {.name = name, .rank = a->rank, .data = a->data, .bytes = a->count * (size_t)a->element->bytes};
+    Tensor t = {.name = name,
+                .rank = a->rank,
+                .data = a->data,
+                .bytes = a->count * (size_t)a->element->bytes};
     for (int i = 0; i < a->rank; i++) t.dim[i] = a->dim[i];
     dtype_parse(a->element->name, &t.dtype);
     arena_at_free(r->arena, free, a->data);
@@ -47,7 +50,7 @@ void recording_add_file(Recording *r, const char *name, const char *path) {
     add_array(r, name, &a);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ zip files
+// --------------------------------------------------------------------------------------- zip files
 // For the directory at the end of a zip file: its offset, and its number of members.
 typedef struct Zip {
     const char *path;
@@ -90,19 +93,26 @@ typedef struct Member {
 } Member;
 
 static Member zip_next(Zip *z, Arena *arena) {
-    if (z->size - z->at < MEMBER_BYTES || memcmp(z->data + z->at, "PK\1\2", 4)) no_npz(z, "its directory is damaged");
+    if (z->size - z->at < MEMBER_BYTES || memcmp(z->data + z->at, "PK\1\2", 4))
+        no_npz(z, "its directory is damaged");
     const unsigned char *m = z->data + z->at;
     uint64_t length = number_at(m + 28, 2), local = number_at(m + 42, 4);
     uint64_t entry = MEMBER_BYTES + length + number_at(m + 30, 2) + number_at(m + 32, 2);
-    if (entry > z->size - z->at || local > z->size - LOCAL_BYTES) no_npz(z, "its directory is damaged");
-    uint64_t at = local + LOCAL_BYTES + number_at(z->data + local + 26, 2) + number_at(z->data + local + 28, 2);
+    if (entry > z->size - z->at || local > z->size - LOCAL_BYTES)
+        no_npz(z, "its directory is damaged");
+    uint64_t at = local + LOCAL_BYTES + number_at(z->data + local + 26, 2) +
+                  number_at(z->data + local + 28, 2);
     unsigned method = (unsigned)number_at(m + 10, 2);
     if (method && method != Z_DEFLATED)
         diag_fatal(NO_LOC,
-                   "%s is compressed by method %u of zip files\nhint: numpy.savez and numpy.savez_compressed write what can be "
+                   "%s is compressed by method %u of zip files\nhint: numpy.savez and "
+                   "numpy.savez_compressed write what can be "
                    "read here",
                    z->path, method);
-    Member e = {.at = at, .bytes = number_at(m + 20, 4), .deflated = method, .sum = (uint32_t)number_at(m + 16, 4)};
+    Member e = {.at = at,
+                .bytes = number_at(m + 20, 4),
+                .deflated = method,
+                .sum = (uint32_t)number_at(m + 16, 4)};
     if (at > z->size || (method && e.bytes > z->size - at)) no_npz(z, "its directory is damaged");
     e.name = arena_strndup(arena, (const char *)m + MEMBER_BYTES, length);
     z->at += entry;
@@ -133,7 +143,8 @@ static int open_member(const Zip *z, const Member *e) {
     uint64_t size;
     int file = e->deflated ? memfd_create("member", MFD_CLOEXEC) : open_input(z->path, &size);
     if (file < 0) no_npz(z, "there is no room to unpack it");
-    if (!e->deflated && lseek(file, (off_t)e->at, SEEK_SET) < 0) no_npz(z, "its directory is damaged");
+    if (!e->deflated && lseek(file, (off_t)e->at, SEEK_SET) < 0)
+        no_npz(z, "its directory is damaged");
     if (e->deflated && !inflate_into(file, z, e)) no_npz(z, "what is compressed in it is damaged");
     return file;
 }
@@ -158,7 +169,7 @@ static void read_zip(Recording *r, const char *path) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- folders
+// ----------------------------------------------------------------------------------------- folders
 static int is_npy(const struct dirent *e) { return text_ends_with(e->d_name, ".npy"); }
 
 static void read_folder(Recording *r, const char *path) {

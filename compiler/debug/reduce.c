@@ -26,7 +26,7 @@ typedef struct Reduction {
     int tries;
 } Reduction;
 
-// ----------------------------------------------------------------------------------------------------------------- the attempt
+// ------------------------------------------------------------------------------------- the attempt
 enum { STATUS_CHANGES = 10, STATUS_KEEPS, STATUS_INVALID, SECONDS = 60 };
 
 // In the child. The pass's messages are discarded: it exits with status 1 if it refuses the graph.
@@ -40,7 +40,8 @@ static void try_pass(const Build *b, const Module *m, Pass pass) {
     alarm(SECONDS);
     for (int i = 0; i < mine.n_graphs; i++)
         if (!graph_verify(mine.graphs[i], "reducing")) _exit(STATUS_INVALID);
-    c.arena = arena, c.module = &mine, c.guards = NULL, c.observer = NULL, c.sites = NULL, c.sites_end = NULL;
+    c.arena = arena, c.module = &mine, c.guards = NULL, c.observer = NULL, c.sites = NULL,
+    c.sites_end = NULL;
     trace_module(&before, b->options, m, false);
     pass_apply(&mine, &c, pass);
     trace_module(&after, b->options, &mine, false);
@@ -53,10 +54,12 @@ PassEffect pass_effect(const Build *b, const Module *m, Pass pass) {
     fflush(NULL);
     pid_t child = fork();
     if (!child) {
-        if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout)) _exit(STATUS_INVALID);
+        if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout))
+            _exit(STATUS_INVALID);
         try_pass(b, m, pass);
     }
-    if (child < 0 || waitpid(child, &status, 0) < 0) diag_fatal(NO_LOC, "cannot run a pass in a process of its own");
+    if (child < 0 || waitpid(child, &status, 0) < 0)
+        diag_fatal(NO_LOC, "cannot run a pass in a process of its own");
     if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGALRM ? PASS_REFUSES : PASS_CRASHES;
     return WEXITSTATUS(status) == STATUS_CHANGES ? PASS_CHANGES
            : WEXITSTATUS(status) == STATUS_KEEPS ? PASS_KEEPS
@@ -76,7 +79,7 @@ static bool accept(Reduction *r, Arena *arena, Module *candidate) {
     return same;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- changes
+// ----------------------------------------------------------------------------------------- changes
 typedef bool Change(Graph *, Node *);  // false: there is nothing to change
 
 static Node *node_at(const Graph *g, int at) {
@@ -112,7 +115,9 @@ static bool try_change(Reduction *r, int graph, int at, Change *change) {
 }
 
 static bool become_input(Graph *g, Node *n) {
-    if (n->op == OP_input || n->type.dtype == DT_tuple || dtype_is_rows(n->type.dtype) || n->op == OP_pack) return false;
+    if (n->op == OP_input || n->type.dtype == DT_tuple || dtype_is_rows(n->type.dtype) ||
+        n->op == OP_pack)
+        return false;
     node_replace(n, graph_add_input(g, n->name, n->type, n->loc));
     return true;
 }
@@ -129,7 +134,8 @@ static bool become_operand(Graph *g, Node *n) {
 
 // The only output.
 static bool become_output(Graph *g, Node *n) {
-    if (n->op == OP_input || n->op == OP_constant || n->op == OP_state || n->type.dtype == DT_tuple) return false;
+    if (n->op == OP_input || n->op == OP_constant || n->op == OP_state || n->type.dtype == DT_tuple)
+        return false;
     if (g->n_outputs == 1 && g->outputs[0] == n) return false;
     while (g->n_outputs) graph_drop_output(g, g->n_outputs - 1);
     graph_add_output(g, n, "y");
@@ -156,8 +162,10 @@ static bool move_output(Reduction *r, int graph) {
     return false;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- sizes
-static bool is_of_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '%'; }
+// ------------------------------------------------------------------------------------------- sizes
+static bool is_of_word(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '%';
+}
 
 // The text with each whole word `from` replaced.
 static char *with_size(Arena *arena, const char *text, const char *from, const char *to) {
@@ -199,8 +207,8 @@ static bool try_size(Reduction *r, int64_t from, int64_t to) {
     Module candidate = r->now;
     Text t = {0};
     graph_print(&t, r->now.graphs[0]);
-    const char *text =
-        with_size(arena, t.data, arena_printf(arena, "%lld", (long long)from), arena_printf(arena, "%lld", (long long)to));
+    const char *text = with_size(arena, t.data, arena_printf(arena, "%lld", (long long)from),
+                                 arena_printf(arena, "%lld", (long long)to));
     text_free(&t);
     Graph *g = parse_quietly(arena, text);
     if (!g) {
@@ -225,7 +233,8 @@ static int64_t next_size(const Graph *g, int64_t below) {
 static bool shrink_sizes(Reduction *r) {
     bool changed = false;
     if (r->now.n_graphs != 1 || has_large_constants(r->now.graphs[0])) return false;
-    for (int64_t size = next_size(r->now.graphs[0], INT64_MAX); size > 2; size = next_size(r->now.graphs[0], size))
+    for (int64_t size = next_size(r->now.graphs[0], INT64_MAX); size > 2;
+         size = next_size(r->now.graphs[0], size))
         for (int64_t to = 2; to < size; to *= 2)
             if (try_size(r, size, to)) {
                 changed = true;
@@ -234,7 +243,7 @@ static bool shrink_sizes(Reduction *r) {
     return changed;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- result
+// ------------------------------------------------------------------------------------------ result
 static bool reduce_graph(Reduction *r, int graph) {
     bool changed = move_output(r, graph);
     changed |= change_backwards(r, graph, become_input);
@@ -245,7 +254,8 @@ static void drop_graphs(Reduction *r) {
     for (int i = r->now.n_graphs; i-- > 0 && r->now.n_graphs > 1;) {
         Arena *arena = arena_new();
         Module candidate = module_clone(arena, &r->now);
-        memmove(candidate.graphs + i, candidate.graphs + i + 1, (size_t)(--candidate.n_graphs - i) * sizeof *candidate.graphs);
+        memmove(candidate.graphs + i, candidate.graphs + i + 1,
+                (size_t)(--candidate.n_graphs - i) * sizeof *candidate.graphs);
         accept(r, arena, &candidate);
     }
 }

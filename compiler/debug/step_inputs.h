@@ -12,6 +12,7 @@ typedef struct StepRows {
 } StepRows;
 
 // Ends the run if the graph has any other input.
-void step_inputs(const Graph *, const StepRows *, Tensor storage[STEP_INPUTS], const Tensor *inputs[STEP_INPUTS]);
+void step_inputs(const Graph *, const StepRows *, Tensor storage[STEP_INPUTS],
+                 const Tensor *inputs[STEP_INPUTS]);
 const Tensor *step_input(const Node *input, const StepRows *, Tensor *storage);
 #endif

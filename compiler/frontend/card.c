@@ -31,10 +31,11 @@ static void add_prompts(Text *t, const json_t *config, Loc loc, burin_card *card
         card->n_prompts++;
     }
     if (usual && card->default_prompt < 0)
-        diag_fatal(loc, "\"default_prompt_name\" is \"%s\", and \"prompts\" has none of that name", usual);
+        diag_fatal(loc, "\"default_prompt_name\" is \"%s\", and \"prompts\" has none of that name",
+                   usual);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- labels
+// ------------------------------------------------------------------------------------------ labels
 static int64_t last_dim(const Node *n) {
     int64_t size = 0;
     if (n->type.rank) dim_is_const(n->type.dim[n->type.rank - 1], &size);
@@ -51,7 +52,8 @@ static bool fits(const Checkpoint *c, const Node *logits, burin_card *card) {
                    {"ForMaskedLM", BURIN_FILLS_MASKS, 2}};
     const char *name = checkpoint_class(c);
     for (size_t i = 0; logits && name && i < sizeof classes / sizeof *classes; i++)
-        if (text_ends_with(name, classes[i].end) && logits->type.rank == classes[i].rank && last_dim(logits)) {
+        if (text_ends_with(name, classes[i].end) && logits->type.rank == classes[i].rank &&
+            last_dim(logits)) {
             card->task = classes[i].task;
             return true;
         }
@@ -71,30 +73,37 @@ uint32_t card_add_labels(Text *t, const Checkpoint *c, int64_t n) {
     return (uint32_t)n;
 }
 
-// The class of torch.nn that a cross-encoder's scores go through: since version 5.4 sentence-transformers writes it into a file
-// of its own. NULL: none is said.
+// The class of torch.nn that a cross-encoder's scores go through: since version 5.4
+// sentence-transformers writes it into a file of its own. NULL: none is said.
 static const char *activation_of(Arena *arena, const Checkpoint *c) {
     static const char *const known[] = {"Identity", "Sigmoid", "Softmax"};
     Loc loc = checkpoint_config_loc(c, "sentence_transformers");
-    const json_t *config = sentence_config(arena, c->folder, &loc), *own = json_object_get(config, "activation_fn");
-    if (!own) own = json_object_get(json_object_get(c->config, "sentence_transformers"), "activation_fn");
+    const json_t *config = sentence_config(arena, c->folder, &loc),
+                 *own = json_object_get(config, "activation_fn");
+    if (!own)
+        own = json_object_get(json_object_get(c->config, "sentence_transformers"), "activation_fn");
     if (!own) own = json_object_get(c->config, "sbert_ce_default_activation_function");
     const char *name = json_string_value(own);
     for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
         if (text_ends_with(name, known[i])) return known[i];
     if (name)
-        diag_fatal(loc, "the activation_fn \"%s\" is not supported\nhint: torch.nn's Identity, Sigmoid and Softmax are", name);
+        diag_fatal(loc,
+                   "the activation_fn \"%s\" is not supported\nhint: torch.nn's Identity, Sigmoid "
+                   "and Softmax are",
+                   name);
     return NULL;
 }
 
 // What sentence-transformers' CrossEncoder and transformers' pipelines make of the numbers.
 static burin_scoring scoring_of(Arena *arena, const Checkpoint *c, const burin_card *card) {
     if (card->task != BURIN_LABELS_TEXTS) return BURIN_SOFTMAX;
-    const char *function = activation_of(arena, c), *problem = json_string_value(json_object_get(c->config, "problem_type"));
+    const char *function = activation_of(arena, c),
+               *problem = json_string_value(json_object_get(c->config, "problem_type"));
     if (function && !strcmp(function, "Identity")) return BURIN_AS_IT_IS;
     if (function) return !strcmp(function, "Sigmoid") ? BURIN_SIGMOID : BURIN_SOFTMAX;
     if (problem && !strcmp(problem, "regression")) return BURIN_AS_IT_IS;
-    if (card->n_labels == 1 || (problem && !strcmp(problem, "multi_label_classification"))) return BURIN_SIGMOID;
+    if (card->n_labels == 1 || (problem && !strcmp(problem, "multi_label_classification")))
+        return BURIN_SIGMOID;
     return BURIN_SOFTMAX;
 }
 
@@ -103,7 +112,8 @@ static int32_t mask_of(Arena *arena, const Checkpoint *c, const Tokenizer *token
     static const char *const usual[] = {"[MASK]", "<mask>"};
     json_t *config = json_beside(c->folder, "tokenizer_config.json");
     const json_t *token = config ? json_object_get(json_own(arena, config), "mask_token") : NULL;
-    const char *name = json_string_value(json_is_object(token) ? json_object_get(token, "content") : token);
+    const char *name =
+        json_string_value(json_is_object(token) ? json_object_get(token, "content") : token);
     int32_t id = name ? burin_token_find(tokenizer->blob, name, strlen(name)) : -1;
     for (size_t i = 0; id < 0 && i < sizeof usual / sizeof *usual; i++)
         id = burin_token_find(tokenizer->blob, usual[i], strlen(usual[i]));
@@ -121,10 +131,14 @@ static const Node *logits_of(const Graph *g) {
     return at < 0 ? NULL : g->outputs[at];
 }
 
-bool card_has_labels(const Checkpoint *c, const Graph *g) { return reads_tokens(g) && fits(c, logits_of(g), &(burin_card){0}); }
+bool card_has_labels(const Checkpoint *c, const Graph *g) {
+    return reads_tokens(g) && fits(c, logits_of(g), &(burin_card){0});
+}
 
-Card card_read(Arena *arena, const Checkpoint *c, const Graph *g, const Tokenizer *tokenizer, bool embeds) {
-    burin_card card = {.magic = BURIN_CARD_MAGIC, .version = BURIN_CARD_VERSION, .mask = -1, .default_prompt = -1};
+Card card_read(Arena *arena, const Checkpoint *c, const Graph *g, const Tokenizer *tokenizer,
+               bool embeds) {
+    burin_card card = {
+        .magic = BURIN_CARD_MAGIC, .version = BURIN_CARD_VERSION, .mask = -1, .default_prompt = -1};
     const Node *logits = logits_of(g);
     Text strings = {0};
     Loc loc = NO_LOC;

@@ -12,11 +12,11 @@ typedef struct Card {
     bool labels;  // texts in, labels or words out
 } Card;
 
-// `embeds`: the graph gives embeddings of texts. Of other graphs the class in `architectures`, the labels and the output
-// "logits" must fit together.
+// `embeds`: the graph gives embeddings of texts. Of other graphs the class in `architectures`, the
+// labels and the output "logits" must fit together.
 bool card_has_labels(const Checkpoint *, const Graph *);  // in that way
-// Pictures in, labels out: an image classifier with a preprocessor_config.json. No blob: it is none,
-// or a warning has named the setting that is not supported.
+// Pictures in, labels out: an image classifier with a preprocessor_config.json. No blob: it is
+// none, or a warning has named the setting that is not supported.
 Card picture_card_read(Arena *, const Checkpoint *, const Graph *);
 // Names of id2label, each with a zero byte; returns how many: `n`.
 uint32_t card_add_labels(Text *, const Checkpoint *, int64_t n);

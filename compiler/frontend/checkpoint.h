@@ -17,7 +17,8 @@ typedef struct Checkpoint {
     const char *path;        // as given: a file or a Hugging Face folder
     const char *library;     // the dsl/ folder
     const char *folder;      // where config.json, tokenizer.json are looked for
-    const Tensor **tensors;  // in file order, with Hugging Face's names: for listing. Use checkpoint_find for their data
+    const Tensor **tensors;  // in file order, with Hugging Face's names: for listing. Use
+                             // checkpoint_find for their data
     int n_tensors;
     // config.json, or the file's own header in the same words; NULL if absent
     const json_t *config;
@@ -38,24 +39,30 @@ typedef struct Checkpoint {
 // `path`: a folder, a .safetensors, .safetensors.index.json, .gguf or .bin file; recognised by
 // content, not by suffix. `library`: the dsl/ folder, whose gguf/ defines the names in a GGUF.
 Checkpoint *checkpoint_open(Arena *, const char *path, const char *library);
-// The file of the tokenizer in a folder: tokenizer.json, GPT-2's pair of files, llama2.c's, or the one GGUF. NULL: none.
+// The file of the tokenizer in a folder: tokenizer.json, GPT-2's pair of files, llama2.c's, or the
+// one GGUF. NULL: none.
 const char *tokenizer_in(Arena *, const char *folder);
-const char *checkpoint_class(const Checkpoint *);  // "LlamaForCausalLM", of config.json; NULL when it does not say
-// NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's; data is aligned.
+const char *checkpoint_class(
+    const Checkpoint *);  // "LlamaForCausalLM", of config.json; NULL when it does not say
+// NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the
+// file's; data is aligned.
 const Tensor *checkpoint_find(const Checkpoint *, const char *name);
 // Reshaped to this many axes: llama.cpp's tools drop leading axes of 1.
 const Tensor *checkpoint_with_axes(const Checkpoint *, const Tensor *, int rank);
-// One that has an order (Tensor.order) as floats, its columns as Hugging Face has them; in the checkpoint's arena.
+// One that has an order (Tensor.order) as floats, its columns as Hugging Face has them; in the
+// checkpoint's arena.
 const Tensor *checkpoint_as_floats(const Checkpoint *, const Tensor *);
 
 // If config.json names a quantization method: the tensors become the model's original f32 ones.
 // Ends the run for a method, an option or a tensor that burin does not read. Later calls do
 // nothing.
 void checkpoint_read_quantized(Checkpoint *);
-// Merges adapters of PEFT into the weights: "DIR", or several with commas, each perhaps with a factor, "DIR=0.5".
+// Merges adapters of PEFT into the weights: "DIR", or several with commas, each perhaps with a
+// factor, "DIR=0.5".
 void checkpoint_add_loras(Checkpoint *, const char *list);
-void checkpoint_warn_of_adapter(const Checkpoint *);  // of one in the same folder, which is left out
-bool checkpoint_is_quantized(const Tensor *);         // a tensor of a checkpoint: did a library?
+void checkpoint_warn_of_adapter(
+    const Checkpoint *);                       // of one in the same folder, which is left out
+bool checkpoint_is_quantized(const Tensor *);  // a tensor of a checkpoint: did a library?
 
 // The stored form of a listed tensor: "f16", "q4_k", "gptq, 4 bits" and its bytes, all parts
 // included.
@@ -65,8 +72,8 @@ const char *checkpoint_stored_type(const Checkpoint *, const Tensor *, uint64_t 
 // alone without text.
 Loc checkpoint_config_loc(const Checkpoint *, const char *key);
 
-// What messages call a field of config, or an element of one, and the file that it is in: "num_attention_heads" and
-// "config.json", or "llama.attention.head_count" and "model.gguf".
+// What messages call a field of config, or an element of one, and the file that it is in:
+// "num_attention_heads" and "config.json", or "llama.attention.head_count" and "model.gguf".
 const char *checkpoint_field(const Checkpoint *, const char *field);
 const char *checkpoint_config_file(const Checkpoint *);
 

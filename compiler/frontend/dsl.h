@@ -1,4 +1,5 @@
-// The description language: text to AST (dsl/scan.l, dsl/parse.y), AST and checkpoint to graphs (elaborate.c).
+// The description language: text to AST (dsl/scan.l, dsl/parse.y), AST and checkpoint to graphs
+// (elaborate.c).
 #ifndef BURIN_DSL_H
 #define BURIN_DSL_H
 #include "frontend/checkpoint.h"
@@ -8,10 +9,12 @@ typedef struct DslOptions {
     Checkpoint *checkpoint;  // weights and config.json
     bool verbose;            // lists ignored fields of config.json
     bool states;             // of a decoder: hidden states instead of logits
-    bool shapes_only;        // the weights' data is not looked for: constants have a shape and a name alone
+    bool shapes_only;  // the weights' data is not looked for: constants have a shape and a name
+                       // alone
 } DslOptions;
 
-// One Graph for each `graph` of the file, cache-less, over the bounded symbol T. Reports every error it can, then ends the run.
+// One Graph for each `graph` of the file, cache-less, over the bounded symbol T. Reports every
+// error it can, then ends the run.
 Module *dsl_load(Arena *, const char *path, const DslOptions *);
 // A file of dsl/models, as its first lines say.
 typedef struct Description {
@@ -25,10 +28,11 @@ typedef struct Descriptions {
     int n;
 } Descriptions;
 Descriptions dsl_descriptions(Arena *, const char *library);  // by name
-// The path of the description for a checkpoint: by `architectures` of config.json, else by model_type. Ends the run with near
-// names when there is none.
+// The path of the description for a checkpoint: by `architectures` of config.json, else by
+// model_type. Ends the run with near names when there is none.
 const char *dsl_find_description(Arena *, const char *library, const Checkpoint *);
 
-// Parses text alone, for tests and fuzzing: false after diag_error. NULL-terminated list of imports is not followed.
+// Parses text alone, for tests and fuzzing: false after diag_error. NULL-terminated list of imports
+// is not followed.
 bool dsl_check_syntax(Arena *, const Source *);
 #endif

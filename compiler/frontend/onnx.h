@@ -1,8 +1,9 @@
-// ONNX models to graphs: onnx/file/wire.c reads the file, onnx/file/model.c its tensors, onnx/import.c its graph,
-// onnx/operators/*.c its operators.
+// ONNX models to graphs: onnx/file/wire.c reads the file, onnx/file/model.c its tensors,
+// onnx/import.c its graph, onnx/operators/*.c its operators.
 //
-// Integer chains that compute shapes are evaluated while importing: a value whose elements are dimensions (Shape, Gather,
-// Concat, Range bounds, ...) never becomes a node unless something else than a shape uses it.
+// Integer chains that compute shapes are evaluated while importing: a value whose elements are
+// dimensions (Shape, Gather, Concat, Range bounds, ...) never becomes a node unless something else
+// than a shape uses it.
 #ifndef BURIN_ONNX_H
 #define BURIN_ONNX_H
 #include "ir.h"
@@ -19,7 +20,8 @@ typedef struct OnnxFixed {
     const Tensor *value;
 } OnnxFixed;
 
-// The meaning of an input for a text program, or its value (--bind). By default read from the exporters' names.
+// The meaning of an input for a text program, or its value (--bind). By default read from the
+// exporters' names.
 typedef struct OnnxBind {
     const char *name;
     InputRole role;
@@ -39,8 +41,8 @@ typedef struct OnnxOptions {
 
 enum { ONNX_DEFAULT_BOUND = 4096 };  // of a named dimension that no option mentions
 
-// One Graph, its inputs and outputs named as in the file. Ends the run with one message when the file cannot be used; every
-// unknown operator is listed (op, domain, opset, first node, how often).
+// One Graph, its inputs and outputs named as in the file. Ends the run with one message when the
+// file cannot be used; every unknown operator is listed (op, domain, opset, first node, how often).
 Module *onnx_load(Arena *, const char *path, const OnnxOptions *);
 
 // Messages of an import, kept until its graph is known to be used. Begin with the arena alone.
@@ -58,13 +60,14 @@ void onnx_tell(const OnnxSaid *);  // prints notes and warnings
 // and warnings are printed at once.
 Module *onnx_load_text(Arena *, const char *path, const OnnxOptions *, OnnxSaid *said);
 
-// The same of an encoder: %input_ids: i32[T] and, where the file has them, token types in, each result without the axis of the
-// batch out, under its name.
+// The same of an encoder: %input_ids: i32[T] and, where the file has them, token types in, each
+// result without the axis of the batch out, under its name.
 Module *onnx_load_lists(Arena *, const char *path, const OnnxOptions *, OnnxSaid *said);
 
-// An encoder and a decoder of one export, in any order, as one module of two graphs; a decoder with past is not needed beside
-// them.
-Module *onnx_load_files(Arena *, const char *const *paths, int n, const OnnxOptions *, OnnxSaid *said);
+// An encoder and a decoder of one export, in any order, as one module of two graphs; a decoder with
+// past is not needed beside them.
+Module *onnx_load_files(Arena *, const char *const *paths, int n, const OnnxOptions *,
+                        OnnxSaid *said);
 
 // The files beside a model that hold tensors of it, each once, whether they can be read or not.
 const char *const *onnx_external_files(Arena *, const char *path, int *n);

@@ -28,7 +28,8 @@ static const Processor processors[] = {
     {"CLIP", 224, true, 224, BURIN_BICUBIC, true}, {"Siglip", 224, false, 0, BURIN_BICUBIC, false},
 };
 
-static const float clip[2][3] = {{0.48145466f, 0.4578275f, 0.40821073f}, {0.26862954f, 0.26130258f, 0.27577711f}};
+static const float clip[2][3] = {{0.48145466f, 0.4578275f, 0.40821073f},
+                                 {0.26862954f, 0.26130258f, 0.27577711f}};
 
 // Fields that no value depends on, and those that are read below.
 static const char *const known_fields[] = {"image_processor_type",
@@ -58,7 +59,8 @@ static const char *const known_fields[] = {"image_processor_type",
 
 // --------------------------------------------------------------------------------------- reading
 static bool refuse_field(const char *name, const char *why) {
-    diag_warning(NO_LOC, FILE_NAME ": %s %s: the program takes tensors (--input), no pictures", name, why);
+    diag_warning(NO_LOC, FILE_NAME ": %s %s: the program takes tensors (--input), no pictures",
+                 name, why);
     return false;
 }
 
@@ -67,14 +69,16 @@ static bool has_known_fields(const json_t *config) {
     json_t *value;
     json_object_foreach((json_t *)config, name, value) {
         bool known = json_is_null(value) || json_is_false(value);
-        for (size_t i = 0; i < sizeof known_fields / sizeof *known_fields; i++) known |= !strcmp(name, known_fields[i]);
+        for (size_t i = 0; i < sizeof known_fields / sizeof *known_fields; i++)
+            known |= !strcmp(name, known_fields[i]);
         if (!known) return refuse_field(name, "is not supported");
     }
     return true;
 }
 
 static const Processor *processor_of(const json_t *config) {
-    static const char *const ends[] = {"ImageProcessor", "ImageProcessorFast", "FeatureExtractor", "ImageProcessorPil"};
+    static const char *const ends[] = {"ImageProcessor", "ImageProcessorFast", "FeatureExtractor",
+                                       "ImageProcessorPil"};
     const char *type = json_string_value(json_object_get(config, "image_processor_type"));
     if (!type) type = json_string_value(json_object_get(config, "feature_extractor_type"));
     for (size_t i = 0; type && i < sizeof processors / sizeof *processors; i++) {
@@ -108,13 +112,15 @@ static bool read_resize(burin_picture *p, const json_t *config, const Processor 
     const json_t *size = json_object_get(config, "size"), *edge, *resample;
     if (!flag_of(config, "do_resize", true)) return true;
     resample = json_object_get(config, "resample");
-    p->resample = json_is_integer(resample) ? (int32_t)json_integer_value(resample) : (int32_t)k->resample;
-    if (p->resample != BURIN_NEAREST && p->resample != BURIN_BILINEAR && p->resample != BURIN_BICUBIC &&
-        p->resample != BURIN_BOX)
+    p->resample =
+        json_is_integer(resample) ? (int32_t)json_integer_value(resample) : (int32_t)k->resample;
+    if (p->resample != BURIN_NEAREST && p->resample != BURIN_BILINEAR &&
+        p->resample != BURIN_BICUBIC && p->resample != BURIN_BOX)
         return refuse_field("resample", "is not 0, 2, 3 or 4 (nearest, bilinear, bicubic, box)");
     edge = json_object_get(size, "shortest_edge");
     bool one = edge && json_object_size(size) == 1;
-    p->resize = one || (k->shortest && !json_is_object(size)) ? BURIN_SHORTEST_EDGE : BURIN_EXACT_SIZE;
+    p->resize =
+        one || (k->shortest && !json_is_object(size)) ? BURIN_SHORTEST_EDGE : BURIN_EXACT_SIZE;
     p->height = p->width = k->edge;
     if (!size || json_is_null(size)) return k->edge || refuse_field("size", "is missing");
     if (one) size = edge;
@@ -145,14 +151,16 @@ static bool read_channels(float *to, const json_t *config, const char *name, con
         to[i] = missing ? absent[i] : (float)json_number_value(v);
         if (!isfinite(to[i])) return refuse_field(name, "has a number that is too large");
     }
-    return !json_is_array(list) || json_array_size(list) == 3 || refuse_field(name, "is no list of 3 numbers");
+    return !json_is_array(list) || json_array_size(list) == 3 ||
+           refuse_field(name, "is no list of 3 numbers");
 }
 
 static bool read_values(burin_picture *p, const json_t *config, const Processor *k) {
     static const float half[3] = {0.5f, 0.5f, 0.5f};
     const json_t *factor = json_object_get(config, "rescale_factor");
     p->scale = 1;
-    if (flag_of(config, "do_rescale", true)) p->scale = json_is_number(factor) ? json_number_value(factor) : 1.0 / 255;
+    if (flag_of(config, "do_rescale", true))
+        p->scale = json_is_number(factor) ? json_number_value(factor) : 1.0 / 255;
     for (int i = 0; i < 3; i++) p->deviation[i] = 1;
     if (!flag_of(config, "do_normalize", true)) return true;
     if (!read_channels(p->mean, config, "image_mean", k->clip ? clip[0] : half)) return false;
@@ -174,7 +182,8 @@ static bool fits_input(const burin_picture *p, const Node *input) {
     if (!known && p->resize == BURIN_SHORTEST_EDGE)
         return refuse_field("do_center_crop", "is off, and sizes differ by picture");
     if (known && (from_height != height || from_width != width))
-        return refuse_field(p->crop_height ? "crop_size" : "size", "is not config.json's image_size");
+        return refuse_field(p->crop_height ? "crop_size" : "size",
+                            "is not config.json's image_size");
     return true;
 }
 

@@ -7,13 +7,15 @@
 #include "ir/builder.h"
 #include "util/json.h"
 
-// --------------------------------------------------------------------------------------------------------------------- reading
-const char *const pooling_names[N_POOLINGS] = {"cls", "mean", "max", "mean_sqrt_len", "lasttoken", "weightedmean"};
+// ----------------------------------------------------------------------------------------- reading
+const char *const pooling_names[N_POOLINGS] = {"cls",           "mean",      "max",
+                                               "mean_sqrt_len", "lasttoken", "weightedmean"};
 
 // As 1_Pooling/config.json names them.
-static const char *const pooling_keys[N_POOLINGS] = {"pooling_mode_cls_token",  "pooling_mode_mean_tokens",
-                                                     "pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens",
-                                                     "pooling_mode_lasttoken",  "pooling_mode_weightedmean_tokens"};
+static const char *const pooling_keys[N_POOLINGS] = {
+    "pooling_mode_cls_token",  "pooling_mode_mean_tokens",
+    "pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens",
+    "pooling_mode_lasttoken",  "pooling_mode_weightedmean_tokens"};
 static const Pooling poolings[N_POOLINGS] = {POOLING_CLS,       POOLING_MEAN, POOLING_MAX,
                                              POOLING_MEAN_SQRT, POOLING_LAST, POOLING_WEIGHTED};
 
@@ -33,7 +35,7 @@ static const json_t *read_json(Arena *arena, const char *folder, const char *fil
     return json_read(arena, s, s->text, s->size);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- pooling
+// ----------------------------------------------------------------------------------------- pooling
 static void add_pooling(Sentence *s, Pooling pooling, Loc loc) {
     if (!s->pooling)
         s->pooling = pooling;
@@ -50,7 +52,8 @@ static void add_named(Sentence *s, const json_t *name, Loc loc) {
     if (word && !strcmp(word, "mean_sqrt_len_tokens")) pooling = POOLING_MEAN_SQRT;
     if (!pooling)
         diag_fatal(loc,
-                   "the pooling_mode \"%s\" is not supported\nhint: cls, mean, max, mean_sqrt_len_tokens, lasttoken and "
+                   "the pooling_mode \"%s\" is not supported\nhint: cls, mean, max, "
+                   "mean_sqrt_len_tokens, lasttoken and "
                    "weightedmean are",
                    word ? word : "?");
     add_pooling(s, pooling, loc);
@@ -61,14 +64,17 @@ static void add_flagged(Sentence *s, const json_t *config, Loc loc) {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)config, key, value) {
-        if (strncmp(key, "pooling_mode_", 13) || !json_is_true(value) || find_pooling(pooling_keys, key)) continue;
+        if (strncmp(key, "pooling_mode_", 13) || !json_is_true(value) ||
+            find_pooling(pooling_keys, key))
+            continue;
         diag_fatal(loc,
                    "\"%s\" is not supported\nhint: cls_token, mean_tokens, max_tokens, "
                    "mean_sqrt_len_tokens, lasttoken and weightedmean_tokens are",
                    key);
     }
     for (int i = 0; i < N_POOLINGS; i++)
-        if (json_is_true(json_object_get(config, pooling_keys[i]))) add_pooling(s, poolings[i], loc);
+        if (json_is_true(json_object_get(config, pooling_keys[i])))
+            add_pooling(s, poolings[i], loc);
 }
 
 static bool has_prompts(Arena *arena, const char *folder) {
@@ -87,7 +93,8 @@ static void read_pooling(Arena *arena, const char *folder, const char *module, S
     const char *file = arena_printf(arena, "%s/config.json", module);
     const json_t *config = read_json(arena, folder, file, &loc), *mode, *one;
     size_t i;
-    if (!json_is_object(config)) diag_fatal(NO_LOC, "%s/%s: expected a JSON object of pooling modes", folder, file);
+    if (!json_is_object(config))
+        diag_fatal(NO_LOC, "%s/%s: expected a JSON object of pooling modes", folder, file);
     mode = json_object_get(config, "pooling_mode");
     if (json_is_array(mode)) {
         json_array_foreach(mode, i, one) add_named(s, one, loc);
@@ -97,11 +104,15 @@ static void read_pooling(Arena *arena, const char *folder, const char *module, S
         add_flagged(s, config, loc);
     }
     if (json_is_false(json_object_get(config, "include_prompt")) && has_prompts(arena, folder))
-        diag_fatal(loc, "pooling without the prompt (\"include_prompt\": false) is not supported where the model has prompts");
-    if (!s->pooling) diag_fatal(loc, "no pooling is chosen\nhint: set one to true, as \"pooling_mode_mean_tokens\"");
+        diag_fatal(loc,
+                   "pooling without the prompt (\"include_prompt\": false) is not supported where "
+                   "the model has prompts");
+    if (!s->pooling)
+        diag_fatal(loc,
+                   "no pooling is chosen\nhint: set one to true, as \"pooling_mode_mean_tokens\"");
 }
 
-// ------------------------------------------------------------------------------------------------------------- what follows it
+// --------------------------------------------------------------------------------- what follows it
 static SentenceStep *add_step(Sentence *s, int kind, Loc loc) {
     if (s->n_steps == MAX_MODULES) diag_fatal(loc, "more than %d modules", MAX_MODULES);
     SentenceStep *step = &s->steps[s->n_steps++];
@@ -115,7 +126,8 @@ static void check_names(const json_t *config, const char *module, Loc loc) {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *name = json_string_value(json_object_get(config, keys[i]));
         if (name && strcmp(name, "sentence_embedding"))
-            diag_fatal(loc, "%s: \"%s\": \"%s\" is not supported\nhint: \"sentence_embedding\" is", module, keys[i], name);
+            diag_fatal(loc, "%s: \"%s\": \"%s\" is not supported\nhint: \"sentence_embedding\" is",
+                       module, keys[i], name);
     }
 }
 
@@ -130,7 +142,8 @@ static const char *activation_of(const Checkpoint *c) {
 }
 
 static const Checkpoint *open_module(Arena *arena, const char *folder, const char *module) {
-    const Checkpoint *c = checkpoint_open(arena, arena_printf(arena, "%s/%s", folder, module), NULL);
+    const Checkpoint *c =
+        checkpoint_open(arena, arena_printf(arena, "%s/%s", folder, module), NULL);
     check_names(c->config, c->path, checkpoint_config_loc(c, "module_input_name"));
     return c;
 }
@@ -138,31 +151,44 @@ static const Checkpoint *open_module(Arena *arena, const char *folder, const cha
 static void read_dense(const Checkpoint *c, SentenceStep *d) {
     d->weight = checkpoint_find(c, "linear.weight"), d->bias = checkpoint_find(c, "linear.bias");
     d->activation = activation_of(c);
-    if (!d->weight || d->weight->rank != 2 || (d->bias && (d->bias->rank != 1 || d->bias->dim[0] != d->weight->dim[0])))
-        diag_fatal(NO_LOC, "%s needs \"linear.weight\" [outputs, inputs] and at most a \"linear.bias\" [outputs]", c->path);
+    if (!d->weight || d->weight->rank != 2 ||
+        (d->bias && (d->bias->rank != 1 || d->bias->dim[0] != d->weight->dim[0])))
+        diag_fatal(
+            NO_LOC,
+            "%s needs \"linear.weight\" [outputs, inputs] and at most a \"linear.bias\" [outputs]",
+            c->path);
     d->adds_input = json_is_true(json_object_get(c->config, "use_residual"));
     d->residual = d->adds_input ? checkpoint_find(c, "residual.weight") : NULL;
-    if (d->residual && (d->residual->rank != 2 || memcmp(d->residual->dim, d->weight->dim, 2 * sizeof *d->weight->dim)))
-        diag_fatal(NO_LOC, "%s: \"residual.weight\" must have the size of \"linear.weight\"", c->path);
+    if (d->residual && (d->residual->rank != 2 ||
+                        memcmp(d->residual->dim, d->weight->dim, 2 * sizeof *d->weight->dim)))
+        diag_fatal(NO_LOC, "%s: \"residual.weight\" must have the size of \"linear.weight\"",
+                   c->path);
     if (d->adds_input && !d->residual && d->weight->dim[0] != d->weight->dim[1])
-        diag_fatal(NO_LOC, "%s has no \"residual.weight\"\nhint: download every file of the model", c->path);
+        diag_fatal(NO_LOC, "%s has no \"residual.weight\"\nhint: download every file of the model",
+                   c->path);
 }
 
 static void read_norm(const Checkpoint *c, SentenceStep *n) {
     n->weight = checkpoint_find(c, "norm.weight"), n->bias = checkpoint_find(c, "norm.bias");
-    if (!n->weight || !n->bias || n->weight->rank != 1 || n->bias->rank != 1 || n->weight->dim[0] != n->bias->dim[0])
+    if (!n->weight || !n->bias || n->weight->rank != 1 || n->bias->rank != 1 ||
+        n->weight->dim[0] != n->bias->dim[0])
         diag_fatal(NO_LOC, "%s needs \"norm.weight\" and \"norm.bias\" of one size", c->path);
 }
 
 // sentence-transformers 5.4 and later may write a module's whole path, earlier ones the end of it.
-static void read_module(Arena *arena, const char *folder, const json_t *module, Loc loc, Sentence *s) {
+static void read_module(Arena *arena, const char *folder, const json_t *module, Loc loc,
+                        Sentence *s) {
     const char *type = json_string_value(json_object_get(module, "type")),
-               *path = json_string_value(json_object_get(module, "path")), *dot = type ? strrchr(type, '.') : NULL;
+               *path = json_string_value(json_object_get(module, "path")),
+               *dot = type ? strrchr(type, '.') : NULL;
     if (!dot || !path) diag_fatal(loc, "a module without \"type\" or \"path\"");
     if (strstr(path, "..") || *path == '/')
-        diag_fatal(loc, "the path \"%s\" of a module leaves the folder\nhint: write a path inside of it", path);
+        diag_fatal(loc,
+                   "the path \"%s\" of a module leaves the folder\nhint: write a path inside of it",
+                   path);
     if (!strcmp(dot, ".Transformer") || !strcmp(dot, ".Dropout")) return;
-    bool follows = !strcmp(dot, ".Dense") || !strcmp(dot, ".LayerNorm") || !strcmp(dot, ".Normalize");
+    bool follows =
+        !strcmp(dot, ".Dense") || !strcmp(dot, ".LayerNorm") || !strcmp(dot, ".Normalize");
     if (!follows && strcmp(dot, ".Pooling"))
         diag_fatal(loc,
                    "a module of type \"%s\" is not supported"
@@ -178,7 +204,8 @@ static void read_module(Arena *arena, const char *folder, const json_t *module, 
         read_norm(open_module(arena, folder, path), add_step(s, STEP_LAYER_NORM, loc));
     else {
         Loc at = loc;
-        check_names(read_json(arena, folder, arena_printf(arena, "%s/config.json", path), &at), path, at);
+        check_names(read_json(arena, folder, arena_printf(arena, "%s/config.json", path), &at),
+                    path, at);
         add_step(s, STEP_NORMALIZE, loc);
     }
 }
@@ -189,19 +216,24 @@ static bool lowers(const json_t *normalizer) {
     const json_t *list = json_object_get(normalizer, "normalizers");
     for (size_t i = 0; i < json_array_size(list); i++)
         if (lowers(json_array_get(list, i))) return true;
-    return type && (!strcmp(type, "Lowercase") || json_is_true(json_object_get(normalizer, "lowercase")));
+    return type &&
+           (!strcmp(type, "Lowercase") || json_is_true(json_object_get(normalizer, "lowercase")));
 }
 
 // What sentence-transformers does to a text before the tokenizer sees it, and we do not.
 static void check_texts(Arena *arena, const char *folder, const json_t *config, Loc at) {
     Loc ignored;
     const json_t *tokenizer = read_json(arena, folder, "tokenizer.json", &ignored);
-    if (json_is_true(json_object_get(config, "do_lower_case")) && !lowers(json_object_get(tokenizer, "normalizer")))
-        diag_fatal(at, "\"do_lower_case\" is not supported where the tokenizer does not write small letters itself");
+    if (json_is_true(json_object_get(config, "do_lower_case")) &&
+        !lowers(json_object_get(tokenizer, "normalizer")))
+        diag_fatal(at,
+                   "\"do_lower_case\" is not supported where the tokenizer does not write small "
+                   "letters itself");
 }
 
 static int64_t positive(const json_t *number) {
-    return json_is_integer(number) && json_integer_value(number) > 0 ? json_integer_value(number) : 0;
+    return json_is_integer(number) && json_integer_value(number) > 0 ? json_integer_value(number)
+                                                                     : 0;
 }
 
 // The tokenizer cuts texts at its own bound where none of the encoder is said.
@@ -218,7 +250,8 @@ Sentence sentence_read(Arena *arena, const char *folder) {
     const json_t *modules = read_json(arena, folder, "modules.json", &loc), *config, *own;
     if (!modules) return s;
     if (!json_is_array(modules)) diag_fatal(loc, "modules.json: expected a list of modules");
-    for (size_t i = 0; i < json_array_size(modules); i++) read_module(arena, folder, json_array_get(modules, i), loc, &s);
+    for (size_t i = 0; i < json_array_size(modules); i++)
+        read_module(arena, folder, json_array_get(modules, i), loc, &s);
     config = read_json(arena, folder, "sentence_bert_config.json", &loc);
     check_texts(arena, folder, config, loc);
     s.max_tokens = most_tokens(arena, folder, config);
@@ -235,38 +268,48 @@ void sentence_read_dense(Sentence *s, const Checkpoint *c) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------- the graph
+// --------------------------------------------------------------------------------------- the graph
 typedef struct Site {
     Graph *graph;
-    Builder b;               // at its end
-    Node *states, *weights;  // [T, N] and [1, T]: 1 for a token that counts, else 0. Without a mask: NULL
+    Builder b;  // at its end
+    Node *states,
+        *weights;  // [T, N] and [1, T]: 1 for a token that counts, else 0. Without a mask: NULL
     const Dim *tokens, *width;
     Elaborator *formulas;  // of activations
 } Site;
 
-static Node *emit(const Site *s, Op op, Node *a, Node *b) { return build_op(s->b, op, b ? 2 : 1, (Node *[]){a, b}); }
+static Node *emit(const Site *s, Op op, Node *a, Node *b) {
+    return build_op(s->b, op, b ? 2 : 1, (Node *[]){a, b});
+}
 
-static Node *reduced(const Site *s, Op op, Node *x, int64_t axis) { return build_reduce(s->b, op, x, &axis, 1, true); }
+static Node *reduced(const Site *s, Op op, Node *x, int64_t axis) {
+    return build_reduce(s->b, op, x, &axis, 1, true);
+}
 
 static Node *scalar(const Site *s, double value) { return build_scalar(s->b, DT_f32, value); }
 
 static Node *first_row(const Site *s) {
-    return build_slice(s->b, s->states, (Slice){0, dim_const(s->graph, 0), dim_const(s->graph, 1), 1});
+    return build_slice(s->b, s->states,
+                       (Slice){0, dim_const(s->graph, 0), dim_const(s->graph, 1), 1});
 }
 
 // 0, 1, 2 ... as [1, T].
 static Node *places(const Site *s) {
-    return build_cast(s->b, build_iota(s->b, 2, (const Dim *[]){dim_const(s->graph, 1), s->tokens}, 1), DT_f32);
+    return build_cast(
+        s->b, build_iota(s->b, 2, (const Dim *[]){dim_const(s->graph, 1), s->tokens}, 1), DT_f32);
 }
 
 static Node *last_row(const Site *s) {
-    Node *place = places(s), *counted = build_where(s->b, build_cast(s->b, s->weights, DT_bool), place, scalar(s, -1));
+    Node *place = places(s),
+         *counted = build_where(s->b, build_cast(s->b, s->weights, DT_bool), place, scalar(s, -1));
     Node *is_last = emit(s, OP_equal, place, reduced(s, OP_reduce_max, counted, 1));
     return emit(s, OP_matmul, build_cast(s->b, is_last, DT_f32), s->states);
 }
 
 // Weights that grow with the place.
-static Node *weighted(const Site *s) { return emit(s, OP_mul, s->weights, emit(s, OP_add, places(s), scalar(s, 1))); }
+static Node *weighted(const Site *s) {
+    return emit(s, OP_mul, s->weights, emit(s, OP_add, places(s), scalar(s, 1)));
+}
 
 static Node *mean(const Site *s, Pooling pooling) {
     Node *sum = emit(s, OP_matmul, s->weights, s->states);
@@ -275,8 +318,11 @@ static Node *mean(const Site *s, Pooling pooling) {
 }
 
 static Node *maximum(const Site *s) {
-    Node *column = build_reshape(s->b, s->weights, 2, (const Dim *[]){s->tokens, dim_const(s->graph, 1)});
-    return reduced(s, OP_reduce_max, build_where(s->b, build_cast(s->b, column, DT_bool), s->states, scalar(s, -1e9)), 0);
+    Node *column =
+        build_reshape(s->b, s->weights, 2, (const Dim *[]){s->tokens, dim_const(s->graph, 1)});
+    return reduced(s, OP_reduce_max,
+                   build_where(s->b, build_cast(s->b, column, DT_bool), s->states, scalar(s, -1e9)),
+                   0);
 }
 
 static Node *pooled(const Site *s, Pooling pooling) {
@@ -290,17 +336,20 @@ static Node *pooled(const Site *s, Pooling pooling) {
     return pooling == POOLING_MAX ? maximum(s) : mean(s, pooling);
 }
 
-static Node *constant(const Site *s, const Tensor *t) { return build_cast(s->b, build_constant(s->b, t), DT_f32); }
+static Node *constant(const Site *s, const Tensor *t) {
+    return build_cast(s->b, build_constant(s->b, t), DT_f32);
+}
 
 static void check_width(Node *x, int64_t wanted, const char *what) {
     int64_t inputs = 0;
     if (!dim_is_const(x->type.dim[1], &inputs) || inputs != wanted)
-        diag_fatal(NO_LOC, "%s takes %lld numbers, the module before it gives %lld", what, (long long)wanted,
-                   (long long)inputs);
+        diag_fatal(NO_LOC, "%s takes %lld numbers, the module before it gives %lld", what,
+                   (long long)wanted, (long long)inputs);
 }
 
 static Node *activated(const Site *s, Node *x, const char *name) {
-    const FormulaArgument arguments[] = {{"x", {.kind = V_TENSOR, .node = x}}, {"name", VALUE_STRING(name)}};
+    const FormulaArgument arguments[] = {{"x", {.kind = V_TENSOR, .node = x}},
+                                         {"name", VALUE_STRING(name)}};
     return formula_call(s->formulas, &s->b, "module_activation", arguments, 2).node;
 }
 
@@ -320,7 +369,8 @@ static Node *layer_norm(const Site *s, Node *x, const SentenceStep *n) {
     check_width(x, n->weight->dim[0], "a LayerNorm");
     Node *centred = emit(s, OP_sub, x, reduced(s, OP_reduce_mean, x, 1));
     Node *variance = reduced(s, OP_reduce_mean, emit(s, OP_mul, centred, centred), 1);
-    Node *y = emit(s, OP_div, centred, emit(s, OP_sqrt, emit(s, OP_add, variance, scalar(s, 1e-5)), NULL));
+    Node *y = emit(s, OP_div, centred,
+                   emit(s, OP_sqrt, emit(s, OP_add, variance, scalar(s, 1e-5)), NULL));
     return emit(s, OP_add, emit(s, OP_mul, y, constant(s, n->weight)), constant(s, n->bias));
 }
 
@@ -351,24 +401,31 @@ static Node *token_weights(const Site *s) {
     for (int i = 0; i < s->graph->n_inputs; i++) {
         Node *n = s->graph->inputs[i];
         if (input_role(n) == INPUT_MASK && n->type.rank == 1 && n->type.dim[0] == s->tokens)
-            return build_reshape(s->b, build_cast(s->b, build_cast(s->b, n, DT_bool), DT_f32), 2, row);
+            return build_reshape(s->b, build_cast(s->b, build_cast(s->b, n, DT_bool), DT_f32), 2,
+                                 row);
     }
     return build_filled(s->b, DT_f32, 1, 2, row);
 }
 
 void sentence_add(Graph *g, const Sentence *sentence, const char *library) {
     Site s = {.graph = g};
-    s.formulas = formulas_open(g->arena, library, arena_printf(g->arena, "%s/std/activation.burin", library));
+    s.formulas = formulas_open(g->arena, library,
+                               arena_printf(g->arena, "%s/std/activation.burin", library));
     for (int i = 0; i < g->n_outputs && !s.states; i++) {
         Type *t = &g->outputs[i]->type;
-        if (t->rank == 2 && t->dim[0]->kind == DIM_SYMBOL && dim_is_const(t->dim[1], NULL)) s.states = g->outputs[i];
+        if (t->rank == 2 && t->dim[0]->kind == DIM_SYMBOL && dim_is_const(t->dim[1], NULL))
+            s.states = g->outputs[i];
     }
-    if (!s.states) diag_fatal(NO_LOC, "graph %s has no output [tokens, width] to make a sentence's embedding of", g->name);
+    if (!s.states)
+        diag_fatal(NO_LOC,
+                   "graph %s has no output [tokens, width] to make a sentence's embedding of",
+                   g->name);
     s.tokens = s.states->type.dim[0], s.width = s.states->type.dim[1];
     s.b = cursor_at_end(g, s.states->loc);
     s.weights = token_weights(&s);
     Node *embedding = all_pooled(&s, sentence);
-    for (int i = 0; i < sentence->n_steps; i++) embedding = step(&s, embedding, &sentence->steps[i]);
+    for (int i = 0; i < sentence->n_steps; i++)
+        embedding = step(&s, embedding, &sentence->steps[i]);
     embedding = truncated(&s, embedding, sentence->truncate_dim);
     embedding = build_reshape(s.b, embedding, 1, &embedding->type.dim[1]);
     g->n_outputs = 0;

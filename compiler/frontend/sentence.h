@@ -1,5 +1,5 @@
-// Sentence embeddings: what sentence-transformers does after an encoder, as written in modules.json and the folders that it
-// names (1_Pooling, 2_Dense, 3_Normalize ...), or asked for by --pooling.
+// Sentence embeddings: what sentence-transformers does after an encoder, as written in modules.json
+// and the folders that it names (1_Pooling, 2_Dense, 3_Normalize ...), or asked for by --pooling.
 //
 //   before  graph encode(%input_ids: i32[T], ..., %attention_mask: i32[T]) -> ("last_hidden_state"=%x, "pooler_output"=...)
 //   after   graph encode(...) -> ("sentence_embedding"=%reshape.1, "last_hidden_state"=%x)
@@ -25,10 +25,11 @@ extern const char *const pooling_names[N_POOLINGS];  // of --pooling
 enum { MAX_MODULES = 32 };
 typedef struct SentenceStep {
     enum { STEP_DENSE, STEP_LAYER_NORM, STEP_NORMALIZE } kind;
-    const Tensor *weight, *bias;  // of a dense layer [outputs, inputs], of a norm [width]; NULL: none
-    const Tensor *residual;       // [outputs, inputs], or NULL
-    bool adds_input;              // to the result
-    const char *activation;       // the class of torch.nn, or NULL
+    const Tensor *weight,
+        *bias;               // of a dense layer [outputs, inputs], of a norm [width]; NULL: none
+    const Tensor *residual;  // [outputs, inputs], or NULL
+    bool adds_input;         // to the result
+    const char *activation;  // the class of torch.nn, or NULL
 } SentenceStep;
 
 typedef struct Sentence {
@@ -41,11 +42,13 @@ typedef struct Sentence {
     int64_t max_tokens;    // tokens: longer texts are cut; 0: the encoder's limit
 } Sentence;
 
-// Reads the folder's files; the default when there is no modules.json. Ends the run when a module is none that is known.
+// Reads the folder's files; the default when there is no modules.json. Ends the run when a module
+// is none that is known.
 Sentence sentence_read(Arena *, const char *folder);
 // A GGUF's layers after the pooling: dense_2 and dense_3, matrices alone.
 void sentence_read_dense(Sentence *, const Checkpoint *);
 Pooling pooling_parse(const char *name);
-// Adds the output. Ends the run when the graph has no output that is a row for each token. `library`: the dsl/ folder.
+// Adds the output. Ends the run when the graph has no output that is a row for each token.
+// `library`: the dsl/ folder.
 void sentence_add(Graph *, const Sentence *, const char *library);
 #endif

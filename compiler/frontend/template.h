@@ -28,10 +28,12 @@ typedef struct CompiledTemplate {
     Loc place;            // of the problem
 } CompiledTemplate;
 
-// A file of Jinja, a folder with a model, its tokenizer_config.json, or a GGUF. False: the model has none.
+// A file of Jinja, a folder with a model, its tokenizer_config.json, or a GGUF. False: the model
+// has none.
 bool template_find(Arena *, const char *path, TemplateText *);
 // A text as Jinja reads it: every end of a line is \n, and the last one goes.
 const Source *template_source(Arena *, const char *name, const char *text, size_t size);
-// Names that the template uses and that no renderer knows are warnings: they fail when a rendering comes to them.
+// Names that the template uses and that no renderer knows are warnings: they fail when a rendering
+// comes to them.
 CompiledTemplate template_compile(Arena *, const TemplateText *);
 #endif

@@ -1,4 +1,5 @@
-// Tokenizers, compiled at build time into one position-independent blob that runtime/tokenizer/tokenizer.c reads in place.
+// Tokenizers, compiled at build time into one position-independent blob that
+// runtime/tokenizer/tokenizer.c reads in place.
 #ifndef BURIN_FRONTEND_TOKENIZER_H
 #define BURIN_FRONTEND_TOKENIZER_H
 #include "ir/tokenizer.h"

@@ -1,4 +1,5 @@
-// Attributes: a sorted list of named values on each node. Setting copies into the arena of the node's graph.
+// Attributes: a sorted list of named values on each node. Setting copies into the arena of the
+// node's graph.
 #include <string.h>
 
 #include "ir.h"
@@ -11,7 +12,9 @@ Attr *attr_in(const Attr *list, const char *name) {
 
 Attr *attr_find(const Node *n, const char *name) { return attr_in(n->attrs, name); }
 
-bool attr_is_of_kind(const Attr *a, const OpAttr *known) { return a->kind == known->kind && (!known->one || a->n == 1); }
+bool attr_is_of_kind(const Attr *a, const OpAttr *known) {
+    return a->kind == known->kind && (!known->one || a->n == 1);
+}
 
 static void remove_attr(Node *n, const char *name) {
     for (Attr **a = &n->attrs; *a; a = &(*a)->next)
@@ -31,14 +34,18 @@ static Attr *attr_put(Node *n, const char *name, AttrKind kind) {
     return *at = a;
 }
 
-int64_t attr_as_int(const Attr *a, int64_t absent) { return a && a->kind == ATTR_INT ? a->i : absent; }
+int64_t attr_as_int(const Attr *a, int64_t absent) {
+    return a && a->kind == ATTR_INT ? a->i : absent;
+}
 
 double attr_as_float(const Attr *a, double absent) {
     if (a && a->kind == ATTR_INT) return (double)a->i;
     return a && a->kind == ATTR_FLOAT ? a->f : absent;
 }
 
-const char *attr_as_string(const Attr *a, const char *absent) { return a && a->kind == ATTR_STRING ? a->s : absent; }
+const char *attr_as_string(const Attr *a, const char *absent) {
+    return a && a->kind == ATTR_STRING ? a->s : absent;
+}
 
 const Expr *attr_as_expr(const Attr *a) { return a && a->kind == ATTR_EXPR ? a->expr : NULL; }
 
@@ -54,9 +61,13 @@ const Dim *const *attr_as_dims(const Attr *a, int *count) {
     return found ? a->dims : NULL;
 }
 
-int64_t attr_int(const Node *n, const char *name, int64_t absent) { return attr_as_int(attr_find(n, name), absent); }
+int64_t attr_int(const Node *n, const char *name, int64_t absent) {
+    return attr_as_int(attr_find(n, name), absent);
+}
 
-double attr_float(const Node *n, const char *name, double absent) { return attr_as_float(attr_find(n, name), absent); }
+double attr_float(const Node *n, const char *name, double absent) {
+    return attr_as_float(attr_find(n, name), absent);
+}
 
 const char *attr_string(const Node *n, const char *name, const char *absent) {
     return attr_as_string(attr_find(n, name), absent);
@@ -64,9 +75,13 @@ const char *attr_string(const Node *n, const char *name, const char *absent) {
 
 const Expr *attr_expr(const Node *n, const char *name) { return attr_as_expr(attr_find(n, name)); }
 
-const int64_t *attr_ints(const Node *n, const char *name, int *count) { return attr_as_ints(attr_find(n, name), count); }
+const int64_t *attr_ints(const Node *n, const char *name, int *count) {
+    return attr_as_ints(attr_find(n, name), count);
+}
 
-const Dim *const *attr_dims(const Node *n, const char *name, int *count) { return attr_as_dims(attr_find(n, name), count); }
+const Dim *const *attr_dims(const Node *n, const char *name, int *count) {
+    return attr_as_dims(attr_find(n, name), count);
+}
 
 const Dim *attr_dim(const Node *n, const char *name) {
     int count;
@@ -86,19 +101,32 @@ bool attr_dims_are_constant(const Node *n) {
     return true;
 }
 
-void attr_set_int(Node *n, const char *name, int64_t value) { attr_put(n, name, ATTR_INT)->i = value; }
-void attr_set_float(Node *n, const char *name, double value) { attr_put(n, name, ATTR_FLOAT)->f = value; }
-void attr_set_dtype(Node *n, const char *name, DType value) { attr_put(n, name, ATTR_DTYPE)->dtype = value; }
-void attr_set_expr(Node *n, const char *name, const Expr *value) { attr_put(n, name, ATTR_EXPR)->expr = value; }
-void attr_set_tensor(Node *n, const char *name, const Tensor *value) { attr_put(n, name, ATTR_TENSOR)->tensor = value; }
-void attr_set_graph(Node *n, const char *name, Graph *value) { attr_put(n, name, ATTR_GRAPH)->graph = value; }
+void attr_set_int(Node *n, const char *name, int64_t value) {
+    attr_put(n, name, ATTR_INT)->i = value;
+}
+void attr_set_float(Node *n, const char *name, double value) {
+    attr_put(n, name, ATTR_FLOAT)->f = value;
+}
+void attr_set_dtype(Node *n, const char *name, DType value) {
+    attr_put(n, name, ATTR_DTYPE)->dtype = value;
+}
+void attr_set_expr(Node *n, const char *name, const Expr *value) {
+    attr_put(n, name, ATTR_EXPR)->expr = value;
+}
+void attr_set_tensor(Node *n, const char *name, const Tensor *value) {
+    attr_put(n, name, ATTR_TENSOR)->tensor = value;
+}
+void attr_set_graph(Node *n, const char *name, Graph *value) {
+    attr_put(n, name, ATTR_GRAPH)->graph = value;
+}
 
 void attr_set_string(Node *n, const char *name, const char *value) {
     const char *copy = arena_strdup(n->graph->arena, value);
     attr_put(n, name, ATTR_STRING)->s = copy;
 }
 
-static Attr *put_list(Node *n, const char *name, AttrKind kind, const void *items, size_t bytes, int count) {
+static Attr *put_list(Node *n, const char *name, AttrKind kind, const void *items, size_t bytes,
+                      int count) {
     void *copy = arena_alloc(n->graph->arena, bytes * (size_t)count);
     if (count) memcpy(copy, items, bytes * (size_t)count);
     Attr *a = attr_put(n, name, kind);

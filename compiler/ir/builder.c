@@ -6,22 +6,27 @@ static Loc place_of(Builder b, int n_in, Node *const *in) {
 }
 
 Node *build_begin(Builder b, Op op, int n_in, Node *const *in) {
-    return node_make(b.graph ? b.graph : in[0]->graph, op, place_of(b, n_in, in), n_in, in, b.before);
+    return node_make(b.graph ? b.graph : in[0]->graph, op, place_of(b, n_in, in), n_in, in,
+                     b.before);
 }
 
 Node *build_end(Builder b, Node *n) { return b.finish ? b.finish(b.user, n) : inferred(n); }
 
-Node *build_op(Builder b, Op op, int n_in, Node *const *in) { return build_end(b, build_begin(b, op, n_in, in)); }
+Node *build_op(Builder b, Op op, int n_in, Node *const *in) {
+    return build_end(b, build_begin(b, op, n_in, in));
+}
 
 Node *build_unary(Builder b, Op op, Node *x) { return build_op(b, op, 1, &x); }
 
-Node *build_binary(Builder b, Op op, Node *x, Node *y) { return build_op(b, op, 2, (Node *[]){x, y}); }
+Node *build_binary(Builder b, Op op, Node *x, Node *y) {
+    return build_op(b, op, 2, (Node *[]){x, y});
+}
 
 Node *build_where(Builder b, Node *condition, Node *x, Node *y) {
     return build_op(b, OP_where, 3, (Node *[]){condition, x, y});
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- views
+// ------------------------------------------------------------------------------------------- views
 Node *build_cast(Builder b, Node *x, DType to) {
     if (x->type.dtype == to) return x;
     Node *n = build_begin(b, OP_cast, 1, &x);
@@ -38,9 +43,13 @@ static Node *shaped(Builder b, Op op, Node *x, int rank, const Dim *const *dims)
     return build_end(b, n);
 }
 
-Node *build_reshape(Builder b, Node *x, int rank, const Dim *const *dims) { return shaped(b, OP_reshape, x, rank, dims); }
+Node *build_reshape(Builder b, Node *x, int rank, const Dim *const *dims) {
+    return shaped(b, OP_reshape, x, rank, dims);
+}
 
-Node *build_expand(Builder b, Node *x, int rank, const Dim *const *dims) { return shaped(b, OP_expand, x, rank, dims); }
+Node *build_expand(Builder b, Node *x, int rank, const Dim *const *dims) {
+    return shaped(b, OP_expand, x, rank, dims);
+}
 
 Node *build_transpose(Builder b, Node *x, const int64_t *perm) {
     bool same = !b.as_said;
@@ -67,11 +76,15 @@ static Node *along(Builder b, Op op, int n_in, Node *const *in, int axis) {
     return build_end(b, n);
 }
 
-Node *build_concat(Builder b, int n_in, Node *const *in, int axis) { return along(b, OP_concat, n_in, in, axis); }
+Node *build_concat(Builder b, int n_in, Node *const *in, int axis) {
+    return along(b, OP_concat, n_in, in, axis);
+}
 
-Node *build_gather(Builder b, Node *x, Node *index, int axis) { return along(b, OP_gather, 2, (Node *[]){x, index}, axis); }
+Node *build_gather(Builder b, Node *x, Node *index, int axis) {
+    return along(b, OP_gather, 2, (Node *[]){x, index}, axis);
+}
 
-// ----------------------------------------------------------------------------------------------------------------- reductions
+// -------------------------------------------------------------------------------------- reductions
 Node *build_reduce(Builder b, Op op, Node *x, const int64_t *axes, int n, bool keep_axes) {
     Node *r = build_begin(b, op, 1, &x);
     attr_set_ints(r, "axes", axes, n);
@@ -81,10 +94,14 @@ Node *build_reduce(Builder b, Op op, Node *x, const int64_t *axes, int n, bool k
 
 Node *build_softmax(Builder b, Node *x, int axis) { return along(b, OP_softmax, 1, &x, axis); }
 
-// ------------------------------------------------------------------------------------------------------------------- constants
-Node *build_scalar(Builder b, DType t, double value) { return node_scalar(b.graph, t, value, b.loc, b.before); }
+// --------------------------------------------------------------------------------------- constants
+Node *build_scalar(Builder b, DType t, double value) {
+    return node_scalar(b.graph, t, value, b.loc, b.before);
+}
 
-Node *build_constant(Builder b, const Tensor *t) { return node_constant(b.graph, t, b.loc, b.before); }
+Node *build_constant(Builder b, const Tensor *t) {
+    return node_constant(b.graph, t, b.loc, b.before);
+}
 
 Node *build_filled(Builder b, DType t, double value, int rank, const Dim *const *dims) {
     return build_expand(b, build_scalar(b, t, value), rank, dims);

@@ -30,9 +30,10 @@ static const burin_small *small_float(DType t) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------ integer access
+// ---------------------------------------------------------------------------------- integer access
 static bool is_unsigned(DType t) {
-    return t == DT_u8 || t == DT_u16 || t == DT_u32 || t == DT_u64 || t == DT_u4 || t == DT_u2 || t == DT_bool;
+    return t == DT_u8 || t == DT_u16 || t == DT_u32 || t == DT_u64 || t == DT_u4 || t == DT_u2 ||
+           t == DT_bool;
 }
 
 // The bits of a u64 as an int64_t; every other integer dtype by value.
@@ -98,8 +99,9 @@ static int64_t integer_of(DType t, double x) {
     return bits < 8 ? sl_from_real(x, 64, false) : sl_from_real(x, bits, is_unsigned(t));
 }
 
-// ------------------------------------------------------------------------------------------------------------- powers of two
-// e8m0: an exponent alone, 2^(bits - 127). The sign is dropped, infinity is NaN, and zero the least power.
+// ----------------------------------------------------------------------------------- powers of two
+// e8m0: an exponent alone, 2^(bits - 127). The sign is dropped, infinity is NaN, and zero the least
+// power.
 static uint8_t scale_encode(double x, DTypeRounding r) {
     enum { SCALE_NAN = 255, SCALE_TOP = 254 };
     if (!isfinite(x)) return SCALE_NAN;
@@ -114,7 +116,7 @@ static uint8_t scale_encode(double x, DTypeRounding r) {
 
 static double scale_decode(uint8_t bits) { return bits == 255 ? NAN : ldexp(1, bits - 127); }
 
-// -------------------------------------------------------------------------------------------------------------- by element
+// -------------------------------------------------------------------------------------- by element
 double dtype_load(DType t, const void *data, int64_t i) {
     if (t == DT_f32) return READ(float, data, i);
     if (t == DT_f64) return READ(double, data, i);
@@ -145,9 +147,11 @@ void dtype_store_rounded(DType t, void *data, int64_t i, double x, DTypeRounding
         store_integer(t, data, i, integer_of(t, x));
 }
 
-void dtype_store(DType t, void *data, int64_t i, double x) { dtype_store_rounded(t, data, i, x, (DTypeRounding){0}); }
+void dtype_store(DType t, void *data, int64_t i, double x) {
+    dtype_store_rounded(t, data, i, x, (DTypeRounding){0});
+}
 
-// -------------------------------------------------------------------------------------------------------------------- bulk
+// -------------------------------------------------------------------------------------------- bulk
 static bool convert_fast(DType to, void *out, DType from, const void *in, int64_t n) {
     if (to == from) {
         memcpy(out, in, dtype_bytes(to, n));

@@ -1,9 +1,11 @@
-// Dimensions: integer expressions over bounded symbols, kept as sums of products in one canonical order, so that equal
-// expressions are equal pointers ("T - T" is 0, "(2 * T) // 2" is T, "(T - 1) // 2 + 1" and "(T + 1) // 2" are one).
+// Dimensions: integer expressions over bounded symbols, kept as sums of products in one canonical
+// order, so that equal expressions are equal pointers ("T - T" is 0, "(2 * T) // 2" is T, "(T - 1)
+// // 2 + 1" and "(T + 1) // 2" are one).
 //
-// Every operation turns its operands into polynomials over atoms (symbols, quotients, remainders, minima and maxima), works on
-// those, and builds the chain of additions and products again. The order of atoms is by structure (symbols by name), not by
-// age: a printed and parsed graph has the same dimensions.
+// Every operation turns its operands into polynomials over atoms (symbols, quotients, remainders,
+// minima and maxima), works on those, and builds the chain of additions and products again. The
+// order of atoms is by structure (symbols by name), not by age: a printed and parsed graph has the
+// same dimensions.
 #include <string.h>
 
 #include "ir.h"
@@ -29,7 +31,7 @@ typedef struct Poly {
     int n;
 } Poly;
 
-// ---------------------------------------------------------------------------------------------- saturating 64-bit arithmetic
+// -------------------------------------------------------------------- saturating 64-bit arithmetic
 static int64_t sat_add(int64_t a, int64_t b) {
     int64_t r;
     return __builtin_add_overflow(a, b, &r) ? (a < 0 ? INT64_MIN : INT64_MAX) : r;
@@ -63,7 +65,7 @@ static int64_t gcd64(int64_t a, int64_t b) {
     return a;
 }
 
-// ------------------------------------------------------------------------------------------------------------- hash-consing
+// ------------------------------------------------------------------------------------ hash-consing
 struct DimTable *dim_table_new(Arena *arena) {
     struct DimTable *t = ARENA_NEW(arena, struct DimTable);
     map_init(&t->symbols, arena);
@@ -109,15 +111,23 @@ static const Dim *dim_pair(Graph *g, DimKind kind, const Dim *a, const Dim *b) {
     return dim_intern(g, (Dim){.kind = kind, .a = a, .b = b});
 }
 
-const Dim *dim_const(Graph *g, int64_t value) { return dim_intern(g, (Dim){.kind = DIM_CONST, .value = value}); }
+const Dim *dim_const(Graph *g, int64_t value) {
+    return dim_intern(g, (Dim){.kind = DIM_CONST, .value = value});
+}
 
-const Dim *dim_find_symbol(const Graph *g, const char *name) { return map_get(&g->dims->symbols, name); }
+const Dim *dim_find_symbol(const Graph *g, const char *name) {
+    return map_get(&g->dims->symbols, name);
+}
 
 const Dim *dim_symbol(Graph *g, const char *name, int64_t lower, int64_t upper) {
     const Dim *found = dim_find_symbol(g, name);
     if (found) return found;
     Dim *d = ARENA_NEW(g->arena, Dim);
-    *d = (Dim){.kind = DIM_SYMBOL, .value = upper, .lower = lower, .name = arena_strdup(g->arena, name), .id = ++g->dims->n};
+    *d = (Dim){.kind = DIM_SYMBOL,
+               .value = upper,
+               .lower = lower,
+               .name = arena_strdup(g->arena, name),
+               .id = ++g->dims->n};
     if (2 * g->dims->n >= g->dims->capacity) dim_table_grow(g);
     map_put(&g->dims->symbols, d->name, d);
     return d;
@@ -133,7 +143,8 @@ void dim_tighten(const Dim *d, int64_t upper) {
 void dim_raise(const Dim *d, int64_t lower) {
     int64_t c = 0;
     for (; d->kind != DIM_SYMBOL; d = d->a) {
-        if (d->kind == DIM_CONST || !dim_is_const(d->b, &c) || (d->kind != DIM_ADD && c < 1)) return;
+        if (d->kind == DIM_CONST || !dim_is_const(d->b, &c) || (d->kind != DIM_ADD && c < 1))
+            return;
         if (d->kind == DIM_ADD)
             lower -= c;
         else if (d->kind == DIM_MUL)
@@ -148,7 +159,7 @@ void dim_each_symbol(const Graph *g, void (*visit)(const Dim *, void *user), voi
     for (int i = 0; i < g->dims->symbols.n; i++) visit(g->dims->symbols.entries[i].value, user);
 }
 
-// ------------------------------------------------------------------------------------------------- polynomials and their order
+// --------------------------------------------------------------------- polynomials and their order
 static int dim_compare(const Dim *a, const Dim *b) {
     if (a == b) return 0;
     if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
@@ -229,7 +240,8 @@ static const Dim *dim_of_poly(Graph *g, const Poly *p) {
 
 static const Dim *dim_add(Graph *g, const Dim *a, const Dim *b, int64_t factor_of_b) {
     Arena *scratch = arena_new();
-    Poly p = poly_of(scratch, a), q = poly_of(scratch, b), sum = {ARENA_ARRAY(scratch, Term, p.n + q.n + 1), 0};
+    Poly p = poly_of(scratch, a), q = poly_of(scratch, b),
+         sum = {ARENA_ARRAY(scratch, Term, p.n + q.n + 1), 0};
     for (int i = 0; i < p.n; i++) poly_add_term(&sum, p.terms[i]);
     for (int i = 0; i < q.n; i++) {
         Term t = q.terms[i];
@@ -243,15 +255,17 @@ static const Dim *dim_add(Graph *g, const Dim *a, const Dim *b, int64_t factor_o
 
 static const Dim *dim_mul(Graph *g, const Dim *a, const Dim *b) {
     Arena *scratch = arena_new();
-    Poly p = poly_of(scratch, a), q = poly_of(scratch, b), r = {ARENA_ARRAY(scratch, Term, p.n * q.n + 1), 0};
+    Poly p = poly_of(scratch, a), q = poly_of(scratch, b),
+         r = {ARENA_ARRAY(scratch, Term, p.n * q.n + 1), 0};
     for (int i = 0; i < p.n; i++)
-        for (int j = 0; j < q.n; j++) poly_add_term(&r, term_product(scratch, &p.terms[i], &q.terms[j]));
+        for (int j = 0; j < q.n; j++)
+            poly_add_term(&r, term_product(scratch, &p.terms[i], &q.terms[j]));
     const Dim *d = dim_of_poly(g, &r);
     arena_free(scratch);
     return d;
 }
 
-// ------------------------------------------------------------------------------------------------- quotients and remainders
+// ------------------------------------------------------------------------ quotients and remainders
 // s / t when t divides s: its atoms are among those of s, and its factor divides that of s.
 static bool term_quotient(Arena *arena, const Term *s, const Term *t, Term *q) {
     if (!t->factor || s->factor % t->factor) return false;
@@ -266,11 +280,12 @@ static bool term_quotient(Arena *arena, const Term *s, const Term *t, Term *q) {
     return j == t->n;
 }
 
-// a == quotient * b + rest, with every term of a that b divides moved to the quotient and, for a constant b, the constant of
-// the rest brought into [0, b).
+// a == quotient * b + rest, with every term of a that b divides moved to the quotient and, for a
+// constant b, the constant of the rest brought into [0, b).
 static void poly_split(Arena *arena, const Poly *a, const Poly *b, Poly *quotient, Poly *rest) {
     *quotient = *rest = (Poly){0};
-    quotient->terms = ARENA_ARRAY(arena, Term, a->n + 2), rest->terms = ARENA_ARRAY(arena, Term, a->n + 2);
+    quotient->terms = ARENA_ARRAY(arena, Term, a->n + 2),
+    rest->terms = ARENA_ARRAY(arena, Term, a->n + 2);
     bool one = b->n == 1, constant = one && !b->terms[0].n && b->terms[0].factor > 0;
     for (int i = 0; i < a->n; i++) {
         Term q, s = a->terms[i];
@@ -294,7 +309,8 @@ static bool poly_exact(Arena *arena, const Poly *a, const Poly *b, Poly *quotien
     *quotient = (Poly){ARENA_ARRAY(arena, Term, MOST_TERMS + 1), 0};
     for (int steps = 0; rest.n; steps++) {
         Term q;
-        if (steps == MOST_TERMS || !term_quotient(arena, &rest.terms[0], &b->terms[0], &q)) return false;
+        if (steps == MOST_TERMS || !term_quotient(arena, &rest.terms[0], &b->terms[0], &q))
+            return false;
         poly_add_term(quotient, q);
         for (int i = 0; i < b->n; i++) {
             Term t = term_product(arena, &q, &b->terms[i]);
@@ -318,8 +334,10 @@ static void poly_reduce(Poly *a, Poly *b) {
 // (x // a + b) // c is (x + a b) // (a c).
 static const Dim *quotient_of_sum(Graph *g, const Dim *rest, const Dim *by, int64_t c) {
     int64_t added, a;
-    if (rest->kind != DIM_ADD || !dim_is_const(rest->b, &added)) return dim_pair(g, DIM_FLOORDIV, rest, by);
-    if (rest->a->kind != DIM_FLOORDIV || !dim_is_const(rest->a->b, &a) || a < 1) return dim_pair(g, DIM_FLOORDIV, rest, by);
+    if (rest->kind != DIM_ADD || !dim_is_const(rest->b, &added))
+        return dim_pair(g, DIM_FLOORDIV, rest, by);
+    if (rest->a->kind != DIM_FLOORDIV || !dim_is_const(rest->a->b, &a) || a < 1)
+        return dim_pair(g, DIM_FLOORDIV, rest, by);
     const Dim *sum = dim_binary(g, DIM_ADD, rest->a->a, dim_const(g, sat_mul(a, added)));
     return dim_binary(g, DIM_FLOORDIV, sum, dim_const(g, sat_mul(a, c)));
 }
@@ -327,11 +345,14 @@ static const Dim *quotient_of_sum(Graph *g, const Dim *rest, const Dim *by, int6
 static const Dim *dim_quotient(Graph *g, const Dim *rest, const Dim *b) {
     int64_t value, c;
     if (rest->kind == DIM_CONST && !rest->value) return rest;
-    if (rest->kind == DIM_CONST && b->kind == DIM_CONST && b->value) return dim_const(g, floor_div(rest->value, b->value));
+    if (rest->kind == DIM_CONST && b->kind == DIM_CONST && b->value)
+        return dim_const(g, floor_div(rest->value, b->value));
     if (dim_lower(rest) >= 0 && dim_upper(rest) < dim_lower(b)) return dim_const(g, 0);
-    if (rest->kind == DIM_FLOORDIV && dim_is_const(rest->b, &value) && dim_is_const(b, &c) && value > 0 && c > 0)
+    if (rest->kind == DIM_FLOORDIV && dim_is_const(rest->b, &value) && dim_is_const(b, &c) &&
+        value > 0 && c > 0)
         return dim_binary(g, DIM_FLOORDIV, rest->a, dim_const(g, sat_mul(value, c)));
-    return dim_is_const(b, &c) && c > 0 ? quotient_of_sum(g, rest, b, c) : dim_pair(g, DIM_FLOORDIV, rest, b);
+    return dim_is_const(b, &c) && c > 0 ? quotient_of_sum(g, rest, b, c)
+                                        : dim_pair(g, DIM_FLOORDIV, rest, b);
 }
 
 static const Dim *dim_divide(Graph *g, const Dim *a, const Dim *b) {
@@ -340,13 +361,15 @@ static const Dim *dim_divide(Graph *g, const Dim *a, const Dim *b) {
     Arena *scratch = arena_new();
     Poly p = poly_of(scratch, a), q = poly_of(scratch, b), quotient, rest = {0};
     poly_reduce(&p, &q);
-    if (q.n < 2 || !poly_exact(scratch, &p, &q, &quotient)) poly_split(scratch, &p, &q, &quotient, &rest);
+    if (q.n < 2 || !poly_exact(scratch, &p, &q, &quotient))
+        poly_split(scratch, &p, &q, &quotient, &rest);
     const Dim *whole = dim_of_poly(g, &quotient);
     bool split = quotient.n > 0 && rest.n > 0;
     if (split) poly_reduce(&rest, &q);
     const Dim *part = dim_quotient(g, dim_of_poly(g, &rest), dim_of_poly(g, &q));
     arena_free(scratch);
-    if (part->kind == DIM_FLOORDIV && dim_lower(part) == dim_upper(part)) part = dim_const(g, dim_lower(part));
+    if (part->kind == DIM_FLOORDIV && dim_lower(part) == dim_upper(part))
+        part = dim_const(g, dim_lower(part));
     return dim_add(g, whole, part, 1);
 }
 
@@ -356,7 +379,8 @@ static bool begins_with_minus(const Dim *d) {
     return d->kind == DIM_CONST && d->value < 0;
 }
 
-// -x % c and -(x % c) % c are what x lacks to a multiple of c: (x + c - 1) // c * c - x, whose sum with x is that multiple.
+// -x % c and -(x % c) % c are what x lacks to a multiple of c: (x + c - 1) // c * c - x, whose sum
+// with x is that multiple.
 static const Dim *lacking(Graph *g, const Dim *d, const Dim *c) {
     if (!begins_with_minus(d) || !dim_is_const(c, NULL) || dim_lower(c) <= 0) return NULL;
     const Dim *x = dim_mul(g, d, dim_const(g, -1));
@@ -370,18 +394,22 @@ static const Dim *dim_modulo(Graph *g, const Dim *a, const Dim *b) {
     if (b->kind == DIM_CONST && !b->value) return dim_pair(g, DIM_MOD, a, b);
     Arena *scratch = arena_new();
     Poly p = poly_of(scratch, a), q = poly_of(scratch, b), quotient, rest = {0};
-    if (q.n < 2 || !poly_exact(scratch, &p, &q, &quotient)) poly_split(scratch, &p, &q, &quotient, &rest);
+    if (q.n < 2 || !poly_exact(scratch, &p, &q, &quotient))
+        poly_split(scratch, &p, &q, &quotient, &rest);
     const Dim *left = dim_of_poly(g, &rest);
     arena_free(scratch);
-    if (left->kind == DIM_CONST && b->kind == DIM_CONST) return dim_const(g, floor_mod(left->value, b->value));
+    if (left->kind == DIM_CONST && b->kind == DIM_CONST)
+        return dim_const(g, floor_mod(left->value, b->value));
     if (left->kind == DIM_CONST && !left->value) return left;
     if (dim_lower(left) >= 0 && dim_upper(left) < dim_lower(b)) return left;
     const Dim *multiple = lacking(g, left, b);
     return multiple ? multiple : dim_pair(g, DIM_MOD, left, b);
 }
 
-// ------------------------------------------------------------------------------------------------------- minimum and maximum
-static bool dim_at_least(Graph *g, const Dim *a, const Dim *b) { return a == b || dim_lower(dim_add(g, a, b, -1)) >= 0; }
+// ----------------------------------------------------------------------------- minimum and maximum
+static bool dim_at_least(Graph *g, const Dim *a, const Dim *b) {
+    return a == b || dim_lower(dim_add(g, a, b, -1)) >= 0;
+}
 
 // Adds x to the chain of candidates unless one of them bounds it; drops those that x bounds.
 static void extreme_insert(Graph *g, DimKind kind, const Dim **list, int *n, const Dim *x) {
@@ -434,7 +462,8 @@ static int64_t fold(DimKind kind, int64_t a, int64_t b) {
 
 const Dim *dim_binary(Graph *g, DimKind kind, const Dim *a, const Dim *b) {
     bool by_zero = (kind == DIM_FLOORDIV || kind == DIM_MOD) && b->kind == DIM_CONST && !b->value;
-    if (a->kind == DIM_CONST && b->kind == DIM_CONST && !by_zero) return dim_const(g, fold(kind, a->value, b->value));
+    if (a->kind == DIM_CONST && b->kind == DIM_CONST && !by_zero)
+        return dim_const(g, fold(kind, a->value, b->value));
     switch (kind) {
         case DIM_ADD:
             return dim_add(g, a, b, 1);
@@ -455,11 +484,12 @@ const Dim *dim_binary(Graph *g, DimKind kind, const Dim *a, const Dim *b) {
 }
 
 const Dim *dim_sub(Graph *g, const Dim *a, const Dim *b) {
-    if (a->kind == DIM_CONST && b->kind == DIM_CONST) return dim_const(g, sat_add(a->value, sat_mul(b->value, -1)));
+    if (a->kind == DIM_CONST && b->kind == DIM_CONST)
+        return dim_const(g, sat_add(a->value, sat_mul(b->value, -1)));
     return dim_add(g, a, b, -1);
 }
 
-// -------------------------------------------------------------------------------------------------------- bounds and values
+// ------------------------------------------------------------------------------- bounds and values
 typedef struct {
     int64_t lower, upper;
 } Range;
@@ -478,9 +508,11 @@ static bool range_of_rest(const Dim *d, Range *range) {
     for (int i = 0; i < p.n && !found; i++) {
         const Term *t = &p.terms[i];
         int64_t c;
-        if (t->n != 1 || t->atoms[0]->kind != DIM_FLOORDIV || !dim_is_const(t->atoms[0]->b, &c) || t->factor != c || c < 1)
+        if (t->n != 1 || t->atoms[0]->kind != DIM_FLOORDIV || !dim_is_const(t->atoms[0]->b, &c) ||
+            t->factor != c || c < 1)
             continue;
-        Poly y = poly_of(scratch, t->atoms[0]->a), sum = {ARENA_ARRAY(scratch, Term, p.n + y.n + 1), 0};
+        Poly y = poly_of(scratch, t->atoms[0]->a),
+             sum = {ARENA_ARRAY(scratch, Term, p.n + y.n + 1), 0};
         for (int j = 0; j < p.n; j++)
             if (j != i) poly_add_term(&sum, p.terms[j]);
         for (int j = 0; j < y.n; j++) poly_add_term(&sum, y.terms[j]);
@@ -501,19 +533,21 @@ static Range dim_range(const Dim *d) {
             if ((a.lower < 0 || b.lower < 0) && range_of_rest(d, &rest)) return rest;
             return (Range){sat_add(a.lower, b.lower), sat_add(a.upper, b.upper)};
         case DIM_MUL:
-            return range_of_corners(sat_mul(a.lower, b.lower), sat_mul(a.lower, b.upper), sat_mul(a.upper, b.lower),
-                                    sat_mul(a.upper, b.upper));
+            return range_of_corners(sat_mul(a.lower, b.lower), sat_mul(a.lower, b.upper),
+                                    sat_mul(a.upper, b.lower), sat_mul(a.upper, b.upper));
         case DIM_FLOORDIV:
             if (b.lower <= 0) return (Range){INT64_MIN, INT64_MAX};
-            return range_of_corners(floor_div(a.lower, b.lower), floor_div(a.lower, b.upper), floor_div(a.upper, b.lower),
-                                    floor_div(a.upper, b.upper));
+            return range_of_corners(floor_div(a.lower, b.lower), floor_div(a.lower, b.upper),
+                                    floor_div(a.upper, b.lower), floor_div(a.upper, b.upper));
         case DIM_MOD:
             if (b.lower <= 0) return (Range){INT64_MIN, INT64_MAX};
             return (Range){0, a.lower >= 0 && a.upper < b.upper - 1 ? a.upper : b.upper - 1};
         case DIM_MIN:
-            return (Range){a.lower < b.lower ? a.lower : b.lower, a.upper < b.upper ? a.upper : b.upper};
+            return (Range){a.lower < b.lower ? a.lower : b.lower,
+                           a.upper < b.upper ? a.upper : b.upper};
         default:
-            return (Range){a.lower > b.lower ? a.lower : b.lower, a.upper > b.upper ? a.upper : b.upper};
+            return (Range){a.lower > b.lower ? a.lower : b.lower,
+                           a.upper > b.upper ? a.upper : b.upper};
     }
 }
 

@@ -15,7 +15,9 @@ bool dim_has_symbol(const Dim *d, const Dim *symbol) {
     return d->a && (dim_has_symbol(d->a, symbol) || dim_has_symbol(d->b, symbol));
 }
 
-bool dim_divides(Graph *g, const Dim *by, const Dim *d) { return dim_is(dim_binary(g, DIM_MOD, d, by), 0); }
+bool dim_divides(Graph *g, const Dim *by, const Dim *d) {
+    return dim_is(dim_binary(g, DIM_MOD, d, by), 0);
+}
 
 const Dim *dim_substitute(Graph *g, const Dim *d, const Dim *symbol, const Dim *by) {
     if (d == symbol) return by;

@@ -7,9 +7,10 @@
 
 enum { MAX_PARSE_DEPTH = 64 };
 
-// ------------------------------------------------------------------------------------------------------------------- printing
+// ---------------------------------------------------------------------------------------- printing
 static void print_operand(Text *t, const Dim *d) {
-    bool plain = d->kind == DIM_SYMBOL || d->kind == DIM_MIN || d->kind == DIM_MAX || (d->kind == DIM_CONST && d->value >= 0);
+    bool plain = d->kind == DIM_SYMBOL || d->kind == DIM_MIN || d->kind == DIM_MAX ||
+                 (d->kind == DIM_CONST && d->value >= 0);
     if (!plain) text_add(t, "(");
     dim_print(t, d);
     if (!plain) text_add(t, ")");
@@ -83,7 +84,7 @@ void dim_print(Text *t, const Dim *d) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- parsing
+// ----------------------------------------------------------------------------------------- parsing
 typedef struct {
     Graph *graph;
     const char *at;
@@ -103,7 +104,9 @@ static bool accept(DimReader *r, const char *word) {
 static const Dim *read_number(DimReader *r) {
     int64_t value = 0;
     for (; isdigit((unsigned char)*r->at); r->at++)
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *r->at - '0', &value)) return NULL;
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, *r->at - '0', &value))
+            return NULL;
     return dim_const(r->graph, value);
 }
 

@@ -35,7 +35,9 @@ struct ConstantFile {
     Map by_hash;
 };
 
-static const char *hash_key(Arena *arena, uint64_t hash) { return arena_printf(arena, "%016llx", (unsigned long long)hash); }
+static const char *hash_key(Arena *arena, uint64_t hash) {
+    return arena_printf(arena, "%016llx", (unsigned long long)hash);
+}
 
 static ConstantFile *constants_new(Arena *arena, const char *path) {
     ConstantFile *f = ARENA_NEW(arena, ConstantFile);
@@ -50,7 +52,8 @@ static ConstantFile *constants_create(Arena *arena, const char *path) {
     ConstantFile *f = constants_new(arena, path);
     int fd = create_output(path, O_WRONLY);
     f->out = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (!f->out || fwrite(MAGIC, sizeof MAGIC, 1, f->out) != 1 || fwrite(MAGIC, sizeof MAGIC, 1, f->out) != 1)
+    if (!f->out || fwrite(MAGIC, sizeof MAGIC, 1, f->out) != 1 ||
+        fwrite(MAGIC, sizeof MAGIC, 1, f->out) != 1)
         diag_fatal(NO_LOC, "cannot write %s: %s", path, strerror(errno));
     return f;
 }
@@ -70,7 +73,8 @@ static void constants_add(ConstantFile *f, uint64_t hash, const void *data, uint
 
 void constants_close(ConstantFile *f) {
     if (!f) return;
-    if (f->out && fclose(f->out)) diag_fatal(NO_LOC, "cannot write %s: %s", f->path, strerror(errno));
+    if (f->out && fclose(f->out))
+        diag_fatal(NO_LOC, "cannot write %s: %s", f->path, strerror(errno));
     f->out = NULL;
 }
 
@@ -78,11 +82,13 @@ ConstantFile *constants_open(Arena *arena, const char *path) {
     ConstantFile *f = constants_new(arena, path);
     uint64_t size, at = 2 * sizeof MAGIC;
     const char *data = mapping_open(path, &size);
-    if (size < at || memcmp(data, MAGIC, sizeof MAGIC)) diag_fatal(NO_LOC, "%s is not a file of constants", path);
+    if (size < at || memcmp(data, MAGIC, sizeof MAGIC))
+        diag_fatal(NO_LOC, "%s is not a file of constants", path);
     while (at < size) {
         const Record *r = (const Record *)(data + at);
         uint64_t left = size - at;
-        if (left < sizeof *r || r->bytes > left - sizeof *r) diag_fatal(NO_LOC, "%s is truncated at byte %" PRIu64, path, at);
+        if (left < sizeof *r || r->bytes > left - sizeof *r)
+            diag_fatal(NO_LOC, "%s is truncated at byte %" PRIu64, path, at);
         map_put(&f->by_hash, hash_key(arena, r->hash), (void *)(uintptr_t)r);
         at += sizeof *r + (size_t)(r->bytes + -r->bytes % PADDING);
     }
@@ -96,11 +102,12 @@ const void *constants_find(const ConstantFile *f, uint64_t hash, uint64_t bytes)
     if (!r || r->bytes != bytes) return NULL;
     uint64_t found = hash_bytes(r + 1, bytes, 0);
     if ((found ? found : 1) != hash)
-        diag_fatal(NO_LOC, "%s was altered: the data of constant %s has another hash", f->path, key);
+        diag_fatal(NO_LOC, "%s was altered: the data of constant %s has another hash", f->path,
+                   key);
     return r + 1;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- modules
+// ----------------------------------------------------------------------------------------- modules
 static void add_constants(ConstantFile *f, const Graph *g) {
     EACH_NODE(n, g) {
         if (n->value && n->value->data && !tensor_is_inline(n->value))
@@ -144,7 +151,8 @@ static void put_limits(json_t *head, const Module *m) {
     put_count(head, "encoder_no_repeat", m->encoder_no_repeat);
     put_count(head, "min_length", m->min_length);
     put_count(head, "min_new_tokens", m->min_new_tokens);
-    if (m->repetition_penalty > 0) json_object_set_new(head, "repetition_penalty", json_real(m->repetition_penalty));
+    if (m->repetition_penalty > 0)
+        json_object_set_new(head, "repetition_penalty", json_real(m->repetition_penalty));
 }
 
 static void put_speech(json_t *head, const burin_speech *s) {
@@ -173,8 +181,9 @@ static void print_head(Text *t, const Module *m, ConstantFile *f) {
         const Tokenizer *k = m->tokenizer;
         uint64_t hash = hash_bytes(k->blob, k->bytes, 0);
         constants_add(f, hash ? hash : 1, k->blob, k->bytes);
-        json_t *tokenizer = json_pack("{s:s, s:I, s:i, s:i, s:i}", "hash", hash_key(f->arena, hash ? hash : 1), "bytes",
-                                      (json_int_t)k->bytes, "vocab_size", k->vocab_size, "bos", k->bos, "eos", k->eos);
+        json_t *tokenizer = json_pack(
+            "{s:s, s:I, s:i, s:i, s:i}", "hash", hash_key(f->arena, hash ? hash : 1), "bytes",
+            (json_int_t)k->bytes, "vocab_size", k->vocab_size, "bos", k->bos, "eos", k->eos);
         json_object_set_new(head, "tokenizer", tokenizer);
     }
     char *text = json_dumps(head, JSON_COMPACT);
@@ -183,10 +192,12 @@ static void print_head(Text *t, const Module *m, ConstantFile *f) {
     json_decref(head);
 }
 
-void module_dump(const Module *m, const char *dir, int number, const char *name, ConstantFile **constants) {
+void module_dump(const Module *m, const char *dir, int number, const char *name,
+                 ConstantFile **constants) {
     char path[4096];
     if (!*constants) {
-        if (mkdir(dir, 0777) && errno != EEXIST) diag_fatal(NO_LOC, "cannot create the folder %s: %s", dir, strerror(errno));
+        if (mkdir(dir, 0777) && errno != EEXIST)
+            diag_fatal(NO_LOC, "cannot create the folder %s: %s", dir, strerror(errno));
         snprintf(path, sizeof path, "%s/constants", dir);
         *constants = constants_create(m->arena, path);
     }
@@ -220,7 +231,8 @@ void module_save(const Module *m, const char *path) {
     Text t = {0};
     bool needed = m->tokenizer != NULL;
     for (int i = 0; i < m->n_graphs; i++) needed |= needs_constants(m->graphs[i]);
-    ConstantFile *constants = needed ? constants_create(m->arena, constants_path(m->arena, path)) : NULL;
+    ConstantFile *constants =
+        needed ? constants_create(m->arena, constants_path(m->arena, path)) : NULL;
     print_head(&t, m, constants);
     for (int i = 0; i < m->n_graphs && constants; i++) add_constants(constants, m->graphs[i]);
     module_print(&t, m);
@@ -229,7 +241,7 @@ void module_save(const Module *m, const char *path) {
     text_free(&t);
 }
 
-// -------------------------------------------------------------------------------------------- the head: JSON in the first line
+// ---------------------------------------------------------------- the head: JSON in the first line
 typedef struct Head {
     const json_t *json;  // NULL: not from a dump
     const Source *source;
@@ -255,18 +267,21 @@ static const char *head_text(const json_t *object, const char *key, const char *
 }
 
 static bool is_token(const json_t *v, int64_t least) {
-    return json_is_integer(v) && json_integer_value(v) >= least && json_integer_value(v) <= INT32_MAX;
+    return json_is_integer(v) && json_integer_value(v) >= least &&
+           json_integer_value(v) <= INT32_MAX;
 }
 
 // A number that is not below the value that means absence.
 static int32_t head_int(const Head *h, const char *key, int32_t absent) {
     const json_t *v = json_object_get(h->json, key);
     if (v && !is_token(v, absent))
-        refuse_head(h, key, absent ? "must be a token id, or -1" : "must be a whole number, 0 or more");
+        refuse_head(h, key,
+                    absent ? "must be a token id, or -1" : "must be a whole number, 0 or more");
     return v ? (int32_t)json_integer_value(v) : absent;
 }
 
-static int32_t *tokens_of_list(const Head *h, Arena *arena, const char *key, const json_t *list, int *n) {
+static int32_t *tokens_of_list(const Head *h, Arena *arena, const char *key, const json_t *list,
+                               int *n) {
     int32_t *tokens = ARENA_ARRAY(arena, int32_t, json_array_size(list) + 1);
     for (*n = 0; (size_t)*n < json_array_size(list); ++*n) {
         const json_t *v = json_array_get(list, (size_t)*n);
@@ -283,11 +298,13 @@ static int32_t *head_tokens(const Head *h, Arena *arena, const char *key, int *n
 static void read_words(const Head *h, Module *m) {
     const json_t *words = json_object_get(h->json, "bad_words");
     size_t room = 0;
-    for (size_t i = 0; i < json_array_size(words); i++) room += 1 + json_array_size(json_array_get(words, i));
+    for (size_t i = 0; i < json_array_size(words); i++)
+        room += 1 + json_array_size(json_array_get(words, i));
     m->bad_words = ARENA_ARRAY(m->arena, int32_t, room + 1);
     for (size_t i = 0; i < json_array_size(words); i++) {
         int n, *length = &m->bad_words[m->n_bad_words++];
-        const int32_t *word = tokens_of_list(h, m->arena, "bad_words", json_array_get(words, i), &n);
+        const int32_t *word =
+            tokens_of_list(h, m->arena, "bad_words", json_array_get(words, i), &n);
         memcpy(&m->bad_words[m->n_bad_words], word, (size_t)n * sizeof *word);
         m->n_bad_words += *length = n;
     }
@@ -300,8 +317,10 @@ static void read_limits(const Head *h, Module *m) {
     read_words(h, m);
     const int32_t *forced = head_tokens(h, m->arena, "forced_end", &n_forced);
     if (n_forced) m->forced_end[0] = *forced, m->n_forced_end = 1;
-    m->no_repeat = head_int(h, "no_repeat", 0), m->encoder_no_repeat = head_int(h, "encoder_no_repeat", 0);
-    m->min_length = head_int(h, "min_length", 0), m->min_new_tokens = head_int(h, "min_new_tokens", 0);
+    m->no_repeat = head_int(h, "no_repeat", 0),
+    m->encoder_no_repeat = head_int(h, "encoder_no_repeat", 0);
+    m->min_length = head_int(h, "min_length", 0),
+    m->min_new_tokens = head_int(h, "min_new_tokens", 0);
     m->repetition_penalty = json_number_value(json_object_get(h->json, "repetition_penalty"));
 }
 
@@ -318,7 +337,8 @@ static const burin_speech *read_speech(const Head *h, Arena *arena) {
 // It names files and C functions.
 static const char *head_name(const Head *h) {
     const char *name = head_text(h->json, "module", "module");
-    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] || (*name >= '0' && *name <= '9'))
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] ||
+        (*name >= '0' && *name <= '9'))
         refuse_head(h, "module", "must be a name of small letters, digits and _");
     return name;
 }
@@ -333,15 +353,17 @@ static Tokenizer *load_tokenizer(Arena *arena, const Head *h, const ConstantFile
     t->vocab_size = head_int(&own, "vocab_size", 0);
     t->bos = head_int(&own, "bos", -1);
     t->eos = head_int(&own, "eos", -1);
-    if (!t->blob) diag_fatal(NO_LOC, "%s has not the tokenizer that the dump names", constants->path);
+    if (!t->blob)
+        diag_fatal(NO_LOC, "%s has not the tokenizer that the dump names", constants->path);
     return t;
 }
 
 // A dump that was cut between two graphs is whole otherwise.
 static void check_graphs(const Module *m, const Source *source, int graphs) {
     if (graphs && graphs != m->n_graphs)
-        diag_fatal(loc_file(source), "the head of the dump names %d graphs, it has %d\nhint: dump the model again", graphs,
-                   m->n_graphs);
+        diag_fatal(loc_file(source),
+                   "the head of the dump names %d graphs, it has %d\nhint: dump the model again",
+                   graphs, m->n_graphs);
 }
 
 // How many graphs it names, or 0.
@@ -371,20 +393,24 @@ static ConstantFile *constants_beside(Arena *arena, const char *path) {
 static void require_data(const Graph *g, const Source *source) {
     EACH_NODE(n, g)
         if (n->op == OP_constant && !n->value)
-            diag_fatal(loc_file(source), "the data of %%%s is not here\nhint: keep the file \"constants\" beside the dump",
-                       n->name);
+            diag_fatal(
+                loc_file(source),
+                "the data of %%%s is not here\nhint: keep the file \"constants\" beside the dump",
+                n->name);
 }
 
 Module *module_load(Arena *arena, const char *path) {
     Module *m = ARENA_NEW(arena, Module);
     const Source *source = read_source(arena, path);
     m->arena = arena;
-    if (memchr(source->text, 0, source->size)) diag_fatal(loc_file(source), "this is not the text of a graph");
+    if (memchr(source->text, 0, source->size))
+        diag_fatal(loc_file(source), "this is not the text of a graph");
     ConstantFile *constants = constants_beside(arena, path);
     int graphs = load_head(m, source, constants);
     size_t offset = 0;
     do {
-        Graph *g = graph_parse_at(source, &offset, constants), **graphs = ARENA_ARRAY(arena, Graph *, m->n_graphs + 1);
+        Graph *g = graph_parse_at(source, &offset, constants),
+              **graphs = ARENA_ARRAY(arena, Graph *, m->n_graphs + 1);
         if (!g) diag_stop();
         graph_give(g, arena);
         require_data(g, source);

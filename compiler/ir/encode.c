@@ -30,7 +30,7 @@ typedef struct {
     const int8_t *table;  // 16 ascending values, or NULL: all from lo to hi
 } Values;
 
-// ---------------------------------------------------------------------------------------------------------------- rounding
+// ---------------------------------------------------------------------------------------- rounding
 static inline float round_even(float x) { return x + 0x1.8p23f - 0x1.8p23f; }  // |x| below 2^22
 static inline float clamped(float x, float lo, float hi) { return x < lo ? lo : x > hi ? hi : x; }
 
@@ -52,11 +52,14 @@ static void put_integers(const Values *v, float d, float m, int8_t *q) {
     for (int i = 0; i < v->n; i++) q[i] = (int8_t)rounded(v, v->table, (v->x[i] - m) * inverse);
 }
 
-static float as_half(float x) { return clamped(sf_from_f16(f16_from_float(x)), -largest_half, largest_half); }
+static float as_half(float x) {
+    return clamped(sf_from_f16(f16_from_float(x)), -largest_half, largest_half);
+}
 
-// -------------------------------------------------------------------------------------------------------------------- sums
+// -------------------------------------------------------------------------------------------- sums
 static float sum_of(const float lane[SUMS]) {
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 // Sums of w q, w q q, w x q over the integers nearest to (x - shift) * inverse
@@ -68,14 +71,16 @@ static inline Moments moments_with(const Values *v, bool table, float inverse, f
     float q[SUMS] = {0}, qq[SUMS] = {0}, xq[SUMS] = {0};
     for (int i = 0; i < v->n; i += SUMS)
         for (int j = 0; j < SUMS; j++) {
-            float x = v->x[i + j], r = rounded(v, table, (x - shift) * inverse), wr = v->w[i + j] * r;
+            float x = v->x[i + j], r = rounded(v, table, (x - shift) * inverse),
+                  wr = v->w[i + j] * r;
             q[j] += wr, qq[j] += wr * r, xq[j] += wr * x;
         }
     return (Moments){sum_of(q), sum_of(qq), sum_of(xq)};
 }
 
 static Moments moments_of(const Values *v, float inverse, float shift) {
-    return v->table ? moments_with(v, true, inverse, shift) : moments_with(v, false, inverse, shift);
+    return v->table ? moments_with(v, true, inverse, shift)
+                    : moments_with(v, false, inverse, shift);
 }
 
 // sum of w (x - d q - m)^2, q the integers nearest to (x - m) / d
@@ -108,7 +113,7 @@ static Totals totals_of(const Values *v) {
     return (Totals){sum_of(w), sum_of(x), sum_of(xx)};
 }
 
-// --------------------------------------------------------------------------------------------------------------- one scale
+// --------------------------------------------------------------------------------------- one scale
 typedef struct {
     float d, gain;  // gain: by how much d q lowers the sum of w x x
 } Fit;
@@ -135,14 +140,16 @@ static float fit_scale(const Values *v) {
     if (!(fabsf(extreme) >= smallest)) return 0;
     for (int e = 0; e < 2; e++)
         for (int step = -8; step <= 3 && ends[e] != 0; step++) {
-            float off = (float)step * 0.25f * unit, end = ends[e] < 0 ? ends[e] - off : ends[e] + off;
+            float off = (float)step * 0.25f * unit,
+                  end = ends[e] < 0 ? ends[e] - off : ends[e] + off;
             if (end * ends[e] > 0) try_scale(v, end / extreme, &best);
         }
-    for (int i = 0; i < ROUNDS && inverse_of(best.d) != 0 && try_scale(v, 1 / best.d, &best); i++) continue;
+    for (int i = 0; i < ROUNDS && inverse_of(best.d) != 0 && try_scale(v, 1 / best.d, &best); i++)
+        continue;
     return best.d;
 }
 
-// ------------------------------------------------------------------------------------------------------------ with a minimum
+// ---------------------------------------------------------------------------------- with a minimum
 typedef struct {
     float d, m, error;
 } Line;
@@ -150,12 +157,15 @@ typedef struct {
 // The d and m, at most `most`, that fit these integers
 static bool fit_integers(const Totals *t, const Moments *s, float most, Line *line) {
     float determinant = t->w * s->qq - s->q * s->q;
-    bool alike = !(determinant > t->w * s->qq * 0x1p-20f);  // one integer for all: only d can be told
-    float d = (t->w * s->xq - s->q * t->x) / determinant, m = (s->qq * t->x - s->q * s->xq) / determinant;
+    bool alike =
+        !(determinant > t->w * s->qq * 0x1p-20f);  // one integer for all: only d can be told
+    float d = (t->w * s->xq - s->q * t->x) / determinant,
+          m = (s->qq * t->x - s->q * s->xq) / determinant;
     if (alike && most == INFINITY) return false;
     if (alike || m > most) m = most, d = (s->xq - m * s->q) / s->qq;
     if (!(d > 0)) return false;
-    *line = (Line){d, m, t->xx + d * d * s->qq + m * m * t->w - 2 * (d * s->xq + m * t->x - d * m * s->q)};
+    *line = (Line){
+        d, m, t->xx + d * d * s->qq + m * m * t->w - 2 * (d * s->xq + m * t->x - d * m * s->q)};
     return true;
 }
 
@@ -170,7 +180,8 @@ static bool try_line(const Values *v, const Totals *t, float most, Line at, Line
 // x ~ d q + m with d > 0 and m at most `most`; d 0: all are alike
 static Line fit_line(const Values *v, float most) {
     float low = v->x[0], high = v->x[0];
-    for (int i = 1; i < v->n; i++) low = v->x[i] < low ? v->x[i] : low, high = v->x[i] > high ? v->x[i] : high;
+    for (int i = 1; i < v->n; i++)
+        low = v->x[i] < low ? v->x[i] : low, high = v->x[i] > high ? v->x[i] : high;
     if (low > most) low = most;
     Line best = {0, low, INFINITY};
     if (!(high - low >= smallest)) return best;
@@ -184,7 +195,7 @@ static Line fit_line(const Values *v, float most) {
     return best;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- blocks
+// ------------------------------------------------------------------------------------------ blocks
 typedef struct {
     float x[FORMAT_BLOCK], w[FORMAT_BLOCK];
     const Format *format;
@@ -218,7 +229,9 @@ static bool read_values(Block *b, const Format *f, const EncodeInput *in) {
     }
     float mean = square / (float)(in->n ? in->n : 1);
     for (int i = 0; i < f->block; i++)
-        b->w[i] = i >= in->n ? 0 : (in->importance ? in->importance[i] : 1) * sqrtf(mean + b->x[i] * b->x[i]);
+        b->w[i] = i >= in->n
+                      ? 0
+                      : (in->importance ? in->importance[i] : 1) * sqrtf(mean + b->x[i] * b->x[i]);
     return finite;
 }
 
@@ -233,8 +246,8 @@ static void set_infinite(CodedBlock *c) {
     set_scale(c, INFINITY, 0);
 }
 
-// Scales that map the largest value to the end of the range, and to a half less each; of equal ones the first, so that blocks
-// that have been made so before stay as they are.
+// Scales that map the largest value to the end of the range, and to a half less each; of equal ones
+// the first, so that blocks that have been made so before stay as they are.
 void encode_fine(const Format *f, const EncodeInput *in, CodedBlock *c) {
     Block b;
     if (!read_values(&b, f, in)) return set_infinite(c);
@@ -251,11 +264,16 @@ void encode_fine(const Format *f, const EncodeInput *in, CodedBlock *c) {
 // Of a block whose integers, and 0, are at most 255 apart: x = q - zero
 void encode_integers(const Format *f, const EncodeInput *in, CodedBlock *c) {
     float least = 0, most = 0;
-    for (int64_t i = 0; i < in->n; i++) least = fminf(least, in->values[i]), most = fmaxf(most, in->values[i]);
-    int zero = f->minimum != MINIMUM_ZERO ? 0 : least < -128 ? -128 - (int)least : most > 127 ? 127 - (int)most : 0;
+    for (int64_t i = 0; i < in->n; i++)
+        least = fminf(least, in->values[i]), most = fmaxf(most, in->values[i]);
+    int zero = f->minimum != MINIMUM_ZERO ? 0
+               : least < -128             ? -128 - (int)least
+               : most > 127               ? 127 - (int)most
+                                          : 0;
     set_scale(c, 1, 0);
     for (int g = 0; g < FORMAT_GROUPS; g++) c->minimum[g] = (int16_t)zero;
-    for (int64_t i = 0; i < f->block; i++) c->q[i] = (int8_t)((i < in->n ? (int)in->values[i] : 0) + zero);
+    for (int64_t i = 0; i < f->block; i++)
+        c->q[i] = (int8_t)((i < in->n ? (int)in->values[i] : 0) + zero);
 }
 
 void encode_scale(const Format *f, const EncodeInput *in, CodedBlock *c) {
@@ -277,7 +295,9 @@ void encode_line(const Format *f, const EncodeInput *in, CodedBlock *c) {
 }
 
 // d = 2^(e - 128) with e of 0 to 254
-static float power_of_two(int exponent) { return ldexpf(1, exponent < -128 ? -128 : exponent > 126 ? 126 : exponent); }
+static float power_of_two(int exponent) {
+    return ldexpf(1, exponent < -128 ? -128 : exponent > 126 ? 126 : exponent);
+}
 
 void encode_exponent(const Format *f, const EncodeInput *in, CodedBlock *c) {
     Block b;
@@ -293,7 +313,7 @@ void encode_exponent(const Format *f, const EncodeInput *in, CodedBlock *c) {
     put_integers(&b.all, c->d, 0, c->q);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- groups
+// ------------------------------------------------------------------------------------------ groups
 static Values group_of(const Block *b, int g) {
     Values v = b->all;
     v.x += g * b->format->group, v.w += g * b->format->group, v.n = b->format->group;
@@ -320,12 +340,14 @@ static void fit_groups(const Block *b, CodedBlock *c) {
     const Format *f = b->format;
     int n = f->block / f->group;
     bool minima = f->minimum != MINIMUM_NONE;
-    float scale[FORMAT_GROUPS], minimum[FORMAT_GROUPS], of_scale[FORMAT_GROUPS], of_minimum[FORMAT_GROUPS];
+    float scale[FORMAT_GROUPS], minimum[FORMAT_GROUPS], of_scale[FORMAT_GROUPS],
+        of_minimum[FORMAT_GROUPS];
     for (int g = 0; g < n; g++) {
         Values v = group_of(b, g);
         Line line = minima ? fit_line(&v, 0) : (Line){fit_scale(&v), 0, 0};
         scale[g] = line.d, minimum[g] = -line.m;
-        of_scale[g] = moments_of(&v, inverse_of(line.d), line.m).qq, of_minimum[g] = totals_of(&v).w;
+        of_scale[g] = moments_of(&v, inverse_of(line.d), line.m).qq,
+        of_minimum[g] = totals_of(&v).w;
     }
     c->d = quantize_scales(scales_of(f), n, scale, of_scale, c->scale);
     c->m = 0;
@@ -337,14 +359,17 @@ static float group_error(const Block *b, const CodedBlock *c, int g, int scale, 
     return error_of(&v, c->d * (float)scale, c->m * (float)minimum);
 }
 
-// The scale and the minimum of a group, or those next to them, whichever are best. Returns the error.
+// The scale and the minimum of a group, or those next to them, whichever are best. Returns the
+// error.
 static float choose_neighbours(const Block *b, CodedBlock *c, int g) {
     Values range = scales_of(b->format);
     int scale = c->scale[g], minimum = c->minimum[g], reach = b->format->minimum != MINIMUM_NONE;
     float best = group_error(b, c, g, scale, minimum);
     for (int s = scale - 1; s <= scale + 1; s++)
         for (int t = minimum - reach; t <= minimum + reach; t++) {
-            if ((float)s < range.lo || (float)s > range.hi || t < 0 || (reach && (float)t > range.hi)) continue;
+            if ((float)s < range.lo || (float)s > range.hi || t < 0 ||
+                (reach && (float)t > range.hi))
+                continue;
             float error = s == scale && t == minimum ? best : group_error(b, c, g, s, t);
             if (error < best) best = error, c->scale[g] = (int16_t)s, c->minimum[g] = (int16_t)t;
         }
@@ -358,7 +383,8 @@ static void fit_ends(const Block *b, CodedBlock *c) {
     for (int g = 0; g < n; g++) {
         Values v = group_of(b, g);
         double s = c->scale[g], t = c->minimum[g];
-        Moments q = moments_of(&v, inverse_of(c->d * (float)c->scale[g]), c->m * (float)c->minimum[g]);
+        Moments q =
+            moments_of(&v, inverse_of(c->d * (float)c->scale[g]), c->m * (float)c->minimum[g]);
         Totals all = totals_of(&v);
         ss += s * s * q.qq, st += s * t * q.q, tt += t * t * all.w, xs += s * q.xq, xt += t * all.x;
     }
@@ -366,14 +392,16 @@ static void fit_ends(const Block *b, CodedBlock *c) {
     if (b->format->minimum == MINIMUM_NONE || !(tt > 0)) {
         if (ss > 0) c->d = as_half((float)(xs / ss));
     } else if (determinant > 0) {
-        float d = as_half((float)((xs * tt - xt * st) / determinant)), m = as_half((float)((xt * ss - xs * st) / determinant));
+        float d = as_half((float)((xs * tt - xt * st) / determinant)),
+              m = as_half((float)((xt * ss - xs * st) / determinant));
         if (d > 0 && m <= 0) c->d = d, c->m = m;
     }
 }
 
 static float choose_all(const Block *b, CodedBlock *c) {
     float error = 0;
-    for (int g = 0; g < b->format->block / b->format->group; g++) error += choose_neighbours(b, c, g);
+    for (int g = 0; g < b->format->block / b->format->group; g++)
+        error += choose_neighbours(b, c, g);
     return error;
 }
 
@@ -392,6 +420,7 @@ void encode_groups(const Format *f, const EncodeInput *in, CodedBlock *c) {
     }
     for (int g = 0; g < f->block / f->group; g++) {
         Values v = group_of(&b, g);
-        put_integers(&v, c->d * (float)c->scale[g], c->m * (float)c->minimum[g], c->q + g * f->group);
+        put_integers(&v, c->d * (float)c->scale[g], c->m * (float)c->minimum[g],
+                     c->q + g * f->group);
     }
 }

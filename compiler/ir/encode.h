@@ -10,10 +10,13 @@ struct EncodeInput {
     int64_t n;
 };
 
-void encode_fine(const Format *, const EncodeInput *, CodedBlock *);      // one scale of 8 bits, searched
-void encode_scale(const Format *, const EncodeInput *, CodedBlock *);     // one scale, searched
-void encode_line(const Format *, const EncodeInput *, CodedBlock *);      // one scale and one minimum
-void encode_groups(const Format *, const EncodeInput *, CodedBlock *);    // scales of groups, with minima or without
-void encode_integers(const Format *, const EncodeInput *, CodedBlock *);  // integers as they are, less a zero point
+void encode_fine(const Format *, const EncodeInput *,
+                 CodedBlock *);  // one scale of 8 bits, searched
+void encode_scale(const Format *, const EncodeInput *, CodedBlock *);  // one scale, searched
+void encode_line(const Format *, const EncodeInput *, CodedBlock *);   // one scale and one minimum
+void encode_groups(const Format *, const EncodeInput *,
+                   CodedBlock *);  // scales of groups, with minima or without
+void encode_integers(const Format *, const EncodeInput *,
+                     CodedBlock *);  // integers as they are, less a zero point
 void encode_exponent(const Format *, const EncodeInput *, CodedBlock *);  // a power of two
 #endif

@@ -1,4 +1,5 @@
-// Scalar formulas: mul(silu($0), $1), add($0, 0x1p-3). Immutable; $i is operand i of the node that holds the formula.
+// Scalar formulas: mul(silu($0), $1), add($0, 0x1p-3). Immutable; $i is operand i of the node that
+// holds the formula.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -119,7 +120,8 @@ static const Expr *read_number(ExprReader *r) {
 
 static const Expr *read_arg(ExprReader *r) {
     int value = 0, digits = 0;
-    for (r->at++; isdigit((unsigned char)*r->at) && digits < 4; digits++) value = 10 * value + (*r->at++ - '0');
+    for (r->at++; isdigit((unsigned char)*r->at) && digits < 4; digits++)
+        value = 10 * value + (*r->at++ - '0');
     return digits ? expr_arg(r->arena, value) : NULL;
 }
 
@@ -130,7 +132,8 @@ static const Expr *read_expr(ExprReader *r) {
     const Expr *e;
     if (*r->at == '$')
         e = read_arg(r);
-    else if (isdigit((unsigned char)*r->at) || *r->at == '-' || !strncmp(r->at, "inf", 3) || !strncmp(r->at, "nan", 3))
+    else if (isdigit((unsigned char)*r->at) || *r->at == '-' || !strncmp(r->at, "inf", 3) ||
+             !strncmp(r->at, "nan", 3))
         e = read_number(r);
     else
         e = read_call(r);

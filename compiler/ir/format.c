@@ -1,5 +1,5 @@
-// Decoders of block formats, from bytes as GGUF files hold them (ggml's ggml-common.h defines the layouts) to integers and
-// scales.
+// Decoders of block formats, from bytes as GGUF files hold them (ggml's ggml-common.h defines the
+// layouts) to integers and scales.
 #include "ir/format.h"
 
 #include <math.h>
@@ -10,7 +10,8 @@
 #include "kernels/quantize.h"
 
 // Values of nibbles: IQ4_NL and IQ4_XS; twice the values of E2M1 (MXFP4)
-const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                               1,    13,   25,  38,  53,  69,  89,  113};
 const int8_t e2m1_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 static float half_at(const uint8_t *p) {
@@ -28,19 +29,24 @@ static void set_scale(CodedBlock *c, float d, float m) {
     for (int g = 0; g < FORMAT_GROUPS; g++) c->scale[g] = c->minimum[g] = 1;
 }
 
-// ------------------------------------------------------------------------------------------------------------- blocks of 32
+// ------------------------------------------------------------------------------------ blocks of 32
 // Low nibbles are the first half. Bit i of `high`, when there is one, is the fifth of value i.
 static void set_nibbles(CodedBlock *c, const uint8_t *nibbles, const uint8_t *high, int offset) {
     uint32_t fifth = 0;
     if (high) memcpy(&fifth, high, sizeof fifth);
-    for (int i = 0; i < 32; i++) c->q[i] = (int8_t)((nibble(nibbles[i % 16], i / 16) | (int)(fifth >> i & 1) << 4) - offset);
+    for (int i = 0; i < 32; i++)
+        c->q[i] = (int8_t)((nibble(nibbles[i % 16], i / 16) | (int)(fifth >> i & 1) << 4) - offset);
 }
 
-static void decode_q4_0(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_nibbles(c, b + 2, NULL, 8); }
+static void decode_q4_0(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b), 0), set_nibbles(c, b + 2, NULL, 8);
+}
 static void decode_q4_1(const uint8_t *b, CodedBlock *c) {
     set_scale(c, half_at(b), half_at(b + 2)), set_nibbles(c, b + 4, NULL, 0);
 }
-static void decode_q5_0(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_nibbles(c, b + 6, b + 2, 16); }
+static void decode_q5_0(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b), 0), set_nibbles(c, b + 6, b + 2, 16);
+}
 static void decode_q5_1(const uint8_t *b, CodedBlock *c) {
     set_scale(c, half_at(b), half_at(b + 2)), set_nibbles(c, b + 8, b + 4, 0);
 }
@@ -76,7 +82,7 @@ static void decode_q2_0(const uint8_t *b, CodedBlock *c) {
     for (int i = 0; i < 64; i++) c->q[i] = (int8_t)(two_bits(b[2 + i / 4], i % 4) - 1);
 }
 
-// ------------------------------------------------------------------------------------- blocks of folders: d, zero point, codes
+// --------------------------------------------------------- blocks of folders: d, zero point, codes
 static float float_at(const uint8_t *p) {
     float value;
     memcpy(&value, p, sizeof value);
@@ -98,7 +104,9 @@ static void set_zero(CodedBlock *c, int zero) {
     for (int g = 0; g < FORMAT_GROUPS; g++) c->minimum[g] = (int16_t)zero;
 }
 
-static void set_signed(CodedBlock *c, const uint8_t *codes, int n, int bits) { set_codes(c, codes, n, bits, 1 << (bits - 1)); }
+static void set_signed(CodedBlock *c, const uint8_t *codes, int n, int bits) {
+    set_codes(c, codes, n, bits, 1 << (bits - 1));
+}
 
 // d, the zero point, codes
 static void decode_zero(const uint8_t *b, int n, int bits, CodedBlock *c) {
@@ -111,7 +119,8 @@ static void decode_float_zero(const uint8_t *b, int n, int bits, CodedBlock *c) 
 
 // d, the zero point, m, codes
 static void decode_ends(const uint8_t *b, int n, int bits, CodedBlock *c) {
-    set_scale(c, float_at(b), float_at(b + 5)), set_zero(c, (int8_t)b[4]), set_signed(c, b + 9, n, bits);
+    set_scale(c, float_at(b), float_at(b + 5)), set_zero(c, (int8_t)b[4]),
+        set_signed(c, b + 9, n, bits);
 }
 
 #define DECODE(name, how, n, bits) \
@@ -149,15 +158,31 @@ DECODE(f4_64, decode_ends, 64, 4)
 DECODE(f8_32, decode_ends, 32, 8)
 DECODE(f8_64, decode_ends, 64, 8)
 #undef DECODE
-static void decode_s8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_signed(c, b + 2, 128, 8); }
-static void decode_b8_32(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_signed(c, b + 4, 32, 8); }
-static void decode_b8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_signed(c, b + 4, 128, 8); }
-static void decode_i8_32(const uint8_t *b, CodedBlock *c) { set_scale(c, 1, 0), memcpy(c->q, b, 32); }
-static void decode_i9_32(const uint8_t *b, CodedBlock *c) { decode_i8_32(b + 1, c), set_zero(c, (int8_t)b[0]); }
-static void decode_nf4_64(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 64, 4, 0); }
+static void decode_s8_128(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b), 0), set_signed(c, b + 2, 128, 8);
+}
+static void decode_b8_32(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, float_at(b), 0), set_signed(c, b + 4, 32, 8);
+}
+static void decode_b8_128(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, float_at(b), 0), set_signed(c, b + 4, 128, 8);
+}
+static void decode_i8_32(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, 1, 0), memcpy(c->q, b, 32);
+}
+static void decode_i9_32(const uint8_t *b, CodedBlock *c) {
+    decode_i8_32(b + 1, c), set_zero(c, (int8_t)b[0]);
+}
+static void decode_nf4_64(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, float_at(b), 0), set_codes(c, b + 4, 64, 4, 0);
+}
 static void decode_fp4_64(const uint8_t *b, CodedBlock *c) { decode_nf4_64(b, c); }
-static void decode_e4m3_32(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 32, 8, 0); }
-static void decode_e4m3_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 128, 8, 0); }
+static void decode_e4m3_32(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, float_at(b), 0), set_codes(c, b + 4, 32, 8, 0);
+}
+static void decode_e4m3_128(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, float_at(b), 0), set_codes(c, b + 4, 128, 8, 0);
+}
 
 static void decode_nvfp4(const uint8_t *b, CodedBlock *c) {
     set_scale(c, float_at(b), 0);
@@ -170,7 +195,8 @@ static void decode_nvfp4_d(const uint8_t *b, CodedBlock *c) { decode_nvfp4(b, c)
 static void put_halves(const Format *f, const int16_t *codes, uint8_t *out) {
     for (int i = 0; f->low == 8 && i < f->block; i++) out[i] = (uint8_t)codes[i];
     int offset = f->table == TABLE_PLAIN ? f->offset : 0, half = f->block / 2;
-    for (int i = 0; f->low == 4 && i < half; i++) out[i] = (uint8_t)((codes[i] + offset) | (codes[i + half] + offset) << 4);
+    for (int i = 0; f->low == 4 && i < half; i++)
+        out[i] = (uint8_t)((codes[i] + offset) | (codes[i + half] + offset) << 4);
 }
 
 // As code_at has them
@@ -178,7 +204,8 @@ static void put_stream(const Format *f, const int16_t *codes, uint8_t *out) {
     int bits = f->low + f->high;
     memset(out, 0, (size_t)(f->block * bits / 8));
     for (int i = 0; i < f->block; i++) {
-        int code = codes[i] + (f->table == TABLE_PLAIN ? f->offset : 0), at = i * bits / 8, shift = i * bits % 8;
+        int code = codes[i] + (f->table == TABLE_PLAIN ? f->offset : 0), at = i * bits / 8,
+            shift = i * bits % 8;
         out[at] |= (uint8_t)(code << shift);
         if (shift + bits > 8) out[at + 1] |= (uint8_t)(code >> (8 - shift));
     }
@@ -202,7 +229,7 @@ void block_write(const Format *f, BlockEnds ends, const int16_t *codes, uint8_t 
     (f->ggml < 0 ? put_stream : put_halves)(f, codes, out);
 }
 
-// ------------------------------------------------------------------------------------------------------------- blocks of 256
+// ----------------------------------------------------------------------------------- blocks of 256
 // Six bits each of eight scales and minima in 12 bytes: of Q4_K and Q5_K. Minima are subtracted.
 static void set_pairs(CodedBlock *c, const uint8_t *b) {
     const uint8_t *s = b + 4;
@@ -215,7 +242,8 @@ static void set_pairs(CodedBlock *c, const uint8_t *b) {
 
 static void decode_q4_k(const uint8_t *b, CodedBlock *c) {
     set_pairs(c, b);
-    for (int i = 0; i < 256; i++) c->q[i] = (int8_t)nibble(b[16 + 32 * (i / 64) + i % 32], i / 32 % 2);
+    for (int i = 0; i < 256; i++)
+        c->q[i] = (int8_t)nibble(b[16 + 32 * (i / 64) + i % 32], i / 32 % 2);
 }
 
 static void decode_q5_k(const uint8_t *b, CodedBlock *c) {
@@ -230,13 +258,16 @@ static void decode_q6_k(const uint8_t *b, CodedBlock *c) {
     set_scale(c, half_at(b + 208), 0);
     for (int g = 0; g < 16; g++) c->scale[g] = (int8_t)b[192 + g];
     for (int i = 0; i < 256; i++) {
-        int half = i / 128, part = i % 128 / 32, low = nibble(b[64 * half + 32 * (part & 1) + i % 32], part >> 1);
+        int half = i / 128, part = i % 128 / 32,
+            low = nibble(b[64 * half + 32 * (part & 1) + i % 32], part >> 1);
         c->q[i] = (int8_t)((low | two_bits(b[128 + 32 * half + i % 32], part) << 4) - 32);
     }
 }
 
 // Two bits of value i of Q2_K, Q3_K and TQ2_0
-static int low_two(const uint8_t *q, int i) { return two_bits(q[32 * (i / 128) + i % 32], i / 32 % 4); }
+static int low_two(const uint8_t *q, int i) {
+    return two_bits(q[32 * (i / 128) + i % 32], i / 32 % 4);
+}
 
 static void decode_q2_k(const uint8_t *b, CodedBlock *c) {
     c->d = half_at(b + 80), c->m = -half_at(b + 82);
@@ -247,15 +278,20 @@ static void decode_q2_k(const uint8_t *b, CodedBlock *c) {
 static void decode_q3_k(const uint8_t *b, CodedBlock *c) {
     const uint8_t *s = b + 96;
     set_scale(c, half_at(b + 108), 0);
-    for (int g = 0; g < 16; g++) c->scale[g] = (int16_t)((nibble(s[g % 8], g / 8) | two_bits(s[8 + g % 4], g / 4) << 4) - 32);
-    for (int i = 0; i < 256; i++) c->q[i] = (int8_t)(low_two(b + 32, i) - (b[i % 32] >> i / 32 & 1 ? 0 : 4));
+    for (int g = 0; g < 16; g++)
+        c->scale[g] =
+            (int16_t)((nibble(s[g % 8], g / 8) | two_bits(s[8 + g % 4], g / 4) << 4) - 32);
+    for (int i = 0; i < 256; i++)
+        c->q[i] = (int8_t)(low_two(b + 32, i) - (b[i % 32] >> i / 32 & 1 ? 0 : 4));
 }
 
 static void decode_iq4_xs(const uint8_t *b, CodedBlock *c) {
     set_scale(c, half_at(b), 0);
     for (int j = 0; j < 8; j++) {
-        c->scale[j] = (int16_t)((nibble(b[4 + j / 2], j % 2) | two_bits(b[2 + j / 4], j % 4) << 4) - 32);
-        for (int i = 0; i < 32; i++) c->q[32 * j + i] = iq4_values[nibble(b[8 + 16 * j + i % 16], i / 16)];
+        c->scale[j] =
+            (int16_t)((nibble(b[4 + j / 2], j % 2) | two_bits(b[2 + j / 4], j % 4) << 4) - 32);
+        for (int i = 0; i < 32; i++)
+            c->q[32 * j + i] = iq4_values[nibble(b[8 + 16 * j + i % 16], i / 16)];
     }
 }
 
@@ -264,7 +300,8 @@ static void decode_tq2_0(const uint8_t *b, CodedBlock *c) {
     for (int i = 0; i < 256; i++) c->q[i] = (int8_t)(low_two(b, i) - 1);
 }
 
-// Digit n of a byte: its leading one after n digits were shifted out; the byte is a fraction in base 3.
+// Digit n of a byte: its leading one after n digits were shifted out; the byte is a fraction in
+// base 3.
 static int ternary(uint8_t byte, int n) {
     static const uint8_t powers[] = {1, 3, 9, 27, 81};
     return (uint8_t)(byte * powers[n]) * 3 >> 8;
@@ -277,11 +314,23 @@ static void decode_tq1_0(const uint8_t *b, CodedBlock *c) {
     for (int i = 0; i < 16; i++) c->q[240 + i] = (int8_t)(ternary(b[48 + i % 4], i / 4) - 1);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the table
+// --------------------------------------------------------------------------------------- the table
 const Format formats[] = {
-#define FORMAT(name, id, block, bytes, low, high, group, scales, minimum, offset, table, encode)                      \
-    {DT_##name,     #name,         id,    block, bytes, low, high, group, SCALES_##scales, MINIMUM_##minimum, offset, \
-     TABLE_##table, decode_##name, encode},
+#define FORMAT(name, id, block, bytes, low, high, group, scales, minimum, offset, table, encode) \
+    {DT_##name,                                                                                  \
+     #name,                                                                                      \
+     id,                                                                                         \
+     block,                                                                                      \
+     bytes,                                                                                      \
+     low,                                                                                        \
+     high,                                                                                       \
+     group,                                                                                      \
+     SCALES_##scales,                                                                            \
+     MINIMUM_##minimum,                                                                          \
+     offset,                                                                                     \
+     TABLE_##table,                                                                              \
+     decode_##name,                                                                              \
+     encode},
 #include "kernels/format_rows.h"
 #undef FORMAT
 };
@@ -317,7 +366,8 @@ int64_t format_panel_end(const Format *f, int64_t blocks) {
 // Of a code of e4m3; the two of NaN are none
 static float e4m3_value(uint8_t code) {
     int exponent = code >> 3 & 15, fraction = code & 7;
-    float value = ldexpf((float)(exponent ? fraction | 8 : fraction), (exponent ? exponent : 1) - 10);
+    float value =
+        ldexpf((float)(exponent ? fraction | 8 : fraction), (exponent ? exponent : 1) - 10);
     return code & 128 ? -value : value;
 }
 
@@ -327,7 +377,9 @@ float coded_scale(const Format *f, const CodedBlock *c, int group) {
     return f->scales == SCALES_127TH ? c->d * one_127th : c->d * (float)c->scale[group];
 }
 
-int coded_zero(const Format *f, const CodedBlock *c, int group) { return format_has_zero(f) ? c->minimum[group] : 0; }
+int coded_zero(const Format *f, const CodedBlock *c, int group) {
+    return format_has_zero(f) ? c->minimum[group] : 0;
+}
 
 float coded_minimum(const Format *f, const CodedBlock *c, int group) {
     if (f->minimum == MINIMUM_FRACTION) return -(c->d * c->m);
@@ -347,23 +399,33 @@ void coded_values(const Format *f, const CodedBlock *c, float *values) {
     for (int i = 0; i < f->block; i++) {
         int g = i / f->group;
         float number = number_of(f, c, i);
-        values[i] = f->scales == SCALES_127TH ? c->d * number * one_127th : coded_scale(f, c, g) * number;
-        if (format_has_minimum(f) && f->minimum != MINIMUM_FRACTION) values[i] += coded_minimum(f, c, g);
+        values[i] =
+            f->scales == SCALES_127TH ? c->d * number * one_127th : coded_scale(f, c, g) * number;
+        if (format_has_minimum(f) && f->minimum != MINIMUM_FRACTION)
+            values[i] += coded_minimum(f, c, g);
     }
 }
 
 int64_t format_panel_bytes(const Format *f) {
-    static const int bytes_a_group[] = {[SCALES_BYTES] = 16, [SCALES_SIGNED] = 16, [SCALES_PAIRED] = 16,
-                                        [SCALES_SIX] = 12,   [SCALES_E4M3] = 16,   [SCALES_E4M3_OVER] = 16};
-    static const int bytes_of_d[] = {[SCALES_NONE] = 0,      [SCALES_ONE] = 32,   [SCALES_FLOAT] = 64,   [SCALES_127TH] = 64,
-                                     [SCALES_EXPONENT] = 16, [SCALES_BYTES] = 32, [SCALES_SIGNED] = 32,  [SCALES_PAIRED] = 32,
-                                     [SCALES_SIX] = 32,      [SCALES_E4M3] = 0,   [SCALES_E4M3_OVER] = 0};
+    static const int bytes_a_group[] = {
+        [SCALES_BYTES] = 16, [SCALES_SIGNED] = 16, [SCALES_PAIRED] = 16,
+        [SCALES_SIX] = 12,   [SCALES_E4M3] = 16,   [SCALES_E4M3_OVER] = 16};
+    static const int bytes_of_d[] = {
+        [SCALES_NONE] = 0,      [SCALES_ONE] = 32,   [SCALES_FLOAT] = 64,   [SCALES_127TH] = 64,
+        [SCALES_EXPONENT] = 16, [SCALES_BYTES] = 32, [SCALES_SIGNED] = 32,  [SCALES_PAIRED] = 32,
+        [SCALES_SIX] = 32,      [SCALES_E4M3] = 0,   [SCALES_E4M3_OVER] = 0};
     int groups = f->block / f->group, low = f->low == 5 ? 13 * 64 : f->block * 2 * f->low;
-    int ends = bytes_of_d[f->scales] + (has_float_m(f) ? 64 : format_has_minimum(f) ? 32 : 0) + (format_has_zero(f) ? 16 : 0);
-    return low + f->block * 2 * f->high + groups * (bytes_a_group[f->scales] + (f->minimum == MINIMUM_BYTES ? 16 : 0)) + ends;
+    int ends = bytes_of_d[f->scales] +
+               (has_float_m(f)          ? 64
+                : format_has_minimum(f) ? 32
+                                        : 0) +
+               (format_has_zero(f) ? 16 : 0);
+    return low + f->block * 2 * f->high +
+           groups * (bytes_a_group[f->scales] + (f->minimum == MINIMUM_BYTES ? 16 : 0)) + ends;
 }
 
-void format_read(const Format *f, const void *data, int64_t first, int64_t step, int64_t n, float *values) {
+void format_read(const Format *f, const void *data, int64_t first, int64_t step, int64_t n,
+                 float *values) {
     CodedBlock coded;
     float block[FORMAT_BLOCK];
     for (int64_t i = 0, decoded = -1; i < n; i++) {
@@ -402,7 +464,9 @@ static bool has_float_d(const Format *f) {
 int64_t block_not_finite(const Format *f, const void *data, int64_t n) {
     const uint8_t *at = (const uint8_t *)data + place_of_d(f);
     for (int64_t i = 0; i < n; i++, at += f->bytes) {
-        bool finite = f->scales == SCALES_EXPONENT ? *at != 255 : isfinite(has_float_d(f) ? float_at(at) : half_at(at));
+        bool finite = f->scales == SCALES_EXPONENT
+                          ? *at != 255
+                          : isfinite(has_float_d(f) ? float_at(at) : half_at(at));
         if (has_float_m(f))
             finite &= isfinite(float_at(at + 5)) != 0;
         else if (format_has_minimum(f))
@@ -412,14 +476,18 @@ int64_t block_not_finite(const Format *f, const void *data, int64_t n) {
     return -1;
 }
 
-// --------------------------------------------------------------------------------------------------------- formats of codes
-static bool is_written(const Format *f) { return f->ggml < 0 || (f->block == 32 && f->low >= 4 && !f->high); }
+// -------------------------------------------------------------------------------- formats of codes
+static bool is_written(const Format *f) {
+    return f->ggml < 0 || (f->block == 32 && f->low >= 4 && !f->high);
+}
 
 static bool holds(const Format *f, const CodedKind *k) {
     bool scales = f->scales == SCALES_FLOAT || (f->scales == SCALES_ONE && k->halves);
-    bool minimum = f->minimum == k->minimum || (f->minimum == MINIMUM_ZERO && k->minimum == MINIMUM_NONE);
+    bool minimum =
+        f->minimum == k->minimum || (f->minimum == MINIMUM_ZERO && k->minimum == MINIMUM_NONE);
     bool in_groups = k->group && k->group % f->block == 0 && k->columns % f->block == 0;
-    return scales && minimum && in_groups && f->table == TABLE_PLAIN && f->low + f->high >= k->bits && is_written(f);
+    return scales && minimum && in_groups && f->table == TABLE_PLAIN &&
+           f->low + f->high >= k->bits && is_written(f);
 }
 
 const Format *format_of_codes(const CodedKind *k, const Format *best) {

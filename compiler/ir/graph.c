@@ -1,7 +1,8 @@
 // Graphs and nodes: making, naming, rewiring and removing them.
 //
-// A node knows its users (one entry for each operand that names it), so that rewriting is cheap; operands are therefore changed
-// only through node_set_input and node_replace. Users inside a nested graph count too.
+// A node knows its users (one entry for each operand that names it), so that rewriting is cheap;
+// operands are therefore changed only through node_set_input and node_replace. Users inside a
+// nested graph count too.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "ir/convert.h"
 #include "ir/internal.h"
 
-// -------------------------------------------------------------------------------------------------------------------- graphs
+// ------------------------------------------------------------------------------------------ graphs
 Graph *graph_new(const char *name) {
     Arena *arena = arena_new();
     Graph *g = ARENA_NEW(arena, Graph);
@@ -24,7 +25,10 @@ Graph *graph_new(const char *name) {
 
 Graph *graph_new_nested(Graph *outer, const char *name) {
     Graph *g = ARENA_NEW(outer->arena, Graph);
-    *g = (Graph){.arena = outer->arena, .name = arena_strdup(outer->arena, name), .dims = outer->dims, .outer = outer};
+    *g = (Graph){.arena = outer->arena,
+                 .name = arena_strdup(outer->arena, name),
+                 .dims = outer->dims,
+                 .outer = outer};
     map_init(&g->names, g->arena);
     map_init(&g->suffixes, g->arena);
     return g;
@@ -44,7 +48,8 @@ Graph *graph_new_owned(Arena *owner, const char *name) {
     return g;
 }
 
-// Room for one more pointer: capacities are powers of two, so a full array is one whose length is a power of two.
+// Room for one more pointer: capacities are powers of two, so a full array is one whose length is a
+// power of two.
 static void *grow(Arena *arena, void *old, int n) {
     if (n & (n - 1)) return old;
     void **array = ARENA_ARRAY(arena, void *, n ? 2 * n : 1);
@@ -53,7 +58,8 @@ static void *grow(Arena *arena, void *old, int n) {
 }
 
 Node *graph_add_input(Graph *g, const char *name, Type type, Loc loc) {
-    Node *n = node_make(g, OP_input, loc, 0, NULL, g->n_inputs ? g->inputs[g->n_inputs - 1]->next : g->first);
+    Node *n = node_make(g, OP_input, loc, 0, NULL,
+                        g->n_inputs ? g->inputs[g->n_inputs - 1]->next : g->first);
     n->type = type;
     node_set_name(n, name);
     g->inputs = grow(g->arena, g->inputs, g->n_inputs);
@@ -74,7 +80,7 @@ void graph_add_output(Graph *g, Node *n, const char *name) {
     g->output_names[g->n_outputs++] = arena_strdup(g->arena, name);
 }
 
-// ------------------------------------------------------------------------------------------------------------- users of nodes
+// ---------------------------------------------------------------------------------- users of nodes
 static void add_user(Node *n, Node *user) {
     n->users = grow(n->graph->arena, n->users, n->n_users);
     n->users[n->n_users++] = user;
@@ -94,7 +100,9 @@ int node_uses(const Node *n) {
     return uses;
 }
 
-Node *node_only_user(const Node *n) { return n->n_users == 1 && node_uses(n) == 1 ? n->users[0] : NULL; }
+Node *node_only_user(const Node *n) {
+    return n->n_users == 1 && node_uses(n) == 1 ? n->users[0] : NULL;
+}
 
 void node_set_input(Node *n, int i, Node *to) {
     if (n->in[i] == to) return;
@@ -138,7 +146,7 @@ void node_replace(Node *old, Node *by) {
         if (g->outputs[i] == old) g->outputs[i] = by;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- order
+// ------------------------------------------------------------------------------------------- order
 static void list_insert(Graph *g, Node *n, Node *before) {
     n->next = before;
     n->prev = before ? before->prev : g->last;
@@ -191,10 +199,11 @@ void graph_sort(Graph *g) {
     arena_free(scratch);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- nodes
+// ------------------------------------------------------------------------------------------- nodes
 Node *node_make(Graph *g, Op op, Loc loc, int n_in, Node *const *in, Node *before) {
     Node *n = ARENA_NEW(g->arena, Node);
-    *n = (Node){.op = op, .in = ARENA_ARRAY(g->arena, Node *, n_in), .n_in = n_in, .loc = loc, .graph = g};
+    *n = (Node){
+        .op = op, .in = ARENA_ARRAY(g->arena, Node *, n_in), .n_in = n_in, .loc = loc, .graph = g};
     for (int i = 0; in && i < n_in; i++) node_set_input(n, i, in[i]);
     list_insert(g, n, before);
     node_set_name(n, op_info[op].name);
@@ -205,7 +214,8 @@ static bool check_arity(const Node *n) {
     const char *op = op_info[n->op].name;
     int least = op_least(n->op), most = op_most(n->op), length;
     if (n->n_in < least || (most >= 0 && n->n_in > most)) {
-        diag_error(n->loc, "%s takes %s%d operands, not %d", op, most == least ? "" : "at least ", least, n->n_in);
+        diag_error(n->loc, "%s takes %s%d operands, not %d", op, most == least ? "" : "at least ",
+                   least, n->n_in);
         return false;
     }
     for (int i = 0; i < n->n_in; i++) {
@@ -223,14 +233,16 @@ static bool check_required(const Node *n) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", a.length, a.name);
         if (a.required && !attr_find(n, name))
-            return diag_error(n->loc, "%s lacks its attribute \"%s\"", op_info[n->op].name, name), false;
+            return diag_error(n->loc, "%s lacks its attribute \"%s\"", op_info[n->op].name, name),
+                   false;
     }
     return true;
 }
 
 bool node_infer(Node *n) {
     Type type = n->type;
-    if (!check_arity(n) || !check_required(n) || !op_info[n->op].infer(n->graph, n, &type)) return false;
+    if (!check_arity(n) || !check_required(n) || !op_info[n->op].infer(n->graph, n, &type))
+        return false;
     n->type = type;
     return true;
 }
@@ -280,7 +292,9 @@ void node_remove(Node *n) {
 // The size that the values of a node decide, or NULL
 static const Dim *decided_size(const Node *n) {
     bool decides = n->op == OP_nonzero || n->op == OP_unique || n->op == OP_non_max_suppression;
-    const Dim *size = decides ? attr_dim(n, "extent") : n->op == OP_loop ? attr_dim(n, "length") : NULL;
+    const Dim *size = decides            ? attr_dim(n, "extent")
+                      : n->op == OP_loop ? attr_dim(n, "length")
+                                         : NULL;
     return size && size->kind == DIM_SYMBOL ? size : NULL;
 }
 
@@ -312,7 +326,7 @@ bool graph_sweep(Graph *g) {
     return changed;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- names
+// ------------------------------------------------------------------------------------------- names
 // Letters, digits, "_" and "." stay; anything else becomes "_".
 static char *clean_name(Arena *arena, const char *wanted) {
     char *name = arena_strdup(arena, *wanted ? wanted : "value");
@@ -340,14 +354,15 @@ void node_set_name(Node *n, const char *wanted) {
     map_put(&g->names, n->name, n);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- clone
+// ------------------------------------------------------------------------------------------- clone
 static Type import_type(Graph *g, const Type *t) {
     Type r = *t;
     for (int i = 0; i < t->rank; i++) r.dim[i] = dim_import(g, t->dim[i]);
     return r;
 }
 
-// An operand of the copy: the node of that name in the copy, or outside of it the operand itself or its own copy.
+// An operand of the copy: the node of that name in the copy, or outside of it the operand itself or
+// its own copy.
 static Node *clone_operand(Graph *copy, const Graph *original, Node *in) {
     if (in->graph == original) return map_get(&copy->names, in->name);
     for (Graph *g = copy->outer; g; g = g->outer)
@@ -387,7 +402,8 @@ static void clone_into(Graph *c, const Graph *g) {
         c->inputs = grow(c->arena, c->inputs, c->n_inputs);
         c->inputs[c->n_inputs++] = map_get(&c->names, g->inputs[i]->name);
     }
-    for (int i = 0; i < g->n_outputs; i++) graph_add_output(c, clone_operand(c, g, g->outputs[i]), g->output_names[i]);
+    for (int i = 0; i < g->n_outputs; i++)
+        graph_add_output(c, clone_operand(c, g, g->outputs[i]), g->output_names[i]);
 }
 
 // The data of constants is not copied: the clone must not outlive its source (the checkpoint, or
@@ -403,7 +419,8 @@ Module module_clone(Arena *arena, const Module *m) {
     Module clone = *m;
     clone.arena = arena;
     clone.graphs = ARENA_ARRAY(arena, Graph *, m->n_graphs + 1);
-    for (int i = 0; i < m->n_graphs; i++) graph_give(clone.graphs[i] = graph_clone(m->graphs[i]), arena);
+    for (int i = 0; i < m->n_graphs; i++)
+        graph_give(clone.graphs[i] = graph_clone(m->graphs[i]), arena);
     return clone;
 }
 

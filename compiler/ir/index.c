@@ -19,12 +19,13 @@ static const Dim *truth(Walk *w, bool value) { return dim_const(w->graph, value)
 const Dim *index_symbol(Graph *g, int axis, const Dim *extent) {
     int64_t upper = dim_upper(extent);
     if (upper <= 1) return dim_const(g, 0);
-    const Dim *d = dim_symbol(g, arena_printf(g->arena, "i%d:%s", axis, dim_text(extent)), 0, upper - 1);
+    const Dim *d =
+        dim_symbol(g, arena_printf(g->arena, "i%d:%s", axis, dim_text(extent)), 0, upper - 1);
     dim_tighten(d, upper - 1);
     return d;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ constants
+// --------------------------------------------------------------------------------------- constants
 static bool is_whole(double v) { return v == floor(v) && fabs(v) < 1e15; }
 
 // A table over one or several axes: constant, or linear in each index.
@@ -39,12 +40,14 @@ static const Dim *linear_table(Walk *w, const Tensor *t, const Dim *const *at) {
     }
     for (int64_t flat = 0; flat < size; flat++) {
         double expected = first;
-        for (int i = 0; i < t->rank; i++) expected += step[i] * (double)(flat / stride[i] % t->dim[i]);
+        for (int i = 0; i < t->rank; i++)
+            expected += step[i] * (double)(flat / stride[i] % t->dim[i]);
         if (dtype_load(t->dtype, t->data, flat) != expected) return NULL;
     }
     const Dim *r = dim_const(w->graph, (int64_t)first);
     for (int i = 0; i < t->rank; i++)
-        r = dim_binary(w->graph, DIM_ADD, r, dim_binary(w->graph, DIM_MUL, dim_const(w->graph, (int64_t)step[i]), at[i]));
+        r = dim_binary(w->graph, DIM_ADD, r,
+                       dim_binary(w->graph, DIM_MUL, dim_const(w->graph, (int64_t)step[i]), at[i]));
     return r;
 }
 
@@ -63,13 +66,15 @@ static const Dim *constant_at(Walk *w, const Node *n, const Dim *const *at) {
     return is_whole(v) ? dim_const(w->graph, (int64_t)v) : NULL;
 }
 
-// --------------------------------------------------------------------------------------------------------------- elementwise
+// ------------------------------------------------------------------------------------- elementwise
 static const Dim *operand_at(Walk *w, const Node *n, int i, const Dim *const *at) {
     const Node *x = n->in[i];
     const Dim *here[MAX_RANK];
     int skip = n->type.rank - x->type.rank;
     for (int j = 0; j < x->type.rank; j++)
-        here[j] = dim_is_const(x->type.dim[j], NULL) && dim_upper(x->type.dim[j]) == 1 ? dim_const(w->graph, 0) : at[j + skip];
+        here[j] = dim_is_const(x->type.dim[j], NULL) && dim_upper(x->type.dim[j]) == 1
+                      ? dim_const(w->graph, 0)
+                      : at[j + skip];
     return value_at(w, n->in[i], here);
 }
 
@@ -79,7 +84,9 @@ static const Dim *compare(Walk *w, Op op, const Dim *a, const Dim *b) {
     int64_t low = dim_lower(difference), high = dim_upper(difference);
     switch (op) {
         case OP_equal:
-            return low == 0 && high == 0 ? truth(w, true) : low > 0 || high < 0 ? truth(w, false) : NULL;
+            return low == 0 && high == 0 ? truth(w, true)
+                   : low > 0 || high < 0 ? truth(w, false)
+                                         : NULL;
         case OP_less:
             return high < 0 ? truth(w, true) : low >= 0 ? truth(w, false) : NULL;
         case OP_less_or_equal:
@@ -111,7 +118,8 @@ static const Dim *binary(Walk *w, const Node *n, const Dim *a, const Dim *b) {
         case OP_mod:
             return dim_lower(b) > 0 ? dim_binary(w->graph, DIM_MOD, a, b) : NULL;
         case OP_fmod:
-            return dim_lower(a) >= 0 && dim_lower(b) > 0 ? dim_binary(w->graph, DIM_MOD, a, b) : NULL;
+            return dim_lower(a) >= 0 && dim_lower(b) > 0 ? dim_binary(w->graph, DIM_MOD, a, b)
+                                                         : NULL;
         case OP_min:
             return dim_binary(w->graph, DIM_MIN, a, b);
         case OP_max:
@@ -139,14 +147,18 @@ static const Dim *choose(Walk *w, const Node *n, const Dim *const *at) {
     return a == b ? a : NULL;
 }
 
-// A quotient of floats, rounded down or up. Numbers of 23 bits are divided by f32 without meeting a whole number by rounding.
+// A quotient of floats, rounded down or up. Numbers of 23 bits are divided by f32 without meeting a
+// whole number by rounding.
 static const Dim *rounded_quotient(Walk *w, const Node *rounding, const Dim *const *at) {
     enum { LARGEST = 1 << 23 };
     const Node *n = rounding->in[0];
     if (n->op != OP_div || (n->type.dtype != DT_f32 && n->type.dtype != DT_f64)) return NULL;
     const Dim *a = operand_at(w, n, 0, at), *b = a ? operand_at(w, n, 1, at) : NULL;
-    if (!b || dim_lower(a) < 0 || dim_upper(a) > LARGEST || dim_lower(b) <= 0 || dim_upper(b) > LARGEST) return NULL;
-    if (rounding->op == OP_ceil) a = dim_sub(w->graph, dim_binary(w->graph, DIM_ADD, a, b), dim_const(w->graph, 1));
+    if (!b || dim_lower(a) < 0 || dim_upper(a) > LARGEST || dim_lower(b) <= 0 ||
+        dim_upper(b) > LARGEST)
+        return NULL;
+    if (rounding->op == OP_ceil)
+        a = dim_sub(w->graph, dim_binary(w->graph, DIM_ADD, a, b), dim_const(w->graph, 1));
     return dim_binary(w->graph, DIM_FLOORDIV, a, b);
 }
 
@@ -174,7 +186,8 @@ static const Dim *unary(Walk *w, const Node *n, const Dim *const *at) {
 // To a truth: whether it is not 0.
 static const Dim *cast(Walk *w, const Node *n, const Dim *const *at) {
     const Dim *x = operand_at(w, n, 0, at), *equal;
-    if (!x && !dtype_is_float(n->type.dtype) && n->type.dtype != DT_bool) return rounded_quotient(w, n, at);
+    if (!x && !dtype_is_float(n->type.dtype) && n->type.dtype != DT_bool)
+        return rounded_quotient(w, n, at);
     if (!x || n->type.dtype != DT_bool || n->in[0]->type.dtype == DT_bool) return x;
     equal = compare(w, OP_equal, x, dim_const(w->graph, 0));
     return equal ? truth(w, !dim_upper(equal)) : NULL;
@@ -184,7 +197,9 @@ static const Dim *cast(Walk *w, const Node *n, const Dim *const *at) {
 static const Dim *square_root(Walk *w, const Node *n, const Dim *const *at) {
     const Tensor *power = n->op == OP_pow ? n->in[1]->value : NULL;
     int64_t square;
-    if (n->op == OP_pow && (!power || tensor_count(power) != 1 || dtype_load(power->dtype, power->data, 0) != 0.5)) return NULL;
+    if (n->op == OP_pow &&
+        (!power || tensor_count(power) != 1 || dtype_load(power->dtype, power->data, 0) != 0.5))
+        return NULL;
     const Dim *x = operand_at(w, n, 0, at);
     if (!x || !dim_is_const(x, &square) || square < 0) return NULL;
     double root = sqrt((double)square);
@@ -203,7 +218,7 @@ static const Dim *elementwise(Walk *w, const Node *n, const Dim *const *at) {
     return b ? binary(w, n, a, b) : NULL;
 }
 
-// -------------------------------------------------------------------------------------------------------------- data movement
+// ----------------------------------------------------------------------------------- data movement
 static const Dim *transpose(Walk *w, const Node *n, const Dim *const *at) {
     int rank;
     const int64_t *perm = attr_ints(n, "perm", &rank);
@@ -217,11 +232,13 @@ static const Dim *slice(Walk *w, const Node *n, const Dim *const *at) {
     int axis = node_axis(n);
     for (int i = 0; i < n->type.rank; i++) here[i] = at[i];
     const Dim *step = dim_const(w->graph, attr_int(n, "step", 1));
-    here[axis] = dim_binary(w->graph, DIM_ADD, attr_dim(n, "start"), dim_binary(w->graph, DIM_MUL, step, at[axis]));
+    here[axis] = dim_binary(w->graph, DIM_ADD, attr_dim(n, "start"),
+                            dim_binary(w->graph, DIM_MUL, step, at[axis]));
     return value_at(w, n->in[0], here);
 }
 
-// Axes that both shapes have, apart from ones, keep their index; else the flat index is divided anew.
+// Axes that both shapes have, apart from ones, keep their index; else the flat index is divided
+// anew.
 static const Dim *reshape(Walk *w, const Node *n, const Dim *const *at) {
     Graph *g = w->graph;
     const Type *from = &n->in[0]->type, *to = &n->type;
@@ -239,7 +256,8 @@ static const Dim *reshape(Walk *w, const Node *n, const Dim *const *at) {
     }
     if (i == from->rank && j == to->rank) return value_at(w, n->in[0], here);
     const Dim *flat = zero;
-    for (j = 0; j < to->rank; j++) flat = dim_binary(g, DIM_ADD, dim_binary(g, DIM_MUL, flat, to->dim[j]), at[j]);
+    for (j = 0; j < to->rank; j++)
+        flat = dim_binary(g, DIM_ADD, dim_binary(g, DIM_MUL, flat, to->dim[j]), at[j]);
     for (i = from->rank - 1; i >= 0; i--) {
         here[i] = i ? dim_binary(g, DIM_MOD, flat, from->dim[i]) : flat;
         flat = dim_binary(g, DIM_FLOORDIV, flat, from->dim[i]);
@@ -254,7 +272,8 @@ static const Dim *gather(Walk *w, const Node *n, const Dim *const *at) {
     if (!picked) return NULL;
     if (dim_upper(picked) < 0) picked = dim_binary(w->graph, DIM_ADD, picked, x->type.dim[axis]);
     if (dim_lower(picked) < 0) return NULL;
-    for (int i = 0; i < x->type.rank; i++) here[i] = i < axis ? at[i] : i == axis ? picked : at[i + more - 1];
+    for (int i = 0; i < x->type.rank; i++)
+        here[i] = i < axis ? at[i] : i == axis ? picked : at[i + more - 1];
     return value_at(w, x, here);
 }
 
@@ -274,7 +293,8 @@ static const Dim *within_concat(Walk *w, const Node *n, const Dim **here, int ax
 static const Dim *across_concat(Walk *w, const Node *n, const Dim *const *at, int axis) {
     const Dim *here[MAX_RANK], *whole = NULL, *offset = dim_const(w->graph, 0), *last = offset;
     for (int i = 0; i < n->type.rank; i++) here[i] = at[i];
-    for (int i = 0; i + 1 < n->n_in; i++) last = dim_binary(w->graph, DIM_ADD, last, n->in[i]->type.dim[axis]);
+    for (int i = 0; i + 1 < n->n_in; i++)
+        last = dim_binary(w->graph, DIM_ADD, last, n->in[i]->type.dim[axis]);
     here[axis] = dim_sub(w->graph, at[axis], last);
     whole = value_at(w, n->in[n->n_in - 1], here);
     for (int i = 0; whole && i + 1 < n->n_in; i++) {
@@ -282,7 +302,8 @@ static const Dim *across_concat(Walk *w, const Node *n, const Dim *const *at, in
         if (!dim_is_const(n->in[i]->type.dim[axis], &extent) || extent > 4) return NULL;
         for (int64_t j = 0; j < extent; j++) {
             here[axis] = dim_const(w->graph, j);
-            const Dim *own = value_at(w, n->in[i], here), *place = dim_binary(w->graph, DIM_ADD, offset, here[axis]);
+            const Dim *own = value_at(w, n->in[i], here),
+                      *place = dim_binary(w->graph, DIM_ADD, offset, here[axis]);
             here[axis] = dim_sub(w->graph, place, last);
             if (!own || own != value_at(w, n->in[n->n_in - 1], here)) return NULL;
         }
@@ -299,7 +320,7 @@ static const Dim *concat(Walk *w, const Node *n, const Dim *const *at) {
     return r ? r : across_concat(w, n, at, axis);
 }
 
-// ----------------------------------------------------------------------------------------------------------- tuples of indices
+// ------------------------------------------------------------------------------- tuples of indices
 // The tuple at `at` (all axes of `indices` but its last), each component an expression.
 static bool tuple_at(Walk *w, Node *indices, const Dim *const *at, int length, const Dim **tuple) {
     const Dim *here[MAX_RANK];
@@ -324,14 +345,17 @@ static const Dim *gather_elements(Walk *w, const Node *n, const Dim *const *at) 
 static int tuple_length(const Node *indices) {
     int64_t length = 0;
     int rank = indices->type.rank;
-    return rank > 0 && dim_is_const(indices->type.dim[rank - 1], &length) && length <= MAX_RANK ? (int)length : 0;
+    return rank > 0 && dim_is_const(indices->type.dim[rank - 1], &length) && length <= MAX_RANK
+               ? (int)length
+               : 0;
 }
 
 static const Dim *gather_nd(Walk *w, const Node *n, const Dim *const *at) {
     const Dim *here[MAX_RANK];
     Node *x = n->in[0], *indices = n->in[1];
     int length = tuple_length(indices), outer = indices->type.rank - 1;
-    if (!length || attr_int(n, "batch_dims", 0) || !tuple_at(w, indices, at, length, here)) return NULL;
+    if (!length || attr_int(n, "batch_dims", 0) || !tuple_at(w, indices, at, length, here))
+        return NULL;
     for (int i = length; i < x->type.rank; i++) here[i] = at[outer + i - length];
     return value_at(w, x, here);
 }
@@ -341,7 +365,9 @@ bool index_covers(Node *scatter) {
     Walk w = {scatter->graph, MOST_STEPS};
     Node *x = scatter->in[0], *indices = scatter->in[1];
     int length = tuple_length(indices);
-    if (!length || indices->type.rank - 1 != length || *attr_string(scatter, "reduction", "none") != 'n') return false;
+    if (!length || indices->type.rank - 1 != length ||
+        *attr_string(scatter, "reduction", "none") != 'n')
+        return false;
     for (int i = 0; i < length; i++) {
         if (indices->type.dim[i] != x->type.dim[i]) return false;
         symbols[i] = index_symbol(w.graph, i, indices->type.dim[i]);
@@ -361,7 +387,8 @@ static const Dim *cum_sum(Walk *w, const Node *n, const Dim *const *at) {
     for (int i = 0; i < n->type.rank; i++) here[i] = at[i];
     here[axis] = index_symbol(g, axis + MAX_RANK, n->type.dim[axis]);
     const Dim *value = value_at(w, n->in[0], here);
-    if (!value || (here[axis]->kind == DIM_SYMBOL && dim_has_symbol(value, here[axis]))) return NULL;
+    if (!value || (here[axis]->kind == DIM_SYMBOL && dim_has_symbol(value, here[axis])))
+        return NULL;
     const Dim *count = reverse ? dim_sub(g, n->type.dim[axis], at[axis]) : at[axis];
     if (exclusive == reverse) count = dim_binary(g, DIM_ADD, count, dim_const(g, reverse ? -1 : 1));
     return dim_binary(g, DIM_MUL, value, count);
@@ -382,7 +409,8 @@ static const Dim *reduce(Walk *w, const Node *n, const Dim *const *at) {
     }
     const Dim *value = dim_lower(count) > 0 ? value_at(w, n->in[0], here) : NULL;
     for (int i = 0; value && i < x->type.rank; i++)
-        if (reduced[i] && here[i]->kind == DIM_SYMBOL && dim_has_symbol(value, here[i])) return NULL;
+        if (reduced[i] && here[i]->kind == DIM_SYMBOL && dim_has_symbol(value, here[i]))
+            return NULL;
     return value && n->op == OP_reduce_sum ? dim_binary(w->graph, DIM_MUL, value, count) : value;
 }
 
@@ -391,7 +419,8 @@ static const Dim *size_at(Walk *w, const Node *n, const Dim *const *at) {
     int count;
     int64_t index = 0;
     const Dim *const *dims = attr_dims(n, "dims", &count);
-    if (!n->type.rank || dim_is_const(at[0], &index)) return index < 0 || index >= count ? NULL : dims[index];
+    if (!n->type.rank || dim_is_const(at[0], &index))
+        return index < 0 || index >= count ? NULL : dims[index];
     if (count < 1) return NULL;
     const Dim *step = count > 1 ? dim_sub(w->graph, dims[1], dims[0]) : dim_const(w->graph, 0);
     for (int i = 2; i < count; i++)
@@ -447,13 +476,14 @@ const Dim *index_expression(Node *n, const Dim **symbols) {
     return index_value(n, symbols);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- emission
+// ---------------------------------------------------------------------------------------- emission
 static Node *emit_counter(const Dim *symbol, const IndexTarget *t) {
     int axis = 0;
     const Dim *dims[MAX_RANK];
     while (axis < t->type.rank && t->symbols[axis] != symbol) axis++;
     if (axis == t->type.rank) return NULL;
-    for (int i = axis; i < t->type.rank; i++) dims[i - axis] = i == axis ? t->type.dim[i] : dim_const(t->at.graph, 1);
+    for (int i = axis; i < t->type.rank; i++)
+        dims[i - axis] = i == axis ? t->type.dim[i] : dim_const(t->at.graph, 1);
     return build_iota(t->at, t->type.rank - axis, dims, 0);
 }
 

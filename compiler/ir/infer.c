@@ -15,7 +15,8 @@ bool infer_mismatch(const Node *n, const char *format, ...) {
     text_vspell(&text, format, args);
     va_end(args);
     if (n->n_in) text_add(&text, "\nnote: operands are ");
-    for (int i = 0; i < n->n_in; i++) text_add(&text, "%s%s", i ? ", " : "", n->in[i] ? type_text(&n->in[i]->type) : "none");
+    for (int i = 0; i < n->n_in; i++)
+        text_add(&text, "%s%s", i ? ", " : "", n->in[i] ? type_text(&n->in[i]->type) : "none");
     diag_error(n->loc, "%-s", text.data);
     text_free(&text);
     return false;
@@ -25,7 +26,8 @@ static bool is_integer(DType t) { return !dtype_is_float(t) && t <= DT_u2 && t !
 
 static bool read_axis(const Node *n, int64_t axis, int rank, int *result) {
     *result = 0;
-    if (axis < -rank || axis >= rank) return infer_mismatch(n, "axis %lld of a value of rank %d", (long long)axis, rank);
+    if (axis < -rank || axis >= rank)
+        return infer_mismatch(n, "axis %lld of a value of rank %d", (long long)axis, rank);
     *result = (int)(axis < 0 ? axis + rank : axis);
     return true;
 }
@@ -37,7 +39,7 @@ bool infer_axis(Node *n, int64_t absent, int rank, int *result) {
     return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- leaves
+// ------------------------------------------------------------------------------------------ leaves
 bool infer_given(Graph *g, Node *n, Type *result) {
     (void)g;
     *result = n->type;
@@ -53,7 +55,8 @@ bool infer_iota(Graph *g, Node *n, Type *result) {
     (void)g;
     int rank, axis;
     const Dim *const *dims = attr_dims(n, "dims", &rank);
-    if (!dims || rank > MAX_RANK) return infer_mismatch(n, "\"dims\" must be a list of at most %d dimensions", MAX_RANK);
+    if (!dims || rank > MAX_RANK)
+        return infer_mismatch(n, "\"dims\" must be a list of at most %d dimensions", MAX_RANK);
     if (!infer_axis(n, 0, rank, &axis)) return false;
     *result = type_of(DT_i32, rank, dims);
     return true;
@@ -63,7 +66,8 @@ bool infer_random(Graph *g, Node *n, Type *result) {
     (void)g;
     int rank;
     const Dim *const *dims = attr_dims(n, "dims", &rank);
-    if (rank > MAX_RANK) return infer_mismatch(n, "\"dims\" must be a list of at most %d dimensions", MAX_RANK);
+    if (rank > MAX_RANK)
+        return infer_mismatch(n, "\"dims\" must be a list of at most %d dimensions", MAX_RANK);
     *result = type_of(DT_f32, rank, dims);
     return true;
 }
@@ -74,24 +78,28 @@ bool infer_size(Graph *g, Node *n, Type *result) {
     bool vector = attr_int(n, "vector", 0);
     if (!dims || (!vector && count != 1))
         return infer_mismatch(n, "\"dims\" must be a list of dimensions, of one unless \"vector\"");
-    *result = vector ? type_of(DT_i64, 1, (const Dim *const[]){dim_const(g, count)}) : type_scalar(DT_i64);
+    *result = vector ? type_of(DT_i64, 1, (const Dim *const[]){dim_const(g, count)})
+                     : type_scalar(DT_i64);
     return true;
 }
 
 bool infer_item(Graph *g, Node *n, Type *result) {
     (void)g;
     int64_t i = attr_int(n, "index", 0);
-    if (n->in[0]->type.dtype != DT_tuple) return infer_mismatch(n, "the operand has one result, item takes a tuple");
-    if (i < 0 || i >= n->in[0]->n_items) return infer_mismatch(n, "index %lld of %d results", (long long)i, n->in[0]->n_items);
+    if (n->in[0]->type.dtype != DT_tuple)
+        return infer_mismatch(n, "the operand has one result, item takes a tuple");
+    if (i < 0 || i >= n->in[0]->n_items)
+        return infer_mismatch(n, "index %lld of %d results", (long long)i, n->in[0]->n_items);
     *result = n->in[0]->items[i];
     return true;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- elementwise
+// ------------------------------------------------------------------------------------- elementwise
 bool infer_same(Graph *g, Node *n, Type *result) {
     (void)g;
     int axis;
-    if (operand(n, 0)->dtype == DT_tuple) return infer_mismatch(n, "the operand has several results, choose one with item");
+    if (operand(n, 0)->dtype == DT_tuple)
+        return infer_mismatch(n, "the operand has several results, choose one with item");
     bool has_axis = attr_find(n, "axis") || (n->op == OP_softmax && operand(n, 0)->rank);
     if (has_axis && !infer_axis(n, -1, operand(n, 0)->rank, &axis)) return false;
     *result = *operand(n, 0);
@@ -119,7 +127,8 @@ bool infer_cast(Graph *g, Node *n, Type *result) {
 bool infer_bit_cast(Graph *g, Node *n, Type *result) {
     if (!infer_cast(g, n, result)) return false;
     if (dtype_bits(result->dtype) == dtype_bits(operand(n, 0)->dtype)) return true;
-    return infer_mismatch(n, "%s and %s differ in width", dtype_name(operand(n, 0)->dtype), dtype_name(result->dtype));
+    return infer_mismatch(n, "%s and %s differ in width", dtype_name(operand(n, 0)->dtype),
+                          dtype_name(result->dtype));
 }
 
 // Dimensions of all operands from `first` on, broadcast.
@@ -127,14 +136,16 @@ static bool broadcast_operands(Graph *g, Node *n, int first, Type *result) {
     *result = *operand(n, first);
     for (int i = first + 1; i < n->n_in; i++) {
         Type so_far = *result;
-        if (!type_broadcast(g, &so_far, operand(n, i), result)) return infer_mismatch(n, "shapes do not broadcast");
+        if (!type_broadcast(g, &so_far, operand(n, i), result))
+            return infer_mismatch(n, "shapes do not broadcast");
     }
     return true;
 }
 
 bool infer_broadcast(Graph *g, Node *n, Type *result) {
     for (int i = 1; i < n->n_in; i++)
-        if (operand(n, i)->dtype != operand(n, 0)->dtype) return infer_mismatch(n, "operands differ in element type");
+        if (operand(n, i)->dtype != operand(n, 0)->dtype)
+            return infer_mismatch(n, "operands differ in element type");
     return broadcast_operands(g, n, 0, result);
 }
 
@@ -151,14 +162,17 @@ bool infer_compare(Graph *g, Node *n, Type *result) {
 
 bool infer_where(Graph *g, Node *n, Type *result) {
     if (operand(n, 0)->dtype != DT_bool) return infer_mismatch(n, "the condition must be bool");
-    if (operand(n, 1)->dtype != operand(n, 2)->dtype) return infer_mismatch(n, "the two choices differ in element type");
+    if (operand(n, 1)->dtype != operand(n, 2)->dtype)
+        return infer_mismatch(n, "the two choices differ in element type");
     if (!broadcast_operands(g, n, 0, result)) return false;
     result->dtype = operand(n, 1)->dtype;
     return true;
 }
 
 // DT_COUNT: a constant, which adopts the other operand's type. DT_tuple: types differ.
-static DType merge_dtypes(DType a, DType b) { return a == b || b == DT_COUNT ? a : a == DT_COUNT ? b : DT_tuple; }
+static DType merge_dtypes(DType a, DType b) {
+    return a == b || b == DT_COUNT ? a : a == DT_COUNT ? b : DT_tuple;
+}
 
 static DType expr_dtype(const Node *n, const Expr *e) {
     if (e->kind == EXPR_ARG) return e->arg < n->n_in ? operand(n, e->arg)->dtype : DT_tuple;
@@ -174,13 +188,15 @@ bool infer_elementwise(Graph *g, Node *n, Type *result) {
     const Expr *e = attr_expr(n, "expr");
     if (!e) return infer_mismatch(n, "\"expr\" must be a formula");
     DType t = expr_dtype(n, e);
-    if (t == DT_tuple) return infer_mismatch(n, "the formula names an operand that is not there, or mixes element types");
+    if (t == DT_tuple)
+        return infer_mismatch(
+            n, "the formula names an operand that is not there, or mixes element types");
     if (!broadcast_operands(g, n, 0, result)) return false;
     result->dtype = t == DT_COUNT ? operand(n, 0)->dtype : t;
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ reductions
+// -------------------------------------------------------------------------------------- reductions
 bool infer_reduce(Graph *g, Node *n, Type *result) {
     int count, axis;
     const int64_t *axes = attr_ints(n, "axes", &count);
@@ -206,7 +222,7 @@ bool infer_reduce(Graph *g, Node *n, Type *result) {
     return true;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- views
+// ------------------------------------------------------------------------------------------- views
 static bool read_shape(Node *n, Type *result) {
     int rank;
     const Dim *const *dims = attr_dims(n, "shape", &rank);
@@ -220,7 +236,8 @@ bool infer_reshape(Graph *g, Node *n, Type *result) {
     if (!read_shape(n, result)) return false;
     const Dim *before = type_count(g, operand(n, 0)), *after = type_count(g, result);
     if (before == after) return true;
-    return infer_mismatch(n, "%s elements cannot take the shape %s", dim_text(before), type_text(result));
+    return infer_mismatch(n, "%s elements cannot take the shape %s", dim_text(before),
+                          type_text(result));
 }
 
 bool infer_expand(Graph *g, Node *n, Type *result) {
@@ -254,20 +271,24 @@ bool infer_slice(Graph *g, Node *n, Type *result) {
     int64_t step = attr_int(n, "step", 1);
     *result = *operand(n, 0);
     if (!start || !extent || !step)
-        return infer_mismatch(n, "\"start\" and \"extent\" must be one dimension each, \"step\" not zero");
+        return infer_mismatch(
+            n, "\"start\" and \"extent\" must be one dimension each, \"step\" not zero");
     if (!infer_axis(n, 0, result->rank, &axis)) return false;
-    const Dim *steps = dim_binary(g, DIM_MUL, dim_sub(g, extent, dim_const(g, 1)), dim_const(g, step));
+    const Dim *steps =
+        dim_binary(g, DIM_MUL, dim_sub(g, extent, dim_const(g, 1)), dim_const(g, step));
     const Dim *last = dim_binary(g, DIM_ADD, start, steps), *size = result->dim[axis];
-    bool some = dim_lower(extent) > 0, outside = dim_upper(start) < 0 || dim_lower(dim_sub(g, start, size)) > 0 ||
-                                                 dim_upper(extent) < 0 ||
-                                                 (some && (dim_upper(last) < 0 || dim_lower(dim_sub(g, last, size)) >= 0));
+    bool some = dim_lower(extent) > 0,
+         outside = dim_upper(start) < 0 || dim_lower(dim_sub(g, start, size)) > 0 ||
+                   dim_upper(extent) < 0 ||
+                   (some && (dim_upper(last) < 0 || dim_lower(dim_sub(g, last, size)) >= 0));
     if (outside)
-        return infer_mismatch(n, "%s elements from %s are outside of axis %d", dim_text(extent), dim_text(start), axis);
+        return infer_mismatch(n, "%s elements from %s are outside of axis %d", dim_text(extent),
+                              dim_text(start), axis);
     result->dim[axis] = extent;
     return true;
 }
 
-// --------------------------------------------------------------------------------------------------------------- data movement
+// ----------------------------------------------------------------------------------- data movement
 bool infer_gather(Graph *g, Node *n, Type *result) {
     (void)g;
     const Type *x = operand(n, 0), *index = operand(n, 1);
@@ -276,7 +297,8 @@ bool infer_gather(Graph *g, Node *n, Type *result) {
     if (!infer_axis(n, 0, x->rank, &axis)) return false;
     if (n->in[0]->op == OP_pack && (axis || n->in[0]->n_in > 1))
         return infer_mismatch(n, "only rows of one packed matrix are found");
-    if (x->rank + index->rank - 1 > MAX_RANK) return infer_mismatch(n, "the result has more than %d axes", MAX_RANK);
+    if (x->rank + index->rank - 1 > MAX_RANK)
+        return infer_mismatch(n, "the result has more than %d axes", MAX_RANK);
     *result = type_scalar(x->dtype);
     for (int i = 0; i < axis; i++) result->dim[result->rank++] = x->dim[i];
     for (int i = 0; i < index->rank; i++) result->dim[result->rank++] = index->dim[i];
@@ -290,9 +312,11 @@ bool infer_concat(Graph *g, Node *n, Type *result) {
     if (!infer_axis(n, 0, result->rank, &axis)) return false;
     for (int i = 1; i < n->n_in; i++) {
         const Type *x = operand(n, i);
-        if (x->dtype != result->dtype || x->rank != result->rank) return infer_mismatch(n, "operands differ in type or rank");
+        if (x->dtype != result->dtype || x->rank != result->rank)
+            return infer_mismatch(n, "operands differ in type or rank");
         for (int j = 0; j < x->rank; j++)
-            if (j != axis && x->dim[j] != result->dim[j]) return infer_mismatch(n, "operands differ in axis %d", j);
+            if (j != axis && x->dim[j] != result->dim[j])
+                return infer_mismatch(n, "operands differ in axis %d", j);
         result->dim[axis] = dim_binary(g, DIM_ADD, result->dim[axis], x->dim[axis]);
     }
     return true;
@@ -308,7 +332,8 @@ bool infer_matmul(Graph *g, Node *n, Type *result) {
         return infer_mismatch(n, "inner dimensions %s and %s differ", dim_text(inner),
                               dim_text(b.dim[b.rank > 1 ? b.rank - 2 : 0]));
     a.rank = a.rank > 2 ? a.rank - 2 : 0, b.rank = b.rank > 2 ? b.rank - 2 : 0;
-    if (!type_broadcast(g, &a, &b, result)) return infer_mismatch(n, "batch dimensions do not broadcast");
+    if (!type_broadcast(g, &a, &b, result))
+        return infer_mismatch(n, "batch dimensions do not broadcast");
     if (rows) result->dim[result->rank++] = rows;
     if (columns) result->dim[result->rank++] = columns;
     return true;

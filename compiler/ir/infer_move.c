@@ -1,4 +1,5 @@
-// Types of what moves elements without broadcasting: windows, padding, gathers and scatters by element or position, orders.
+// Types of what moves elements without broadcasting: windows, padding, gathers and scatters by
+// element or position, orders.
 #include "ir/infer.h"
 
 static bool is_index(const Type *t) { return t->dtype == DT_i32 || t->dtype == DT_i64; }
@@ -12,9 +13,11 @@ static bool read_list(const Node *n, const char *name, int count, const int64_t 
 }
 
 // ((in - 1 - (kernel - 1) * dilation) / stride) + 1
-static const Dim *window_count(Graph *g, const Dim *in, int64_t kernel, int64_t stride, int64_t dilation) {
+static const Dim *window_count(Graph *g, const Dim *in, int64_t kernel, int64_t stride,
+                               int64_t dilation) {
     const Dim *room = dim_sub(g, in, dim_const(g, (kernel - 1) * dilation + 1));
-    return dim_binary(g, DIM_ADD, dim_binary(g, DIM_FLOORDIV, room, dim_const(g, stride)), dim_const(g, 1));
+    return dim_binary(g, DIM_ADD, dim_binary(g, DIM_FLOORDIV, room, dim_const(g, stride)),
+                      dim_const(g, 1));
 }
 
 bool infer_windows(Graph *g, Node *n, Type *result) {
@@ -22,17 +25,21 @@ bool infer_windows(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);
     const int64_t *kernel = attr_ints(n, "kernel", &axes), *strides, *dilations;
     if (!kernel || axes > x->rank || x->rank + axes > MAX_RANK)
-        return infer_mismatch(n, "\"kernel\" must list at most %d extents, and the result has at most %d axes", x->rank,
-                              MAX_RANK);
-    if (!read_list(n, "strides", axes, &strides) || !read_list(n, "dilations", axes, &dilations)) return false;
+        return infer_mismatch(
+            n, "\"kernel\" must list at most %d extents, and the result has at most %d axes",
+            x->rank, MAX_RANK);
+    if (!read_list(n, "strides", axes, &strides) || !read_list(n, "dilations", axes, &dilations))
+        return false;
     *result = *x;
     result->rank = x->rank + axes;
     for (int i = 0, axis = x->rank - axes; i < axes; i++, axis++) {
         int64_t stride = strides ? strides[i] : 1, dilation = dilations ? dilations[i] : 1;
-        if (kernel[i] < 1 || stride < 1 || dilation < 1 || kernel[i] > INT32_MAX || stride > INT32_MAX || dilation > INT32_MAX)
+        if (kernel[i] < 1 || stride < 1 || dilation < 1 || kernel[i] > INT32_MAX ||
+            stride > INT32_MAX || dilation > INT32_MAX)
             return infer_mismatch(n, "kernel, stride and dilation must be positive");
         if ((kernel[i] - 1) * dilation >= dim_upper(x->dim[axis]))
-            return infer_mismatch(n, "axis %d of %s is shorter than the window", axis, dim_text(x->dim[axis]));
+            return infer_mismatch(n, "axis %d of %s is shorter than the window", axis,
+                                  dim_text(x->dim[axis]));
         result->dim[axis] = window_count(g, x->dim[axis], kernel[i], stride, dilation);
         result->dim[axis + axes] = dim_const(g, kernel[i]);
     }
@@ -55,9 +62,11 @@ bool infer_pad(Graph *g, Node *n, Type *result) {
             return infer_mismatch(n, "a pad is negative");
         if (interior && interior[i]) {
             const Dim *gaps = dim_sub(g, x->dim[i], dim_const(g, 1));
-            result->dim[i] = dim_binary(g, DIM_ADD, x->dim[i], dim_binary(g, DIM_MUL, gaps, dim_const(g, interior[i])));
+            result->dim[i] = dim_binary(g, DIM_ADD, x->dim[i],
+                                        dim_binary(g, DIM_MUL, gaps, dim_const(g, interior[i])));
         }
-        result->dim[i] = dim_binary(g, DIM_ADD, result->dim[i], dim_binary(g, DIM_ADD, low[i], high[i]));
+        result->dim[i] =
+            dim_binary(g, DIM_ADD, result->dim[i], dim_binary(g, DIM_ADD, low[i], high[i]));
     }
     return true;
 }
@@ -66,7 +75,8 @@ bool infer_gather_elements(Graph *g, Node *n, Type *result) {
     (void)g;
     const Type *x = operand(n, 0), *index = operand(n, 1);
     int axis;
-    if (!is_index(index) || index->rank != x->rank) return infer_mismatch(n, "the index must be i32 or i64, of the rank of x");
+    if (!is_index(index) || index->rank != x->rank)
+        return infer_mismatch(n, "the index must be i32 or i64, of the rank of x");
     if (!infer_axis(n, 0, x->rank, &axis)) return false;
     *result = *index;
     result->dtype = x->dtype;
@@ -85,13 +95,14 @@ bool infer_gather_nd(Graph *g, Node *n, Type *result) {
     if (!is_index(index) || !index->rank || !dim_is_const(index->dim[index->rank - 1], &depth))
         return infer_mismatch(n, "the index must be i32 or i64, its last axis constant");
     if (batch < 0 || batch >= index->rank || batch + depth > x->rank)
-        return infer_mismatch(n, "%lld positions after %lld batch axes of a value of rank %d", (long long)depth,
-                              (long long)batch, x->rank);
+        return infer_mismatch(n, "%lld positions after %lld batch axes of a value of rank %d",
+                              (long long)depth, (long long)batch, x->rank);
     if (index->rank - 1 + x->rank - batch - depth > MAX_RANK)
         return infer_mismatch(n, "the result has more than %d axes", MAX_RANK);
     for (int i = 0; i < batch; i++)
         if (surely_differ(g, x->dim[i], index->dim[i]))
-            return infer_mismatch(n, "batch axis %d of the index must be %s", i, dim_text(x->dim[i]));
+            return infer_mismatch(n, "batch axis %d of the index must be %s", i,
+                                  dim_text(x->dim[i]));
     *result = type_scalar(x->dtype);
     for (int i = 0; i + 1 < index->rank; i++) result->dim[result->rank++] = index->dim[i];
     for (int i = (int)(batch + depth); i < x->rank; i++) result->dim[result->rank++] = x->dim[i];
@@ -115,13 +126,16 @@ static bool updates_fit(Graph *g, Node *n, int depth) {
 // An update for each index; indices within x but along the axis.
 static bool elements_fit(Graph *g, Node *n, int axis) {
     const Type *x = operand(n, 0), *index = operand(n, 1), *updates = operand(n, 2);
-    if (index->rank != x->rank || updates->rank != x->rank) return infer_mismatch(n, "operands differ in rank");
+    if (index->rank != x->rank || updates->rank != x->rank)
+        return infer_mismatch(n, "operands differ in rank");
     for (int i = 0; i < x->rank; i++) {
         int64_t more;
         if (surely_differ(g, index->dim[i], updates->dim[i]))
-            return infer_mismatch(n, "axis %d of updates must be %s, as in the index", i, dim_text(index->dim[i]));
+            return infer_mismatch(n, "axis %d of updates must be %s, as in the index", i,
+                                  dim_text(index->dim[i]));
         if (i != axis && dim_is_const(dim_sub(g, index->dim[i], x->dim[i]), &more) && more > 0)
-            return infer_mismatch(n, "axis %d of the index is longer than %s, that of x", i, dim_text(x->dim[i]));
+            return infer_mismatch(n, "axis %d of the index is longer than %s, that of x", i,
+                                  dim_text(x->dim[i]));
     }
     return true;
 }
@@ -133,15 +147,18 @@ bool infer_scatter(Graph *g, Node *n, Type *result) {
     *result = *x;
     if (!is_index(index) || updates->dtype != x->dtype)
         return infer_mismatch(n, "takes x, indices (i32 or i64) and updates of the type of x");
-    if (n->op == OP_scatter_elements) return infer_axis(n, 0, x->rank, &axis) && elements_fit(g, n, axis);
+    if (n->op == OP_scatter_elements)
+        return infer_axis(n, 0, x->rank, &axis) && elements_fit(g, n, axis);
     if (!index->rank || !dim_is_const(index->dim[index->rank - 1], &depth) || depth > x->rank)
-        return infer_mismatch(n, "the last axis of the index must be constant, at most the rank of x");
+        return infer_mismatch(n,
+                              "the last axis of the index must be constant, at most the rank of x");
     return updates_fit(g, n, (int)depth);
 }
 
 bool infer_nonzero(Graph *g, Node *n, Type *result) {
     const Dim *extent = attr_dim(n, "extent");
-    if (!extent || extent->kind != DIM_SYMBOL) return infer_mismatch(n, "\"extent\" must be a symbol");
+    if (!extent || extent->kind != DIM_SYMBOL)
+        return infer_mismatch(n, "\"extent\" must be a symbol");
     *result = type_scalar(DT_i64);
     result->rank = 2, result->dim[0] = dim_const(g, operand(n, 0)->rank), result->dim[1] = extent;
     return true;
@@ -151,7 +168,8 @@ bool infer_unique(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);
     const Dim *extent = attr_dim(n, "extent");
     int axis;
-    if (!extent || extent->kind != DIM_SYMBOL) return infer_mismatch(n, "\"extent\" must be a symbol");
+    if (!extent || extent->kind != DIM_SYMBOL)
+        return infer_mismatch(n, "\"extent\" must be a symbol");
     if (!infer_axis(n, 0, x->rank, &axis)) return false;
     Type *items = ARENA_ARRAY(g->arena, Type, 4);
     for (int i = 1; i < 4; i++) items[i] = type_of(DT_i64, 1, i == 2 ? &x->dim[axis] : &extent);
@@ -164,15 +182,16 @@ bool infer_unique(Graph *g, Node *n, Type *result) {
 bool infer_suppression(Graph *g, Node *n, Type *result) {
     const Type *boxes = operand(n, 0), *scores = operand(n, 1);
     const Dim *extent = attr_dim(n, "extent");
-    if (!extent || extent->kind != DIM_SYMBOL) return infer_mismatch(n, "\"extent\" must be a symbol");
-    bool fits = boxes->rank == 3 && scores->rank == 3 && boxes->dim[2] == dim_const(g, 4) && boxes->dim[0] == scores->dim[0] &&
-                boxes->dim[1] == scores->dim[2];
+    if (!extent || extent->kind != DIM_SYMBOL)
+        return infer_mismatch(n, "\"extent\" must be a symbol");
+    bool fits = boxes->rank == 3 && scores->rank == 3 && boxes->dim[2] == dim_const(g, 4) &&
+                boxes->dim[0] == scores->dim[0] && boxes->dim[1] == scores->dim[2];
     if (!fits) return infer_mismatch(n, "takes boxes [B, N, 4] and scores [B, C, N]");
     *result = type_of(DT_i64, 2, (const Dim *const[]){extent, dim_const(g, 3)});
     return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- orders
+// ------------------------------------------------------------------------------------------ orders
 bool infer_arg_reduce(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);
     int axis;
@@ -193,7 +212,8 @@ bool infer_top_k(Graph *g, Node *n, Type *result) {
     int axis;
     if (!infer_axis(n, -1, x->rank, &axis)) return false;
     if (!extent || dim_upper(dim_sub(g, extent, x->dim[axis])) > 0)
-        return infer_mismatch(n, "\"extent\" must be one dimension, at most %s", dim_text(x->dim[axis]));
+        return infer_mismatch(n, "\"extent\" must be one dimension, at most %s",
+                              dim_text(x->dim[axis]));
     Type *items = ARENA_ARRAY(g->arena, Type, 2);
     items[0] = *x, items[0].dim[axis] = extent;
     items[1] = items[0], items[1].dtype = DT_i64;

@@ -3,9 +3,10 @@
 #define BURIN_IR_INTERNAL_H
 #include "ir.h"
 
-struct DimTable *dim_table_new(Arena *);                                                  // dim.c
-void dim_each_symbol(const Graph *, void (*visit)(const Dim *, void *user), void *user);  // in order of creation
-Graph *graph_clone_nested(Graph *outer, const Graph *);                                   // graph.c
+struct DimTable *dim_table_new(Arena *);  // dim.c
+void dim_each_symbol(const Graph *, void (*visit)(const Dim *, void *user),
+                     void *user);                        // in order of creation
+Graph *graph_clone_nested(Graph *outer, const Graph *);  // graph.c
 
 // print.c
 enum { MAX_INLINE = 16 };  // elements of a constant that are printed in place

@@ -1,5 +1,5 @@
-// The operands of ops that may lack some, by the names that ops.def gives them (loops and branches: ir/control.h).
-// unit/ops.c holds the two together.
+// The operands of ops that may lack some, by the names that ops.def gives them (loops and branches:
+// ir/control.h). unit/ops.c holds the two together.
 #ifndef BURIN_IR_OPERANDS_H
 #define BURIN_IR_OPERANDS_H
 #include "ir.h"
@@ -19,12 +19,29 @@ enum { NORM_X, NORM_WEIGHT, NORM_BIAS, NORM_OPERANDS };
 enum { SKIP_NORM_X, SKIP_NORM_RESIDUAL, SKIP_NORM_WEIGHT, SKIP_NORM_BIAS, SKIP_NORM_OPERANDS };
 enum { APPEND_STATE, APPEND_ROWS, APPEND_SLOT, APPEND_POSITION, APPEND_OPERANDS };
 enum { SHIFT_X, SHIFT_SLOT, SHIFT_POSITION, SHIFT_OPERANDS };
-enum { SUPPRESSION_BOXES, SUPPRESSION_SCORES, SUPPRESSION_MOST, SUPPRESSION_IOU, SUPPRESSION_SCORE, SUPPRESSION_OPERANDS };
-enum { PRODUCT_X, PRODUCT_WEIGHTS, PRODUCT_EPILOGUE, EXPERT_INDEX = PRODUCT_EPILOGUE, EXPERT_EPILOGUE };
+enum {
+    SUPPRESSION_BOXES,
+    SUPPRESSION_SCORES,
+    SUPPRESSION_MOST,
+    SUPPRESSION_IOU,
+    SUPPRESSION_SCORE,
+    SUPPRESSION_OPERANDS
+};
+enum {
+    PRODUCT_X,
+    PRODUCT_WEIGHTS,
+    PRODUCT_EPILOGUE,
+    EXPERT_INDEX = PRODUCT_EPILOGUE,
+    EXPERT_EPILOGUE
+};
 
 // The first epilogue operand of matmul_packed or expert_matmul.
-static inline int product_epilogue(const Node *n) { return n->op == OP_expert_matmul ? EXPERT_EPILOGUE : PRODUCT_EPILOGUE; }
-static inline bool is_packed_product(const Node *n) { return n->op == OP_matmul_packed || n->op == OP_expert_matmul; }
+static inline int product_epilogue(const Node *n) {
+    return n->op == OP_expert_matmul ? EXPERT_EPILOGUE : PRODUCT_EPILOGUE;
+}
+static inline bool is_packed_product(const Node *n) {
+    return n->op == OP_matmul_packed || n->op == OP_expert_matmul;
+}
 
 // NULL when it is absent.
 static inline Node *operand_or_null(const Node *n, int i) { return i < n->n_in ? n->in[i] : NULL; }

@@ -35,7 +35,8 @@ int op_least(Op op) {
     const char *next = op_info[op].operands, *word;
     size_t length;
     int least = 0;
-    while (next_word(&next, &word, &length)) least += !memchr(word, '?', length) && !memchr(word, '*', length);
+    while (next_word(&next, &word, &length))
+        least += !memchr(word, '?', length) && !memchr(word, '*', length);
     return least;
 }
 
@@ -74,9 +75,10 @@ int op_operand_named(Op op, const char *name) {
 static const struct {
     const char *name;
     AttrKind kind;
-} attr_kinds[] = {{"int", ATTR_INT},       {"float", ATTR_FLOAT},     {"string", ATTR_STRING}, {"ints", ATTR_INTS},
-                  {"floats", ATTR_FLOATS}, {"strings", ATTR_STRINGS}, {"dims", ATTR_DIMS},     {"dim", ATTR_DIMS},
-                  {"expr", ATTR_EXPR},     {"tensor", ATTR_TENSOR},   {"graph", ATTR_GRAPH},   {"dtype", ATTR_DTYPE}};
+} attr_kinds[] = {{"int", ATTR_INT},       {"float", ATTR_FLOAT},   {"string", ATTR_STRING},
+                  {"ints", ATTR_INTS},     {"floats", ATTR_FLOATS}, {"strings", ATTR_STRINGS},
+                  {"dims", ATTR_DIMS},     {"dim", ATTR_DIMS},      {"expr", ATTR_EXPR},
+                  {"tensor", ATTR_TENSOR}, {"graph", ATTR_GRAPH},   {"dtype", ATTR_DTYPE}};
 
 static bool read_attr(const char *word, size_t length, OpAttr *a) {
     const char *colon = memchr(word, ':', length), *end = word + length;
@@ -99,14 +101,16 @@ bool op_next_attr(const char **next, OpAttr *a) {
 bool op_attr(Op op, const char *name, OpAttr *a) {
     const char *next = op_info[op].attrs;
     while (op_next_attr(&next, a))
-        if (strlen(name) == (size_t)a->length && !strncmp(name, a->name, (size_t)a->length)) return true;
+        if (strlen(name) == (size_t)a->length && !strncmp(name, a->name, (size_t)a->length))
+            return true;
     return false;
 }
 
 bool op_is_elementwise(Op op) { return op_info[op].scalar != NULL; }
 
 bool op_is_comparison(Op op) {
-    return op == OP_less || op == OP_less_or_equal || op == OP_greater || op == OP_greater_or_equal || op == OP_equal;
+    return op == OP_less || op == OP_less_or_equal || op == OP_greater ||
+           op == OP_greater_or_equal || op == OP_equal;
 }
 
 bool op_is_logical(Op op) { return op == OP_and || op == OP_or || op == OP_not; }

@@ -26,7 +26,7 @@
 enum { MAX_NESTING = 16 };
 #define MOST_BOUND (INT64_C(1) << 40)
 
-// ------------------------------------------------------------------------------------------------------------------- locations
+// --------------------------------------------------------------------------------------- locations
 static const Source *source_named(Parser *p, const char *name, size_t size) {
     const char *key = arena_printf(p->scratch, "%s%c", name, size ? ':' : '#');
     Source *s = map_get(&p->sources, key);
@@ -53,10 +53,13 @@ static bool read_loc(Parser *p, Loc *loc) {
         if (!parse_int(p, &line)) return false;
         *loc = (Loc){.source = source_named(p, file, 0), .offset = (uint32_t)line};
     } else {
-        if (!parse_expect(p, ":") || !parse_int(p, &line) || !parse_expect(p, ":") || !parse_int(p, &column)) return false;
+        if (!parse_expect(p, ":") || !parse_int(p, &line) || !parse_expect(p, ":") ||
+            !parse_int(p, &column))
+            return false;
         if (line < 0 || line >= 1 << 20 || column < 0 || column >= 4096)
             return parse_fail(p, "this line or column is out of range");
-        *loc = (Loc){.source = source_named(p, file, SOURCE_OF_LINES), .offset = (uint32_t)(line << 12 | column)};
+        *loc = (Loc){.source = source_named(p, file, SOURCE_OF_LINES),
+                     .offset = (uint32_t)(line << 12 | column)};
     }
     while (*p->at == ' ') p->at++;
     const char *scope = *p->at == '"' ? parse_string(p) : NULL;
@@ -64,7 +67,7 @@ static bool read_loc(Parser *p, Loc *loc) {
     return !p->failed;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- nodes
+// ------------------------------------------------------------------------------------------- nodes
 static const char *read_name(Parser *p) {
     return parse_expect(p, "%") ? parse_word(p, "the name of a value after \"%\"") : NULL;
 }
@@ -88,13 +91,15 @@ static Node *read_value_name(Parser *p) {
 // NAME "=": the operands up to the one of this name are absent.
 static bool skip_to_named(Parser *p, Op op, Node **in, int *n) {
     parse_skip(p);
-    const char *start = p->at, *name = isalpha((unsigned char)*p->at) ? parse_word(p, "the name of an operand") : NULL;
+    const char *start = p->at, *name = isalpha((unsigned char)*p->at)
+                                           ? parse_word(p, "the name of an operand")
+                                           : NULL;
     if (!name) return !p->failed;
     int i = op_operand_named(op, name);
     p->at = i < *n ? start : p->at;
     if (i < *n)
-        return parse_fail(p, "%s has no operand \"%s\" here\nnote: its operands are %s", op_info[op].name, name,
-                          op_info[op].operands);
+        return parse_fail(p, "%s has no operand \"%s\" here\nnote: its operands are %s",
+                          op_info[op].name, name, op_info[op].operands);
     while (*n < i) in[(*n)++] = NULL;
     return parse_expect(p, "=");
 }
@@ -120,8 +125,8 @@ static bool read_op(Parser *p, Op *op) {
     for (int i = 0; i < OP_COUNT; i++) names[i] = op_info[i].name;
     const char *near = nearest_name(word, names, OP_COUNT);
     p->at = start;
-    return parse_fail(p, "unknown operation \"%s\"%-s%s%s", word, near ? "\nhint: did you mean \"" : "", near ? near : "",
-                      near ? "\"?" : "");
+    return parse_fail(p, "unknown operation \"%s\"%-s%s%s", word,
+                      near ? "\nhint: did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 static bool read_tuple_type(Parser *p, Node *n) {
@@ -147,12 +152,13 @@ static bool same_types(const Node *a, const Node *b) {
     return same;
 }
 
-// The type in the text against the type that the operands give; without one in the text, the latter. Errors of inference point
-// at the operation (n->loc).
+// The type in the text against the type that the operands give; without one in the text, the
+// latter. Errors of inference point at the operation (n->loc).
 static bool read_result_type(Parser *p, Node *n) {
     bool given = parse_accept(p, ":");
     const char *start = p->at;
-    if (given && !(parse_accept(p, "(") ? read_tuple_type(p, n) : parse_type(p, &n->type))) return false;
+    if (given && !(parse_accept(p, "(") ? read_tuple_type(p, n) : parse_type(p, &n->type)))
+        return false;
     const char *after = p->at;
     bool alone = op_most(n->op) == 0 && n->op != OP_iota;
     p->at = p->source->text + n->loc.offset;
@@ -162,7 +168,8 @@ static bool read_result_type(Parser *p, Node *n) {
     p->at = start;
     parse_skip(p);
     if (given && !same_types(n, &stated))
-        return parse_fail(p, "the operands give %s, not %s", type_text(&n->type), type_text(&stated.type));
+        return parse_fail(p, "the operands give %s, not %s", type_text(&n->type),
+                          type_text(&stated.type));
     p->at = after;
     return true;
 }
@@ -171,7 +178,8 @@ static bool read_node(Parser *p) {
     const char *start = p->at, *name = read_name(p);
     Op op;
     if (!name) return false;
-    if (map_get(&p->graph->names, name)) return p->at = start, parse_fail(p, "there is already a value %%%s", name);
+    if (map_get(&p->graph->names, name))
+        return p->at = start, parse_fail(p, "there is already a value %%%s", name);
     if (!parse_expect(p, "=")) return false;
     parse_skip(p);
     Loc at_op = parse_here(p, parse_token_length(p));
@@ -181,12 +189,13 @@ static bool read_node(Parser *p) {
     if (p->failed) return false;
     Node *n = node_make(p->graph, op, at_op, n_in, in, NULL);
     node_set_name(n, name);
-    if (op == OP_constant ? !parse_constant(p, n) : !parse_attrs(p, n) || !read_result_type(p, n)) return false;
+    if (op == OP_constant ? !parse_constant(p, n) : !parse_attrs(p, n) || !read_result_type(p, n))
+        return false;
     n->loc = NO_LOC;
     return read_loc(p, &n->loc);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- graphs
+// ------------------------------------------------------------------------------------------ graphs
 static bool read_inputs(Parser *p) {
     if (!parse_expect(p, "(")) return false;
     if (parse_accept(p, ")")) return true;
@@ -194,7 +203,8 @@ static bool read_inputs(Parser *p) {
         Type type;
         parse_skip(p);
         const char *start = p->at, *name = read_name(p);
-        if (name && map_get(&p->graph->names, name)) return p->at = start, parse_fail(p, "there are two inputs %%%s", name);
+        if (name && map_get(&p->graph->names, name))
+            return p->at = start, parse_fail(p, "there are two inputs %%%s", name);
         if (!name || !parse_expect(p, ":") || !parse_type(p, &type)) return false;
         Node *n = graph_add_input(p->graph, name, type, NO_LOC);
         if (!parse_attrs(p, n) || !read_loc(p, &n->loc)) return false;
@@ -218,16 +228,17 @@ static bool read_outputs(Parser *p) {
 static bool read_bound(Parser *p) {
     int64_t lower = 1;
     parse_skip(p);
-    if (isdigit((unsigned char)*p->at) && (!parse_int(p, &lower) || !parse_expect(p, "<="))) return false;
+    if (isdigit((unsigned char)*p->at) && (!parse_int(p, &lower) || !parse_expect(p, "<=")))
+        return false;
     const char *start = p->at, *name = parse_word(p, "a symbol");
     if (!name || !parse_expect(p, "<=")) return false;
     const Dim *upper = parse_dim(p);
     if (!upper) return false;
     if (lower < 0 || dim_upper(upper) < lower || dim_upper(upper) > MOST_BOUND)
-        return p->at = start,
-               parse_fail(p,
-                          "%s would be from %lld to %s\nhint: bounds are from 0 to 2^40, the lower one is 1 if none is given",
-                          name, (long long)lower, dim_text(upper));
+        return p->at = start, parse_fail(p,
+                                         "%s would be from %lld to %s\nhint: bounds are from 0 to "
+                                         "2^40, the lower one is 1 if none is given",
+                                         name, (long long)lower, dim_text(upper));
     dim_symbol(p->graph, name, lower, dim_upper(upper));
     return true;
 }
@@ -254,7 +265,8 @@ static bool skip_parentheses(Parser *p) {
     return true;
 }
 
-// Symbols are declared at the end of the head and used before: they are read first. Outputs name values of the body: last.
+// Symbols are declared at the end of the head and used before: they are read first. Outputs name
+// values of the body: last.
 static bool read_body(Parser *p) {
     parse_skip(p);
     const char *inputs = p->at;
@@ -277,7 +289,8 @@ static bool read_body(Parser *p) {
 }
 
 Graph *parse_graph(Parser *p, Graph *outer) {
-    if (p->depth >= MAX_NESTING) return parse_fail(p, "graphs are nested more than %d deep", MAX_NESTING), NULL;
+    if (p->depth >= MAX_NESTING)
+        return parse_fail(p, "graphs are nested more than %d deep", MAX_NESTING), NULL;
     if (!parse_expect(p, "graph ")) return NULL;
     const char *name = parse_word(p, "the name of the graph");
     if (!name) return NULL;
@@ -292,7 +305,10 @@ Graph *parse_graph(Parser *p, Graph *outer) {
 }
 
 Graph *graph_parse_at(const Source *source, size_t *offset, const ConstantFile *constants) {
-    Parser p = {.source = source, .at = source->text + *offset, .scratch = arena_new(), .constants = constants};
+    Parser p = {.source = source,
+                .at = source->text + *offset,
+                .scratch = arena_new(),
+                .constants = constants};
     map_init(&p.sources, p.scratch);
     Graph *g = parse_graph(&p, NULL);
     parse_skip(&p);

@@ -11,7 +11,9 @@
 enum { MAX_NAME = 512 };
 
 Loc parse_here(const Parser *p, size_t length) {
-    return (Loc){.source = p->source, .offset = (uint32_t)(p->at - p->source->text), .length = (uint32_t)length};
+    return (Loc){.source = p->source,
+                 .offset = (uint32_t)(p->at - p->source->text),
+                 .length = (uint32_t)length};
 }
 
 size_t parse_token_length(const Parser *p) {
@@ -50,7 +52,9 @@ bool parse_accept(Parser *p, const char *word) {
     return true;
 }
 
-bool parse_expect(Parser *p, const char *word) { return parse_accept(p, word) || parse_fail(p, "expected \"%s\"", word); }
+bool parse_expect(Parser *p, const char *word) {
+    return parse_accept(p, word) || parse_fail(p, "expected \"%s\"", word);
+}
 
 // A copy in the scratch arena.
 const char *parse_word(Parser *p, const char *what) {
@@ -80,7 +84,8 @@ bool parse_unsigned(Parser *p, int base, uint64_t *value) {
     *value = strtoull(p->at, &end, base);
     bool good = end != p->at && *p->at != '-' && errno != ERANGE;
     if (!good)
-        return parse_fail(p, base == 16 ? "expected a hash: 0x and 16 hexadecimal digits" : "expected a number of 64 bits");
+        return parse_fail(p, base == 16 ? "expected a hash: 0x and 16 hexadecimal digits"
+                                        : "expected a number of 64 bits");
     p->at = end;
     return true;
 }
@@ -95,7 +100,9 @@ bool parse_float(Parser *p, double *value) {
 }
 
 static int hex_digit(char c) {
-    return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower(c) - 'a' + 10 : -1;
+    return isdigit((unsigned char)c)    ? c - '0'
+           : isxdigit((unsigned char)c) ? tolower(c) - 'a' + 10
+                                        : -1;
 }
 
 const char *parse_string(Parser *p) {
@@ -110,7 +117,8 @@ const char *parse_string(Parser *p) {
         }
         if (c == '\\' && p->at[1]) {
             c = *++p->at;
-            int high = c == 'x' ? hex_digit(p->at[1]) : -1, low = high >= 0 ? hex_digit(p->at[2]) : -1;
+            int high = c == 'x' ? hex_digit(p->at[1]) : -1,
+                low = high >= 0 ? hex_digit(p->at[2]) : -1;
             if (low >= 0) c = (char)(16 * high + low), p->at += 2;
         }
         text_append(&t, &c, 1);

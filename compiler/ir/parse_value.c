@@ -8,14 +8,16 @@
 
 #define MOST_ELEMENTS 0x1p48
 
-// ------------------------------------------------------------------------------------------------------- dimensions and types
+// ---------------------------------------------------------------------------- dimensions and types
 const Dim *parse_dim(Parser *p) {
     parse_skip(p);
     const char *end;
     const Dim *d = p->failed ? NULL : dim_parse(p->graph, p->at, &end);
     if (d) return p->at = end, d;
     if (!p->failed) p->at = end;
-    parse_fail(p, "expected a dimension: numbers and the symbols of the \"where\" clause with + - * // %% min max");
+    parse_fail(p,
+               "expected a dimension: numbers and the symbols of the \"where\" clause with + - * "
+               "// %% min max");
     return NULL;
 }
 
@@ -43,10 +45,12 @@ static bool check_dims(Parser *p, const Type *type, const char *start) {
     double elements = 1;
     for (int i = 0; i < type->rank; i++) {
         int64_t most = dim_upper(type->dim[i]);
-        if (most < 0) return p->at = start, parse_fail(p, "dimension %d is %s", i, dim_text(type->dim[i]));
+        if (most < 0)
+            return p->at = start, parse_fail(p, "dimension %d is %s", i, dim_text(type->dim[i]));
         elements *= (double)most;
     }
-    if (elements > MOST_ELEMENTS) return p->at = start, parse_fail(p, "%s has too many elements", type_text(type));
+    if (elements > MOST_ELEMENTS)
+        return p->at = start, parse_fail(p, "%s has too many elements", type_text(type));
     return true;
 }
 
@@ -62,7 +66,7 @@ bool parse_type(Parser *p, Type *type) {
     return !p->failed && check_dims(p, type, start);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- constants
+// --------------------------------------------------------------------------------------- constants
 static bool read_element(Parser *p, DType dtype, void *data, int64_t i) {
     if (dtype_is_float(dtype)) {
         double x;
@@ -74,7 +78,8 @@ static bool read_element(Parser *p, DType dtype, void *data, int64_t i) {
     uint64_t large;
     if (dtype == DT_u64 ? !parse_unsigned(p, 0, &large) : !parse_int(p, &v)) return false;
     if (dtype == DT_u64) v = (int64_t)large;
-    convert_elements(dtype, (char *)data + (dtype_bits(dtype) >= 8 ? i * dtype_bits(dtype) / 8 : 0), DT_i64, &v, 1);
+    convert_elements(dtype, (char *)data + (dtype_bits(dtype) >= 8 ? i * dtype_bits(dtype) / 8 : 0),
+                     DT_i64, &v, 1);
     return true;
 }
 
@@ -98,7 +103,8 @@ static bool read_elements(Parser *p, Tensor *t, int64_t count) {
 static bool tensor_of_type(Parser *p, const Type *type, Tensor *t, int64_t *count) {
     *t = (Tensor){.dtype = type->dtype, .rank = type->rank};
     *count = 1;
-    if (type->dtype > DT_f4e2m1) return parse_fail(p, "a constant cannot be %s", dtype_name(type->dtype));
+    if (type->dtype > DT_f4e2m1)
+        return parse_fail(p, "a constant cannot be %s", dtype_name(type->dtype));
     for (int i = 0; i < type->rank; i++) {
         if (!dim_is_const(type->dim[i], &t->dim[i]) || t->dim[i] < 0)
             return parse_fail(p, "a constant has dimensions that are numbers");
@@ -109,23 +115,26 @@ static bool tensor_of_type(Parser *p, const Type *type, Tensor *t, int64_t *coun
     return true;
 }
 
-// The data of a constant, in place or by hash; *value NULL when it is by hash and there is no file of constants.
-static bool read_data(Parser *p, const Type *type, uint64_t *hash, const Tensor **value, const char *name) {
+// The data of a constant, in place or by hash; *value NULL when it is by hash and there is no file
+// of constants.
+static bool read_data(Parser *p, const Type *type, uint64_t *hash, const Tensor **value,
+                      const char *name) {
     Tensor *t = ARENA_NEW(p->graph->arena, Tensor);
     int64_t count;
     *value = t;
     if (!tensor_of_type(p, type, t, &count)) return false;
     if (name) t->name = arena_strdup(p->graph->arena, name);
     if (!*hash)
-        return count <= MAX_INLINE ? read_elements(p, t, count)
-                                   : parse_fail(p, "at most %d elements can stand in place", MAX_INLINE);
+        return count <= MAX_INLINE
+                   ? read_elements(p, t, count)
+                   : parse_fail(p, "at most %d elements can stand in place", MAX_INLINE);
     if (!p->constants) return *value = NULL, true;
     t->data = constants_find(p->constants, *hash, t->bytes);
-    return t->data ||
-           parse_fail(p,
-                      "the file of constants has no %llu bytes with the hash 0x%016llx\nhint: keep the file \"constants\" "
-                      "beside its .ir files",
-                      (unsigned long long)t->bytes, (unsigned long long)*hash);
+    return t->data || parse_fail(p,
+                                 "the file of constants has no %llu bytes with the hash "
+                                 "0x%016llx\nhint: keep the file \"constants\" "
+                                 "beside its .ir files",
+                                 (unsigned long long)t->bytes, (unsigned long long)*hash);
 }
 
 // Reads {hash=..., name=...} or {name=..., value=...}: the type that gives them meaning follows.
@@ -158,12 +167,14 @@ bool parse_constant(Parser *p, Node *n) {
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ attributes
+// -------------------------------------------------------------------------------------- attributes
 typedef bool ReadElement(Parser *, void *to);
 
 static bool read_int_element(Parser *p, void *to) { return parse_int(p, to); }
 static bool read_float_element(Parser *p, void *to) { return parse_float(p, to); }
-static bool read_string_element(Parser *p, void *to) { return (*(const char **)to = parse_string(p)); }
+static bool read_string_element(Parser *p, void *to) {
+    return (*(const char **)to = parse_string(p));
+}
 
 // Elements up to the closing bracket: their number, or -1.
 static int read_list(Parser *p, ReadElement *read, void *values, size_t bytes_each) {
@@ -209,7 +220,8 @@ static bool read_formula(Parser *p, Node *n, const char *name) {
     const char *end;
     const Expr *e = expr_parse(p->graph->arena, p->at, &end);
     p->at = end;
-    if (!e) return parse_fail(p, "expected a formula: $0, a number, or an elementwise op of formulas");
+    if (!e)
+        return parse_fail(p, "expected a formula: $0, a number, or an elementwise op of formulas");
     attr_set_expr(n, name, e);
     return true;
 }
@@ -235,10 +247,12 @@ static bool read_nested(Parser *p, Node *n, const char *name) {
 
 static bool read_number(Parser *p, Node *n, const char *name) {
     size_t length = strspn(p->at, "+-0123456789abcdefxABCDEFX.p");
-    bool hex = memchr(p->at, 'x', length), real = memchr(p->at, '.', length) || memchr(p->at, hex ? 'p' : 'e', length);
+    bool hex = memchr(p->at, 'x', length),
+         real = memchr(p->at, '.', length) || memchr(p->at, hex ? 'p' : 'e', length);
     int64_t i;
     double f;
-    if (real || parse_peek(p, "inf") || parse_peek(p, "-inf") || parse_peek(p, "nan") || parse_peek(p, "-nan")) {
+    if (real || parse_peek(p, "inf") || parse_peek(p, "-inf") || parse_peek(p, "nan") ||
+        parse_peek(p, "-nan")) {
         if (!parse_float(p, &f)) return false;
         attr_set_float(n, name, f);
     } else {
@@ -287,11 +301,13 @@ static bool read_value(Parser *p, Node *n, const char *name) {
     if (parse_accept(p, "expr(")) return read_formula(p, n, name) && parse_expect(p, ")");
     if (parse_accept(p, "tensor(")) return read_tensor(p, n, name);
     if (parse_peek(p, "graph ")) return read_nested(p, n, name);
-    if (parse_accept(p, "[")) return expected == ATTR_DIMS ? read_dim_list(p, n, name) : read_int_list(p, n, name);
+    if (parse_accept(p, "["))
+        return expected == ATTR_DIMS ? read_dim_list(p, n, name) : read_int_list(p, n, name);
     if (expected == ATTR_EXPR) return read_formula(p, n, name);
     if (expected == ATTR_DIMS && known.one) return read_one_dim(p, n, name);
     if (expected == ATTR_FLOAT) return read_real(p, n, name);
-    if (isdigit((unsigned char)*p->at) || *p->at == '-' || parse_peek(p, "inf") || parse_peek(p, "nan"))
+    if (isdigit((unsigned char)*p->at) || *p->at == '-' || parse_peek(p, "inf") ||
+        parse_peek(p, "nan"))
         return read_number(p, n, name);
     return read_bare_word(p, n, name);
 }
@@ -308,7 +324,8 @@ bool parse_attrs(Parser *p, Node *n) {
         OpAttr known;
         if (op_attr(n->op, name, &known) && !attr_is_of_kind(a, &known)) {
             p->at = start;
-            return parse_fail(p, "\"%s\" of %s is of kind %s", name, op_info[n->op].name, known.kind_name);
+            return parse_fail(p, "\"%s\" of %s is of kind %s", name, op_info[n->op].name,
+                              known.kind_name);
         }
     } while (parse_accept(p, ","));
     return parse_expect(p, "}");

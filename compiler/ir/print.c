@@ -1,4 +1,5 @@
-// The text form of graphs (its grammar is taught in parse.c): deterministic, one node a line, and parse.c reads it back.
+// The text form of graphs (its grammar is taught in parse.c): deterministic, one node a line, and
+// parse.c reads it back.
 //
 //   graph decode(%tokens: i32[T] {role="tokens"}) -> (%logits) where T <= 512 {
 //     %half = constant {value=0.5} : f32
@@ -20,7 +21,7 @@
 
 enum { INDENT = 2 };
 
-// ------------------------------------------------------------------------------------------------------------------- scalars
+// ----------------------------------------------------------------------------------------- scalars
 static void print_string(Text *t, const char *s) {
     text_add(t, "\"");
     for (size_t n = strlen(s), length; n; s += length, n -= length) {
@@ -35,7 +36,8 @@ static void print_string(Text *t, const char *s) {
     text_add(t, "\"");
 }
 
-// The shortest decimal that reads back as the same number, with a point or an exponent so that it is not an integer.
+// The shortest decimal that reads back as the same number, with a point or an exponent so that it
+// is not an integer.
 static void print_float(Text *t, double x, bool single) {
     char digits[40];
     for (int precision = 6; precision <= 17; precision++) {
@@ -92,7 +94,7 @@ uint64_t constant_hash(Node *n) {
     return n->hash;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- attributes
+// -------------------------------------------------------------------------------------- attributes
 // An attribute of the table's kind is written without a word before it, as are numbers and lists of
 // numbers that the table does not know.
 static bool stands_bare(Op op, const Attr *a) {
@@ -145,7 +147,8 @@ static void print_formula(Text *t, Op op, const Attr *a) {
 
 static void print_tensor(Text *t, const Tensor *value) {
     text_add(t, "tensor(%s", dtype_name(value->dtype));
-    for (int i = 0; i < value->rank; i++) text_add(t, "%s%lld", i ? ", " : "[", (long long)value->dim[i]);
+    for (int i = 0; i < value->rank; i++)
+        text_add(t, "%s%lld", i ? ", " : "[", (long long)value->dim[i]);
     text_add(t, value->rank ? "], " : ", ");
     if (tensor_is_inline(value))
         print_elements(t, value);
@@ -208,7 +211,8 @@ static void print_attrs(Text *t, const Node *n, int indent) {
 static void print_constant(Text *t, Node *n) {
     const char *name = n->value ? n->value->name : attr_string(n, "name", NULL);
     text_add(t, " {");
-    if (!tensor_is_inline(n->value)) text_add(t, "hash=0x%016llx%s", (unsigned long long)constant_hash(n), name ? ", " : "");
+    if (!tensor_is_inline(n->value))
+        text_add(t, "hash=0x%016llx%s", (unsigned long long)constant_hash(n), name ? ", " : "");
     if (name) {
         text_add(t, "name=");
         print_string(t, name);
@@ -220,7 +224,7 @@ static void print_constant(Text *t, Node *n) {
     text_add(t, "}");
 }
 
-// --------------------------------------------------------------------------------------------------------- types and locations
+// ----------------------------------------------------------------------------- types and locations
 static void print_result_type(Text *t, const Node *n) {
     text_add(t, " : ");
     if (n->type.dtype != DT_tuple) {
@@ -262,7 +266,7 @@ static void print_loc(Text *t, Loc at) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- nodes
+// ------------------------------------------------------------------------------------------- nodes
 // An operand after absent ones is written with its name, unless the op takes any number of
 // operands: there the absent ones are "_".
 static void print_operands(Text *t, const Node *n) {
@@ -292,7 +296,7 @@ static void print_node(Text *t, Node *n, int indent) {
 
 void node_print(Text *t, const Node *n) { print_node(t, (Node *)n, 0); }
 
-// --------------------------------------------------------------------------------------------------------------------- graphs
+// ------------------------------------------------------------------------------------------ graphs
 static void print_inputs(Text *t, const Graph *g, int indent) {
     for (int i = 0; i < g->n_inputs; i++) {
         const Node *n = g->inputs[i];

@@ -21,17 +21,18 @@ InputRole input_role(const Node *n) { return input_role_named(attr_string(n, "ro
 
 void input_set_role(Node *n, InputRole role) { attr_set_string(n, "role", role_names[role]); }
 
-// ----------------------------------------------------------------------------------------------------------------------- names
+// ------------------------------------------------------------------------------------------- names
 typedef enum { NEVER, WHOLE, BEGINS, INSIDE } Match;
 
-// Whether the input of a description, and that of an export, has the role when its name is this one, begins with it or has it
-// inside. The first row that fits counts.
+// Whether the input of a description, and that of an export, has the role when its name is this
+// one, begins with it or has it inside. The first row that fits counts.
 static const struct {
     const char *name;
     Match described, exported;
     InputRole role;
 } names[] = {
-    {"use_cache_branch", NEVER, INSIDE, INPUT_CACHE},  // of a merged decoder: whether there is a past
+    {"use_cache_branch", NEVER, INSIDE,
+     INPUT_CACHE},  // of a merged decoder: whether there is a past
     {"past", NEVER, INSIDE, INPUT_CACHE},
     {"cache_k", NEVER, BEGINS, INPUT_CACHE},
     {"cache_v", NEVER, BEGINS, INPUT_CACHE},
@@ -65,7 +66,9 @@ InputRole role_of_described(const char *input) {
 
 static bool has(const char *input, const char *part) { return strstr(input, part) != NULL; }
 
-bool is_encoders_input(const char *input) { return has(input, "encoder") && !has(input, "decoder_"); }
+bool is_encoders_input(const char *input) {
+    return has(input, "encoder") && !has(input, "decoder_");
+}
 
 bool is_encoders_cache(const char *input) { return has(input, "encoder") && has(input, "past"); }
 

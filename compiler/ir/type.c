@@ -50,7 +50,8 @@ int64_t dtype_limit(DType t, bool largest) {
     bool is_unsigned = t == DT_u2 || t == DT_u4 || t == DT_u8 || t == DT_u16 || t == DT_u32;
     if (t == DT_bool) return largest;
     if (is_unsigned) return largest ? (INT64_C(1) << bits) - 1 : 0;
-    return largest ? (int64_t)(UINT64_MAX >> (65 - bits)) : -(int64_t)(UINT64_MAX >> (65 - bits)) - 1;
+    return largest ? (int64_t)(UINT64_MAX >> (65 - bits))
+                   : -(int64_t)(UINT64_MAX >> (65 - bits)) - 1;
 }
 
 Type type_of(DType dtype, int rank, const Dim *const *dim) {
@@ -93,7 +94,9 @@ int64_t storage_units_of(DType dtype, int rank, const int64_t *dim) {
     int64_t n = 1;
     bool is_zero = false, is_too_large = false;
     for (int i = 0; i < rank; i++) {
-        int64_t extent = dtype_is_rows(dtype) && i + 1 == rank ? (dim[i] + QUANT_BLOCK - 1) / QUANT_BLOCK : dim[i];
+        int64_t extent = dtype_is_rows(dtype) && i + 1 == rank
+                             ? (dim[i] + QUANT_BLOCK - 1) / QUANT_BLOCK
+                             : dim[i];
         is_zero |= extent == 0;
         is_too_large |= __builtin_mul_overflow(n, extent, &n);
     }
@@ -164,5 +167,6 @@ uint64_t dtype_bytes(DType dtype, int64_t count) {
     const Format *f = format_of(dtype);
     if (dtype_is_rows(dtype)) return (uint64_t)count * sizeof(q8_block);
     if (f) return (uint64_t)(count / f->block) * (uint64_t)f->bytes;
-    return (uint64_t)count * (uint64_t)dtype_bits(dtype) / 8 + ((uint64_t)count * (uint64_t)dtype_bits(dtype) % 8 != 0);
+    return (uint64_t)count * (uint64_t)dtype_bits(dtype) / 8 +
+           ((uint64_t)count * (uint64_t)dtype_bits(dtype) % 8 != 0);
 }

@@ -20,10 +20,12 @@ typedef struct {
     } wrong[MAX_WRONG];
     int n_wrong;
     int position;
-    uint64_t *readers;  // of the node of each mark: a sum over its users minus one over the operands that name it; 0 if equal
+    uint64_t *readers;  // of the node of each mark: a sum over its users minus one over the
+                        // operands that name it; 0 if equal
 } Verifier;
 
-__attribute__((format(printf, 3, 4))) static void wrong(Verifier *v, const Node *n, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void wrong(Verifier *v, const Node *n,
+                                                        const char *format, ...) {
     if (v->n_wrong == MAX_WRONG) return;
     va_list args;
     va_start(args, format);
@@ -32,7 +34,7 @@ __attribute__((format(printf, 3, 4))) static void wrong(Verifier *v, const Node 
     va_end(args);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- the checks
+// -------------------------------------------------------------------------------------- the checks
 static bool is_outer(const Graph *inner, const Graph *g) {
     for (inner = inner->outer; inner; inner = inner->outer)
         if (inner == g) return true;
@@ -53,9 +55,12 @@ static uint64_t node_hash(const Node *n) {
 }
 
 // A node that was removed keeps an old mark.
-static bool is_inside(const Verifier *v, const Node *n) { return n && n->graph == v->graph && n->mark <= v->position; }
+static bool is_inside(const Verifier *v, const Node *n) {
+    return n && n->graph == v->graph && n->mark <= v->position;
+}
 
-// One pass over all operands and users: comparing the users of each operand would take the square of a large fan-out.
+// One pass over all operands and users: comparing the users of each operand would take the square
+// of a large fan-out.
 static void sum_readers(Verifier *v) {
     v->readers = ARENA_ARRAY(v->scratch, uint64_t, v->position + 1);
     memset(v->readers, 0, (size_t)(v->position + 1) * sizeof *v->readers);
@@ -73,8 +78,10 @@ static void check_operands(Verifier *v, const Node *n) {
         const Node *in = n->in[i];
         if (!in) continue;
         bool may_differ = !is_inside(v, in) || v->readers[in->mark];
-        if (may_differ && !is_used_as_named(in, n)) wrong(v, n, "operand %d was changed without node_set_input", i);
-        if (in->graph != n->graph && !is_outer(n->graph, in->graph)) wrong(v, n, "operand %%%s is of another graph", in->name);
+        if (may_differ && !is_used_as_named(in, n))
+            wrong(v, n, "operand %d was changed without node_set_input", i);
+        if (in->graph != n->graph && !is_outer(n->graph, in->graph))
+            wrong(v, n, "operand %%%s is of another graph", in->name);
         if (in->graph != n->graph) continue;
         if (!in->mark || map_get(&in->graph->names, in->name) != in)
             wrong(v, n, "operand %%%s is not in the graph any more", in->name);
@@ -89,8 +96,10 @@ static void check_attrs(Verifier *v, const Node *n) {
         if (!op_attr(n->op, a->name, &known))
             wrong(v, n, "%s has no attribute \"%s\"", op_info[n->op].name, a->name);
         else if (!attr_is_of_kind(a, &known))
-            wrong(v, n, "attribute \"%s\" of %s is not of kind %s", a->name, op_info[n->op].name, known.kind_name);
-        if (a->next && strcmp(a->name, a->next->name) >= 0) wrong(v, n, "attributes are out of order at \"%s\"", a->next->name);
+            wrong(v, n, "attribute \"%s\" of %s is not of kind %s", a->name, op_info[n->op].name,
+                  known.kind_name);
+        if (a->next && strcmp(a->name, a->next->name) >= 0)
+            wrong(v, n, "attributes are out of order at \"%s\"", a->next->name);
         for (int i = 0; a->kind == ATTR_DIMS && i < a->n; i++)
             if (!a->dims[i]) wrong(v, n, "attribute \"%s\" holds no dimension at %d", a->name, i);
         if (a->kind == ATTR_GRAPH && !graph_verify(a->graph, "of a nested graph"))
@@ -103,7 +112,8 @@ static void check_constant(Verifier *v, const Node *n) {
     if (!t) return;
     int64_t value;
     bool same = t->dtype == n->type.dtype && t->rank == n->type.rank;
-    for (int i = 0; same && i < t->rank; i++) same = dim_is_const(n->type.dim[i], &value) && value == t->dim[i];
+    for (int i = 0; same && i < t->rank; i++)
+        same = dim_is_const(n->type.dim[i], &value) && value == t->dim[i];
     if (!same) wrong(v, n, "the type is not that of the data");
     if (dtype_bits(t->dtype) && t->bytes != dtype_bytes(t->dtype, tensor_count(t)))
         wrong(v, n, "the data has %llu bytes", (unsigned long long)t->bytes);
@@ -129,7 +139,8 @@ static void check_type(Verifier *v, const Node *n) {
 
 static void check_node(Verifier *v, const Node *n) {
     if (n->graph != v->graph) wrong(v, n, "belongs to another graph");
-    if (n->prev ? n->prev->next != n : v->graph->first != n) wrong(v, n, "the list of nodes is broken before it");
+    if (n->prev ? n->prev->next != n : v->graph->first != n)
+        wrong(v, n, "the list of nodes is broken before it");
     if (!n->next && v->graph->last != n) wrong(v, n, "is the last node, but not the graph's");
     if (map_get(&v->graph->names, n->name) != n) wrong(v, n, "its name is not registered");
     check_operands(v, n);
@@ -145,12 +156,13 @@ static void check_ends(Verifier *v) {
             wrong(v, NULL, "input %%%s is not in the graph", g->inputs[i]->name);
     for (int i = 0; i < g->n_outputs; i++) {
         const Node *n = g->outputs[i];
-        bool there = n->graph == g ? n->mark && map_get(&g->names, n->name) == n : is_outer(g, n->graph);
+        bool there =
+            n->graph == g ? n->mark && map_get(&g->names, n->name) == n : is_outer(g, n->graph);
         if (!there) wrong(v, NULL, "output %%%s is not in the graph", n->name);
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------- reporting
+// --------------------------------------------------------------------------------------- reporting
 static bool is_near_wrong(const Verifier *v, const Node *n) {
     for (int i = 0; i < v->n_wrong; i++)
         if (v->wrong[i].node && abs(v->wrong[i].node->mark - n->mark) <= CONTEXT_LINES) return true;
@@ -180,7 +192,8 @@ static void report(const Verifier *v, const char *after_pass) {
     text_add(&t, "}");
     for (int i = 0; i < v->n_wrong; i++)
         if (!v->wrong[i].node) text_add(&t, "\n^ error: %s", v->wrong[i].message);
-    diag_error(NO_LOC, "the graph %s is malformed after %s: %-s\n%-s", v->graph->name, after_pass, v->wrong[0].message, t.data);
+    diag_error(NO_LOC, "the graph %s is malformed after %s: %-s\n%-s", v->graph->name, after_pass,
+               v->wrong[0].message, t.data);
     text_free(&t);
 }
 

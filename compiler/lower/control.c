@@ -24,7 +24,8 @@ int count_places(const Graph *g) {
     int count = 2 * g->n_outputs;
     EACH_NODE(n, g) {
         count += 2 + n->n_in + n->n_items;
-        for (const Attr *a = bodies(n->attrs); a; a = bodies(a->next)) count += count_places(a->graph);
+        for (const Attr *a = bodies(n->attrs); a; a = bodies(a->next))
+            count += count_places(a->graph);
     }
     return count;
 }
@@ -46,7 +47,8 @@ static View place_of_item(Lowering *l, Node *n, int index) {
 
 // Element `counter` of a scanned operand.
 static View element_of(Lowering *l, View all, const Dim *counter) {
-    all.offset = dim_binary(l->graph, DIM_ADD, all.offset, dim_binary(l->graph, DIM_MUL, counter, all.stride[0]));
+    all.offset = dim_binary(l->graph, DIM_ADD, all.offset,
+                            dim_binary(l->graph, DIM_MUL, counter, all.stride[0]));
     all.type.rank--;
     memmove(all.type.dim, all.type.dim + 1, (size_t)all.type.rank * sizeof *all.type.dim);
     memmove(all.stride, all.stride + 1, (size_t)all.type.rank * sizeof *all.stride);
@@ -55,7 +57,8 @@ static View element_of(Lowering *l, View all, const Dim *counter) {
 
 static bool lies_in(const View *v, const View *place) {
     if (v->base != place->base) return false;
-    return v->base == BASE_BUFFER ? v->buffer == place->buffer : v->base == BASE_OUTPUT && v->output == place->output;
+    return v->base == BASE_BUFFER ? v->buffer == place->buffer
+                                  : v->base == BASE_OUTPUT && v->output == place->output;
 }
 
 // A new state `which` that is another state as it was: it moves aside before that one changes.
@@ -70,11 +73,13 @@ static void copy_unless_there(Lowering *l, const Node *n, View from, View to) {
     if (!view_same_place(&from, &to)) copy_view(l, n, from, to);
 }
 
-static void end_iteration(Lowering *l, const LoopParts *parts, const View *states, const View *places) {
+static void end_iteration(Lowering *l, const LoopParts *parts, const View *states,
+                          const View *places) {
     Node *const *results = parts->body->outputs;
     int n = parts->first_scanned;
     View *next = ARENA_ARRAY(l->arena, View, n + 1);
-    for (int i = n; i < parts->body->n_outputs; i++) copy_unless_there(l, results[i], view_operand(l, results[i]), places[i]);
+    for (int i = n; i < parts->body->n_outputs; i++)
+        copy_unless_there(l, results[i], view_operand(l, results[i]), places[i]);
     for (int i = 0; i < n; i++) next[i] = aside(l, results[i], i, states, n);
     for (int i = 0; i < n; i++) copy_unless_there(l, results[i], next[i], states[i]);
 }
@@ -90,7 +95,8 @@ static View *begin_states(Lowering *l, Node *n, const LoopParts *parts) {
             states[i] = given;
             continue;
         }
-        states[i] = condition ? view_result(l, n, &from->type, false) : place_of_item(l, n, i - parts->first_state);
+        states[i] = condition ? view_result(l, n, &from->type, false)
+                              : place_of_item(l, n, i - parts->first_state);
         copy_view(l, from, given, states[i]);
     }
     return states;
@@ -103,9 +109,11 @@ void select_loop(Lowering *l, Node *n) {
     View *states = begin_states(l, n, &parts), *inputs = ARENA_ARRAY(l->arena, View, n_values + 1),
          *places = ARENA_ARRAY(l->arena, View, parts.body->n_outputs + 1);
     for (int i = 0; i < n_values; i++)
-        inputs[i] = i < parts.n_states ? states[parts.first_state + i] : view_operand(l, n->in[LOOP_FIRST + i]);
+        inputs[i] = i < parts.n_states ? states[parts.first_state + i]
+                                       : view_operand(l, n->in[LOOP_FIRST + i]);
     for (int i = 0; i < parts.n_scanned; i++)
-        places[parts.first_scanned + i] = element_of(l, place_of_item(l, n, parts.n_states + i), parts.counter);
+        places[parts.first_scanned + i] =
+            element_of(l, place_of_item(l, n, parts.n_states + i), parts.counter);
     View most = parts.most ? view_operand(l, parts.most) : (View){0};
     Region *r = region_open(l, true);
     r->most = most;
@@ -114,7 +122,8 @@ void select_loop(Lowering *l, Node *n) {
     r->extent = parts.extent;
     r->length = parts.length;
     p->counters[p->n_counters++] = parts.counter;
-    if (loop_is_open(&parts) && parts.length->kind == DIM_SYMBOL) p->data_dependent[p->n_data_dependent++] = parts.length;
+    if (loop_is_open(&parts) && parts.length->kind == DIM_SYMBOL)
+        p->data_dependent[p->n_data_dependent++] = parts.length;
     Lowering around = body_begin(l, parts.body, inputs, places);
     end_iteration(l, &parts, states, places);
     *l = around;
@@ -129,7 +138,8 @@ static void select_branch(Lowering *l, Graph *body, const View *inputs, const Vi
 }
 
 void select_if(Lowering *l, Node *n) {
-    View *inputs = ARENA_ARRAY(l->arena, View, n->n_in), *places = ARENA_ARRAY(l->arena, View, n->n_items + 1);
+    View *inputs = ARENA_ARRAY(l->arena, View, n->n_in),
+         *places = ARENA_ARRAY(l->arena, View, n->n_items + 1);
     for (int i = IF_FIRST; i < n->n_in; i++) inputs[i - IF_FIRST] = view_operand(l, n->in[i]);
     for (int i = 0; i < n->n_items; i++) places[i] = place_of_item(l, n, i);
     View condition = view_operand(l, n->in[0]);

@@ -10,7 +10,9 @@
 #include "ir/operands.h"
 #include "lower/lowering.h"
 
-static void add_symbol(Program *p, const Dim *symbol) { p->data_dependent[p->n_data_dependent++] = symbol; }
+static void add_symbol(Program *p, const Dim *symbol) {
+    p->data_dependent[p->n_data_dependent++] = symbol;
+}
 
 static View whole_operand(Lowering *l, Node *n) {
     View v = view_operand(l, n);
@@ -75,7 +77,8 @@ void select_suppression(Lowering *l, Node *n) {
 void select_unique(Lowering *l, Node *n) {
     View x = whole_operand(l, n->in[0]), found[3];
     Kernel *k = kernel_of_one(l, n, &x, 1);
-    for (int i = 0; i < 3; i++) kernel_give(l, k, i, NULL, found[i] = place_for(l, &n->items[i + 1]));
+    for (int i = 0; i < 3; i++)
+        kernel_give(l, k, i, NULL, found[i] = place_for(l, &n->items[i + 1]));
     give_number(l, k, n);
     for (int i = 0; i < 3; i++) {
         Node *item = item_of(n, i + 1);

@@ -3,7 +3,7 @@
 #include "ir/convert.h"
 #include "lower/select.h"
 
-// ------------------------------------------------------------------------------------------------------------------ kernels
+// ----------------------------------------------------------------------------------------- kernels
 Kernel *kernel_new(Lowering *l, KernelFamily family, const Node *node, int n_in) {
     Program *p = l->program;
     Kernel *k = ARENA_NEW(l->arena, Kernel);
@@ -19,19 +19,29 @@ Kernel *kernel_new(Lowering *l, KernelFamily family, const Node *node, int n_in)
     return k;
 }
 
-int64_t kernel_int(const Kernel *k, const char *name, int64_t absent) { return attr_as_int(attr_in(k->attrs, name), absent); }
+int64_t kernel_int(const Kernel *k, const char *name, int64_t absent) {
+    return attr_as_int(attr_in(k->attrs, name), absent);
+}
 
-double kernel_float(const Kernel *k, const char *name, double absent) { return attr_as_float(attr_in(k->attrs, name), absent); }
+double kernel_float(const Kernel *k, const char *name, double absent) {
+    return attr_as_float(attr_in(k->attrs, name), absent);
+}
 
 const char *kernel_string(const Kernel *k, const char *name, const char *absent) {
     return attr_as_string(attr_in(k->attrs, name), absent);
 }
 
-const Expr *kernel_expr(const Kernel *k, const char *name) { return attr_as_expr(attr_in(k->attrs, name)); }
+const Expr *kernel_expr(const Kernel *k, const char *name) {
+    return attr_as_expr(attr_in(k->attrs, name));
+}
 
-const int64_t *kernel_ints(const Kernel *k, const char *name, int *n) { return attr_as_ints(attr_in(k->attrs, name), n); }
+const int64_t *kernel_ints(const Kernel *k, const char *name, int *n) {
+    return attr_as_ints(attr_in(k->attrs, name), n);
+}
 
-const Dim *const *kernel_dims(const Kernel *k, const char *name, int *n) { return attr_as_dims(attr_in(k->attrs, name), n); }
+const Dim *const *kernel_dims(const Kernel *k, const char *name, int *n) {
+    return attr_as_dims(attr_in(k->attrs, name), n);
+}
 
 const Dim *kernel_dim(const Kernel *k, const char *name) {
     int n;
@@ -74,7 +84,8 @@ View view_operand(Lowering *l, Node *n) {
     } else if (n->op == OP_constant || n->op == OP_pack) {
         set_view(l, n, constant_view(l, n));
     } else {
-        diag_fatal(n->loc, "%s is used before it has a place\nnote: value %%%s", op_info[n->op].name, n->name);
+        diag_fatal(n->loc, "%s is used before it has a place\nnote: value %%%s",
+                   op_info[n->op].name, n->name);
     }
     return *view_of(n);
 }
@@ -98,7 +109,8 @@ View adjacent_operand(Lowering *l, Node *n) {
 bool is_rows(const Lowering *l, const Type *type) {
     const Program *p = l->program;
     return type->rank && !l->places &&
-           ((p->rows && type->dim[0] == p->rows) || (p->logit_rows && type->dim[0] == p->logit_rows));
+           ((p->rows && type->dim[0] == p->rows) ||
+            (p->logit_rows && type->dim[0] == p->logit_rows));
 }
 
 int output_index(const Graph *g, const Node *n) {
@@ -109,7 +121,8 @@ int output_index(const Graph *g, const Node *n) {
     return -1;
 }
 
-// The result of a kernel: the caller's memory when it is an output of the graph, else a buffer of its own.
+// The result of a kernel: the caller's memory when it is an output of the graph, else a buffer of
+// its own.
 View view_result(Lowering *l, const Node *n, const Type *type, bool per_thread) {
     View v = view_contiguous(l, type);
     int output = output_index(l->graph, n);
@@ -133,11 +146,14 @@ Share share_by(ShareKind kind, const Dim *count) { return (Share){.kind = kind, 
 
 const Dim *count_before(Lowering *l, const Type *type, int64_t axis) {
     const Dim *count = dim_const(l->graph, 1);
-    for (int i = 0; type->rank && i < axis; i++) count = dim_binary(l->graph, DIM_MUL, count, type->dim[i]);
+    for (int i = 0; type->rank && i < axis; i++)
+        count = dim_binary(l->graph, DIM_MUL, count, type->dim[i]);
     return count;
 }
 
-Share share_rows(Lowering *l, const Type *type) { return share_by(SHARE_ROWS, count_before(l, type, type->rank - 1)); }
+Share share_rows(Lowering *l, const Type *type) {
+    return share_by(SHARE_ROWS, count_before(l, type, type->rank - 1));
+}
 
 void kernel_give(Lowering *l, Kernel *k, int result, Node *n, View v) {
     v.own_part = true;
@@ -147,7 +163,8 @@ void kernel_give(Lowering *l, Kernel *k, int result, Node *n, View v) {
 }
 
 bool shares_memory(const Node *n) {
-    return n->op == OP_reshape || n->op == OP_transpose || n->op == OP_slice || n->op == OP_expand || n->op == OP_windows;
+    return n->op == OP_reshape || n->op == OP_transpose || n->op == OP_slice ||
+           n->op == OP_expand || n->op == OP_windows;
 }
 
 // The value whose memory a view shows: its last use is that of all its views.
@@ -162,12 +179,14 @@ bool dies_here(const Lowering *l, const Node *value, const Node *at) {
 bool may_overwrite(const Lowering *l, const Node *operand_node, const Kernel *k, const Type *type) {
     const View *v = view_of(operand_node);
     for (int i = 0; v && i < k->n_in; i++)
-        if (k->in[i].base == BASE_BUFFER && k->in[i].buffer == v->buffer && !view_same_place(&k->in[i], v)) return false;
+        if (k->in[i].base == BASE_BUFFER && k->in[i].buffer == v->buffer &&
+            !view_same_place(&k->in[i], v))
+            return false;
     if (!v || v->base != BASE_BUFFER || v->buffer->per_thread != k->replicated_if_one_row ||
         output_index(l->graph, k->node) >= 0)
         return false;
-    return type_equal(&v->type, type) && view_is_contiguous(l->graph, v) && v->buffer->row_bytes == type_row_bytes(l, type) &&
-           dies_here(l, operand_node, k->node);
+    return type_equal(&v->type, type) && view_is_contiguous(l->graph, v) &&
+           v->buffer->row_bytes == type_row_bytes(l, type) && dies_here(l, operand_node, k->node);
 }
 
 // A row-wise kernel: row r of the result from row r of the operands that have rows.
@@ -190,16 +209,20 @@ void read_operands(Lowering *l, Kernel *k, Node *n) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------- copies
-// Rows of a matrix in memory: leading axes are one, elements of a row are adjacent, and rows are so far apart as is known when
-// a kernel is compiled (not so the first tokens of sequences whose length only the run knows).
+// ------------------------------------------------------------------------------------------ copies
+// Rows of a matrix in memory: leading axes are one, elements of a row are adjacent, and rows are so
+// far apart as is known when a kernel is compiled (not so the first tokens of sequences whose
+// length only the run knows).
 static bool is_matrix(Lowering *l, const View *v) {
     int n = v->type.rank;
-    if (!n || v->base == BASE_SCALAR || (v->base == BASE_WEIGHT && !view_is_contiguous(l->graph, v))) return false;
+    if (!n || v->base == BASE_SCALAR ||
+        (v->base == BASE_WEIGHT && !view_is_contiguous(l->graph, v)))
+        return false;
     if (v->stride[n - 1] != dim_const(l->graph, 1)) return false;
     if (n > 1 && !dim_is_const(v->stride[n - 2], NULL)) return false;
     for (int i = 0; i + 2 < n; i++)
-        if (v->stride[i] != dim_binary(l->graph, DIM_MUL, v->stride[i + 1], v->type.dim[i + 1])) return false;
+        if (v->stride[i] != dim_binary(l->graph, DIM_MUL, v->stride[i + 1], v->type.dim[i + 1]))
+            return false;
     return !v->row_index;
 }
 
@@ -235,7 +258,8 @@ View matrix_operand(Lowering *l, Node *n) {
     View v = memory_operand(l, n);
     const Type *type = &v.type;
     if (type->rank && !dim_is_const(type->dim[type->rank - 1], NULL))
-        diag_fatal(n->loc, "no code is generated for rows as long as the run decides: %s", type_text(type));
+        diag_fatal(n->loc, "no code is generated for rows as long as the run decides: %s",
+                   type_text(type));
     return is_matrix(l, &v) || dtype_is_rows(v.type.dtype) ? v : view_copy(l, n, v);
 }
 

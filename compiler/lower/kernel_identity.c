@@ -6,7 +6,7 @@
 #include "ir/operands.h"
 #include "lower/lowering.h"
 
-// --------------------------------------------------------------------------------------------------------------------- keys
+// -------------------------------------------------------------------------------------------- keys
 static void key_attr(Text *t, const Attr *a) {
     text_add(t, " %s=", a->name);
     switch (a->kind) {
@@ -41,11 +41,13 @@ static void key_attr(Text *t, const Attr *a) {
 }
 
 static void key_view(Text *t, const View *v) {
-    static const char *const bases[] = {"none", "buffer", "weight", "state", "input", "output", "scalar"};
+    static const char *const bases[] = {"none",  "buffer", "weight", "state",
+                                        "input", "output", "scalar"};
     text_add(t, "; %s ", bases[v->base]);
     if (v->base == BASE_SCALAR) text_add(t, "%a", v->scalar);
     if (v->base == BASE_STATE)
-        text_add(t, "%s %lld", attr_string(v->state->node, "kind", ""), (long long)attr_int(v->state->node, "ring", 0));
+        text_add(t, "%s %lld", attr_string(v->state->node, "kind", ""),
+                 (long long)attr_int(v->state->node, "ring", 0));
     if (v->base == BASE_INPUT) text_add(t, "%s", v->input->name);
     if (v->base == BASE_OUTPUT) text_add(t, "%d", v->output);
     if (v->base == BASE_WEIGHT && v->weight->format) text_add(t, "%s", v->weight->format->name);
@@ -56,9 +58,14 @@ static void key_view(Text *t, const View *v) {
 
 static const char *kernel_key(Arena *arena, const Kernel *k) {
     Text t = {0};
-    text_add(&t, "%d %s", (int)k->family, k->copies ? "copy" : k->cache ? k->cache : op_info[k->op].name);
+    text_add(&t, "%d %s", (int)k->family,
+             k->copies  ? "copy"
+             : k->cache ? k->cache
+                        : op_info[k->op].name);
     for (const Attr *a = k->copies ? NULL : k->attrs; a; a = a->next)
-        if (k->cache ? !strcmp(a->name, "batch") : strcmp(a->name, "layer") && strcmp(a->name, "hash")) key_attr(&t, a);
+        if (k->cache ? !strcmp(a->name, "batch")
+                     : strcmp(a->name, "layer") && strcmp(a->name, "hash"))
+            key_attr(&t, a);
     if (k->family == FAMILY_ORDER) text_add(&t, " of "), dim_print(&t, k->count);
     for (int i = 0; i < k->n_in; i++) key_view(&t, &k->in[i]);
     text_add(&t, " ->");
@@ -80,15 +87,18 @@ void group_identical_kernels(Program *p) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ buffers
+// ----------------------------------------------------------------------------------------- buffers
 // Reserved words: keywords, names in the emitted function, macros of headers (all names without a
 // small letter, and a few more).
 static bool is_reserved(const char *name) {
     static const char words[] =
-        "asm typeof linux unix errno stdin stdout stderr many s w thread local rows logit_rows slices tiles layer if for do "
+        "asm typeof linux unix errno stdin stdout stderr many s w thread local rows logit_rows "
+        "slices tiles layer if for do "
         "int float double "
-        "char long short auto case goto else enum void break const union while return switch struct static extern signed "
-        "sizeof inline default typedef continue register unsigned volatile restrict bool true false exp log sin cos y0 y1 j0 "
+        "char long short auto case goto else enum void break const union while return switch "
+        "struct static extern signed "
+        "sizeof inline default typedef continue register unsigned volatile restrict bool true "
+        "false exp log sin cos y0 y1 j0 "
         "j1 encoder offset symbols sequence own matmul_units attention_units expert_units ";
     size_t n = strlen(name);
     for (const char *word = words; *word; word = strchr(word, ' ') + 1)
@@ -102,7 +112,8 @@ static const char *identifier(Arena *arena, const char *name) {
     char *text = arena_strdup(arena, name);
     for (char *c = text; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
-    return isdigit((unsigned char)*text) || is_reserved(text) ? arena_printf(arena, "v_%s", text) : text;
+    return isdigit((unsigned char)*text) || is_reserved(text) ? arena_printf(arena, "v_%s", text)
+                                                              : text;
 }
 
 // A tuple's results are its items: of a skip norm the norm (1) first, then the sum (0).
@@ -110,13 +121,16 @@ const char *kernel_value(const Kernel *k, int result) {
     const Node *n = k->node;
     if (n->type.dtype != DT_tuple) return n->name;
     for (int i = 0; i < n->n_users; i++)
-        if (n->users[i] && n->users[i]->op == OP_item && attr_int(n->users[i], "index", 0) == !result) return n->users[i]->name;
+        if (n->users[i] && n->users[i]->op == OP_item &&
+            attr_int(n->users[i], "index", 0) == !result)
+            return n->users[i]->name;
     return n->name;
 }
 
 static const char *weight_name(const Node *constant) {
     if (constant->value->name) return constant->value->name;
-    return !strncmp(constant->name, "constant", 8) && constant->loc.scope ? constant->loc.scope : constant->name;
+    return !strncmp(constant->name, "constant", 8) && constant->loc.scope ? constant->loc.scope
+                                                                          : constant->name;
 }
 
 // The last word of a weight's name: q_proj
@@ -143,7 +157,8 @@ static const char *shared_suffix(const char *const *words, int n) {
 static const char *join_words(Arena *arena, const char *const *words, int n) {
     const char *suffix = shared_suffix(words, n), *joined = "";
     for (int i = 0; i < n; i++)
-        joined = arena_printf(arena, "%s%s%.*s", joined, i ? "_" : "", (int)(strlen(words[i]) - strlen(suffix)), words[i]);
+        joined = arena_printf(arena, "%s%s%.*s", joined, i ? "_" : "",
+                              (int)(strlen(words[i]) - strlen(suffix)), words[i]);
     return arena_printf(arena, "%s%s", joined, suffix);
 }
 
@@ -155,7 +170,8 @@ static const char *pack_words(Arena *arena, const Node *pack) {
     return join_words(arena, words, n);
 }
 
-// Products and norms are called after their weights (o_proj, input_layernorm), everything else after its value.
+// Products and norms are called after their weights (o_proj, input_layernorm), everything else
+// after its value.
 static const char *variable_name(Arena *arena, const Kernel *k, int result) {
     const Node *n = k->node, *source = n;
     if (k->cache) return arena_printf(arena, "%s_%ss", n->name, k->cache);
@@ -163,7 +179,8 @@ static const char *variable_name(Arena *arena, const Kernel *k, int result) {
     if (result == quantized_result(k)) return "quantized";
     if (k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS)
         source = n->in[PRODUCT_WEIGHTS];
-    else if (k->family == FAMILY_NORM && result == 0 && k->in[k->node->type.dtype == DT_tuple ? 2 : 1].base == BASE_WEIGHT)
+    else if (k->family == FAMILY_NORM && result == 0 &&
+             k->in[k->node->type.dtype == DT_tuple ? 2 : 1].base == BASE_WEIGHT)
         source = k->in[k->node->type.dtype == DT_tuple ? 2 : 1].weight->node;
     if (source->op == OP_constant) return last_word(arena, source);
     if (source->op != OP_pack) return kernel_value(k, result);
@@ -177,15 +194,17 @@ void name_buffers(Program *p) {
         for (int j = 0; j < p->kernels[i]->n_out; j++) {
             Buffer *b = p->kernels[i]->out[j].buffer;
             if (p->kernels[i]->out[j].base != BASE_BUFFER || b->name) continue;
-            const char *name = identifier(p->arena, variable_name(p->arena, p->kernels[i], j)), *candidate = name;
-            for (int n = 2; map_get(&names, candidate); n++) candidate = arena_printf(p->arena, "%s_%d", name, n);
+            const char *name = identifier(p->arena, variable_name(p->arena, p->kernels[i], j)),
+                       *candidate = name;
+            for (int n = 2; map_get(&names, candidate); n++)
+                candidate = arena_printf(p->arena, "%s_%d", name, n);
             map_put(&names, candidate, b);
             b->name = candidate;
             b->value = kernel_value(p->kernels[i], j);
         }
 }
 
-// ------------------------------------------------------------------------------------------------------------- weight fields
+// ----------------------------------------------------------------------------------- weight fields
 // "model.layers.3.self_attn.o_proj.weight" -> "self_attn_o_proj" (the part after the last number,
 // without .weight)
 static const char *short_name(Arena *arena, const Node *n) {
@@ -211,5 +230,6 @@ const char *field_name(Arena *arena, const PackedWeight *w) {
     if (n->op != OP_pack) return identifier(arena, short_name(arena, n));
     const char *first = short_name(arena, n->in[0]), *word = last_word(arena, n->in[0]);
     size_t prefix = strlen(first) > strlen(word) ? strlen(first) - strlen(word) : 0;
-    return arena_printf(arena, "%.*s%s", (int)prefix, first, identifier(arena, pack_words(arena, n)));
+    return arena_printf(arena, "%.*s%s", (int)prefix, first,
+                        identifier(arena, pack_words(arena, n)));
 }

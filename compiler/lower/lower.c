@@ -30,7 +30,9 @@ static const Dim *find_wanted(const Graph *g) {
     return NULL;
 }
 
-static int count_symbols(const Dim *d) { return d->a ? count_symbols(d->a) + count_symbols(d->b) : d->kind == DIM_SYMBOL; }
+static int count_symbols(const Dim *d) {
+    return d->a ? count_symbols(d->a) + count_symbols(d->b) : d->kind == DIM_SYMBOL;
+}
 
 // Those of an expression, too: 2 * T.
 static void add_symbol(Program *p, const Dim *d) {
@@ -44,22 +46,30 @@ static void add_symbol(Program *p, const Dim *d) {
 static void find_symbols(Program *p) {
     int n = 1;
     for (int i = 0; i < p->graph->n_inputs; i++)
-        for (int j = 0; j < p->graph->inputs[i]->type.rank; j++) n += count_symbols(p->graph->inputs[i]->type.dim[j]);
+        for (int j = 0; j < p->graph->inputs[i]->type.rank; j++)
+            n += count_symbols(p->graph->inputs[i]->type.dim[j]);
     p->symbols = ARENA_ARRAY(p->arena, const Dim *, n);
     for (int i = 0; i < p->graph->n_inputs; i++)
-        for (int j = 0; j < p->graph->inputs[i]->type.rank; j++) add_symbol(p, p->graph->inputs[i]->type.dim[j]);
+        for (int j = 0; j < p->graph->inputs[i]->type.rank; j++)
+            add_symbol(p, p->graph->inputs[i]->type.dim[j]);
 }
 
-static Program *program_new(Arena *arena, const Module *module, Graph *g, const LowerOptions *options) {
+static Program *program_new(Arena *arena, const Module *module, Graph *g,
+                            const LowerOptions *options) {
     Program *p = ARENA_NEW(arena, Program);
     int n = count_places(g);
-    *p = (Program){
-        .arena = arena, .module = module, .graph = g, .rows = find_rows(g), .logit_rows = find_wanted(g), .max_rows = 1};
+    *p = (Program){.arena = arena,
+                   .module = module,
+                   .graph = g,
+                   .rows = find_rows(g),
+                   .logit_rows = find_wanted(g),
+                   .max_rows = 1};
     p->name = options->name ? options->name : module->name, p->prefix = "";
     if (p->rows) p->max_rows = dim_upper(p->rows);
     if (p->max_rows < 1 || p->max_rows > INT32_MAX)
-        diag_fatal(NO_LOC, "the graph %s would run over at most %lld rows\nhint: at least 1, in 31 bits", g->name,
-                   (long long)p->max_rows);
+        diag_fatal(NO_LOC,
+                   "the graph %s would run over at most %lld rows\nhint: at least 1, in 31 bits",
+                   g->name, (long long)p->max_rows);
     p->kernels = ARENA_ARRAY(arena, Kernel *, n + 1);
     p->buffers = ARENA_ARRAY(arena, Buffer *, n + 1);
     p->states = ARENA_ARRAY(arena, StateSlice *, n + 1);
@@ -75,7 +85,8 @@ static Program *program_new(Arena *arena, const Module *module, Graph *g, const 
 static void choose_kernels(Lowering *l, Program *p, const LowerOptions *options) {
     *l = (Lowering){.program = p, .arena = p->arena, .graph = p->graph, .options = options};
     p->guarded = options->guarded;
-    p->over_ranks = options->over_ranks, p->gather_above = options->gather_above, p->compared = options->compared;
+    p->over_ranks = options->over_ranks, p->gather_above = options->gather_above,
+    p->compared = options->compared;
     select_kernels(l);
     check_kernel_types(p);
     diag_stop_if_errors();
@@ -102,7 +113,7 @@ Program *lower(Arena *arena, const Module *module, int index, const LowerOptions
     return p;
 }
 
-// ------------------------------------------------------------------------------------------------------- encoder and decoder
+// ----------------------------------------------------------------------------- encoder and decoder
 bool graph_has_rows(const Graph *g) {
     for (int i = 0; i < g->n_inputs; i++)
         if (input_role(g->inputs[i]) == INPUT_SLOTS) return true;

@@ -19,15 +19,24 @@
 typedef struct LowerOptions {
     const char *name;  // Program.name; NULL: the module's
     bool over_ranks;   // --with=mpi
-    // tests: a band of GUARD_BYTES after each buffer, which AddressSanitizer watches (runtime/engine/guard.h)
+    // tests: a band of GUARD_BYTES after each buffer, which AddressSanitizer watches
+    // (runtime/engine/guard.h)
     bool guarded;
     int64_t gather_above;  // bytes: ranks compute smaller products whole; 0: the default
     // burin check: every result is recorded, so no kernel is fused into another by tiles
     bool compared;
 } LowerOptions;
 
-// ---------------------------------------------------------------------------------------------------------------- operands
-typedef enum { BASE_NONE, BASE_BUFFER, BASE_WEIGHT, BASE_STATE, BASE_INPUT, BASE_OUTPUT, BASE_SCALAR } BaseKind;
+// ---------------------------------------------------------------------------------------- operands
+typedef enum {
+    BASE_NONE,
+    BASE_BUFFER,
+    BASE_WEIGHT,
+    BASE_STATE,
+    BASE_INPUT,
+    BASE_OUTPUT,
+    BASE_SCALAR
+} BaseKind;
 
 enum { GUARD_BYTES = 64 };  // after each buffer of a guarded program, for each row
 
@@ -36,10 +45,12 @@ typedef struct Buffer {
     const char *name;   // of its local variable in the emitted text
     const char *value;  // that it holds first, as dumps call it
     DType dtype;
-    bool per_thread;         // in `local` when the step has one row
-    bool fixed_size;         // in the scratch memory: row_bytes are all its bytes, whatever the rows
-    const Dim *units;        // of its storage (storage_units); of a program that is sized by its run, its bytes follow
-    uint64_t row_bytes;      // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
+    bool per_thread;   // in `local` when the step has one row
+    bool fixed_size;   // in the scratch memory: row_bytes are all its bytes, whatever the rows
+    const Dim *units;  // of its storage (storage_units); of a program that is sized by its run, its
+                       // bytes follow
+    uint64_t
+        row_bytes;  // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
     uint64_t arena_offset;   // for each row; of whole buffers: in the scratch memory
     uint64_t local_offset;   // in a step of one row: in `local`, of row-wise buffers
     uint64_t single_offset;  // in a one-row step: in the arena, owned by the other threads
@@ -67,8 +78,9 @@ CacheShape cache_shape(const Node *state);
 
 typedef struct WeightFormat WeightFormat;
 
-// The emitted struct of the weights has fields of its own, an array of structs with a field for each operand of the loop, and,
-// when the last iteration stops early, a second, shorter array for the kernels that it leaves out.
+// The emitted struct of the weights has fields of its own, an array of structs with a field for
+// each operand of the loop, and, when the last iteration stops early, a second, shorter array for
+// the kernels that it leaves out.
 typedef enum { GROUP_PROGRAM, GROUP_LAYER, GROUP_LAYER_END } WeightGroup;
 
 // A quantized matrix: sum of squares of the values' errors, and of the values
@@ -76,20 +88,24 @@ typedef struct QuantError {
     double lost, all;
 } QuantError;
 
-// One constant as its kernels read it. Units (panels of 16 columns, or rows) are packed on demand, so memory stays small.
+// One constant as its kernels read it. Units (panels of 16 columns, or rows) are packed on demand,
+// so memory stays small.
 typedef struct PackedWeight {
-    const Node *node;             // pack or constant
-    const struct Program *owner;  // whose weights it is one of: the encoder's, when both graphs read it
+    const Node *node;  // pack or constant
+    const struct Program
+        *owner;  // whose weights it is one of: the encoder's, when both graphs read it
     const WeightFormat *format;
     QuantError *errors;      // of a pack in blocks, of each source, filled by weights_write
     uint64_t offset, bytes;  // in the weights; offsets are multiples of 64
     uint64_t units, unit_bytes;
-    int64_t columns, depth;  // of a packed matrix: N and K. A plain constant: rows and elements a row
-    int64_t experts;         // of a packed matrix: as many, one after the other, of columns / experts
+    int64_t columns,
+        depth;        // of a packed matrix: N and K. A plain constant: rows and elements a row
+    int64_t experts;  // of a packed matrix: as many, one after the other, of columns / experts
     WeightGroup group;
-    const char *field;                // of the emitted struct: "self_attn_o_proj"
-    int layer;                        // the loop's iteration, -1 outside
-    const struct PackedWeight *like;  // in a loop: the piece of the first iteration, whose field name is used
+    const char *field;  // of the emitted struct: "self_attn_o_proj"
+    int layer;          // the loop's iteration, -1 outside
+    const struct PackedWeight
+        *like;  // in a loop: the piece of the first iteration, whose field name is used
 } PackedWeight;
 
 typedef struct View {
@@ -106,11 +122,11 @@ typedef struct View {
     const Dim *offset;            // in elements
     const Dim *stride[MAX_RANK];  // in elements; 0 where broadcast
     const Node *constant;         // of a scalar: where it comes from
-    const Node *row_index;        // NULL, or: axis 0 is looked up, row r is row_index[r] of the base
-    bool own_part;                // each thread touches only its share of it; otherwise any of it
+    const Node *row_index;  // NULL, or: axis 0 is looked up, row r is row_index[r] of the base
+    bool own_part;          // each thread touches only its share of it; otherwise any of it
 } View;
 
-// ----------------------------------------------------------------------------------------------------------------- kernels
+// ----------------------------------------------------------------------------------------- kernels
 typedef enum {
     FAMILY_EMBED,   // rows of a table or of packed panels, converted to f32
     FAMILY_MATMUL,  // rows times packed weights, with an epilogue
@@ -128,12 +144,20 @@ typedef enum {
     FAMILY_NEST,    // anything else: a generated loop nest
 } KernelFamily;
 
-// Which thread computes (and touches) what. Two kernels with equal shares of the same buffer need no barrier between them.
-typedef enum { SHARE_ROWS, SHARE_PANELS, SHARE_EXPERTS, SHARE_HEADS, SHARE_TILES, SHARE_OUTER } ShareKind;
+// Which thread computes (and touches) what. Two kernels with equal shares of the same buffer need
+// no barrier between them.
+typedef enum {
+    SHARE_ROWS,
+    SHARE_PANELS,
+    SHARE_EXPERTS,
+    SHARE_HEADS,
+    SHARE_TILES,
+    SHARE_OUTER
+} ShareKind;
 typedef struct Share {
     ShareKind kind;
-    const Dim *count;  // of rows, heads, or outer iterations; panels of one expert, or of 16 columns and tiles (heads): times
-                       // blocks of rows
+    const Dim *count;  // of rows, heads, or outer iterations; panels of one expert, or of 16
+                       // columns and tiles (heads): times blocks of rows
 } Share;
 
 // Ranges of a kernel on the ranks of --with=mpi (lower/ranks.c). A product whose result stays with
@@ -170,11 +194,11 @@ typedef struct Kernel {
     const Dim *defines;  // the symbol whose value is its last result, or NULL
     const Dim *count;    // uncached attention: keys of a sequence; an order: the experts
     Share share;
-    const char *cache;           // appends: "key" or "value", which layout is written
-    bool copies;                 // a nest that only makes its operand row-major, whatever the node is
+    const char *cache;  // appends: "key" or "value", which layout is written
+    bool copies;        // a nest that only makes its operand row-major, whatever the node is
     bool replicated_if_one_row;  // computed by every thread when there is one row
-    bool dynamic;                // threads take its work as they come to it, so no part is a thread's own
-    bool per_sequence;           // of several texts in a step, one after the other (lower/sequences.c)
+    bool dynamic;       // threads take its work as they come to it, so no part is a thread's own
+    bool per_sequence;  // of several texts in a step, one after the other (lower/sequences.c)
     // number of following kernels fused into this one, tile by tile (lower/tile_fusion.c)
     int n_fused;
     Tiles tiles;                           // of its result
@@ -182,9 +206,9 @@ typedef struct Kernel {
     int first_tile, n_tiles;               // tiles of the producer that it consumes
     RankShare ranks;                       // without --with=mpi nothing
     bool barrier_decode, barrier_prefill;  // threads wait before it: steps of one row, of more
-    int signature;                         // equal where kernels compute the same of different memory
-    int function;                          // index into Program.functions; equal signatures share one
-    int position;                          // in the unrolled list
+    int signature;  // equal where kernels compute the same of different memory
+    int function;   // index into Program.functions; equal signatures share one
+    int position;   // in the unrolled list
 } Kernel;
 
 // Of the emitted text, made by name_functions (codegen/functions.c)
@@ -197,8 +221,8 @@ typedef struct KernelFunction {
     bool of_encoder;  // whose text has it already
 } KernelFunction;
 
-// Kernels first .. first + period * iterations - missing repeat with `period`; the last iteration stops `missing` kernels
-// early.
+// Kernels first .. first + period * iterations - missing repeat with `period`; the last iteration
+// stops `missing` kernels early.
 typedef struct Loop {
     int first, period, iterations, missing;
 } Loop;
@@ -215,9 +239,10 @@ typedef struct Region {
 
 typedef struct Plan {
     uint64_t row_bytes, local_bytes, slot_bytes, weight_bytes, scratch_bytes;
-    uint64_t layers_offset, layer_bytes, layer_ends_offset, layer_end_bytes;  // the arrays of layer structs in the weights
-    uint64_t lower_bound;                                                     // least that any places need, for each row
-    uint64_t cache_bytes;                                                     // of slot_bytes: KV caches
+    uint64_t layers_offset, layer_bytes, layer_ends_offset,
+        layer_end_bytes;   // the arrays of layer structs in the weights
+    uint64_t lower_bound;  // least that any places need, for each row
+    uint64_t cache_bytes;  // of slot_bytes: KV caches
     int barriers_decode, barriers_prefill;
 } Plan;
 
@@ -225,7 +250,8 @@ typedef struct Program {
     Arena *arena;
     const Module *module;
     Graph *graph;
-    const char *name;              // of its structs, its functions and the files that hold them; of an encoder with _encode
+    const char *name;  // of its structs, its functions and the files that hold them; of an encoder
+                       // with _encode
     const char *prefix;            // of its kernel functions: "" or "encode_"
     struct Program *encoder;       // what runs once for a sequence, before its first step; or NULL
     uint64_t weights_offset;       // of its weights in the image: those of an encoder come first
@@ -264,11 +290,14 @@ Program *lower(Arena *, const Module *, int index, const LowerOptions *);
 // Lowers a module: its first graph, or a graph over rows and the encoder that leaves states for it.
 Program *lower_module(Arena *, const Module *, const LowerOptions *);
 
-int representative(const Program *, int kernel);  // lower/schedule.c: of a loop's kernel that of the first iteration
-double rank_share_largest(const RankShare *,
-                          int ranks);  // lower/ranks.c: of a kernel's panels or heads, those of the fullest rank
+int representative(const Program *,
+                   int kernel);  // lower/schedule.c: of a loop's kernel that of the first iteration
+double rank_share_largest(
+    const RankShare *,
+    int ranks);  // lower/ranks.c: of a kernel's panels or heads, those of the fullest rank
 
-bool kernel_takes(KernelFamily, int operand, DType);  // lower/types.c: an element type of kernels.def
+bool kernel_takes(KernelFamily, int operand,
+                  DType);  // lower/types.c: an element type of kernels.def
 
 bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a decoder
 
@@ -277,7 +306,8 @@ bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a de
 int64_t sequence_stride(const Program *, const View *);
 
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
-int quantized_result(const Kernel *);                  // of a norm: its rows as integers, a result of their own; or -1
+int quantized_result(
+    const Kernel *);  // of a norm: its rows as integers, a result of their own; or -1
 
 // A kernel's attributes, those of its op
 int64_t kernel_int(const Kernel *, const char *name, int64_t absent);
@@ -289,19 +319,22 @@ const Dim *const *kernel_dims(const Kernel *, const char *name, int *n);
 const Dim *kernel_dim(const Kernel *, const char *name);
 int kernel_axis(const Kernel *);
 
-// ------------------------------------------------------------------------------------------------------ lower/nonfinite.c
+// ------------------------------------------------------------------------------- lower/nonfinite.c
 void warn_of_odd_weights(const Program *);  // NaN and infinities, with the tensor's name
 
-// ----------------------------------------------------------------------------------------------------- lower/weights.c
-// All weights in order, the encoder's first, zeros between the pieces, in chunks of at most about 1 MB: program_weight_bytes.
+// --------------------------------------------------------------------------------- lower/weights.c
+// All weights in order, the encoder's first, zeros between the pieces, in chunks of at most about 1
+// MB: program_weight_bytes.
 uint64_t program_weight_bytes(const Program *);
-bool program_has_integers(const Program *);     // products of integers: of weights in blocks
-bool program_has_bf16(const Program *);         // products by weights of bf16
-uint64_t program_arena_bytes(const Program *);  // for max_rows; of an encoder and a decoder, which work in turn, the larger
+bool program_has_integers(const Program *);  // products of integers: of weights in blocks
+bool program_has_bf16(const Program *);      // products by weights of bf16
+uint64_t program_arena_bytes(
+    const Program *);  // for max_rows; of an encoder and a decoder, which work in turn, the larger
 typedef void WeightSink(void *user, const void *bytes, size_t n);
 void weights_write(const Program *, WeightSink *, void *user);
 void quant_summary(const Program *, Text *);  // a line, where weights_write has quantized a matrix
-void quant_report(const Program *, Text *);   // what weights_write quantized, matrix by matrix, the worst first
+void quant_report(const Program *,
+                  Text *);  // what weights_write quantized, matrix by matrix, the worst first
 
 struct WeightFormat {
     const char *name;     // "f32", "f16", "bf16", "q4_k" ...: the `format` attribute of pack
@@ -316,7 +349,9 @@ const WeightFormat *weight_format_find(Arena *, const char *name);  // NULL when
 // Buffers of the scratch memory by their planned offsets. Buffers that are disjoint in the plan are
 // disjoint in every run: a buffer starts after the ends of those that precede it in the plan.
 int scratch_in_order(const Program *, const Buffer **list);
-const char *bytes_text(char out[32], uint64_t);           // 900 bytes, 17.0 KB, 1.5 GB
-const char *plan_sizes_option(Arena *, const Program *);  // " --max=batch=N,past=N": what bounds a run; "" without free sizes
-void plan_print(Text *, const Program *);                 // sizes and lower bound in a few lines, for the build's output
+const char *bytes_text(char out[32], uint64_t);  // 900 bytes, 17.0 KB, 1.5 GB
+const char *plan_sizes_option(
+    Arena *, const Program *);  // " --max=batch=N,past=N": what bounds a run; "" without free sizes
+void plan_print(Text *,
+                const Program *);  // sizes and lower bound in a few lines, for the build's output
 #endif

@@ -1,4 +1,5 @@
-// Weights that are no numbers: NaN and infinities, which a file holds when a training went wrong or a download was damaged.
+// Weights that are no numbers: NaN and infinities, which a file holds when a training went wrong or
+// a download was damaged.
 #include <string.h>
 
 #include "lower/lowering.h"
@@ -40,10 +41,14 @@ static Odd count_odd(const Tensor *t) {
 static void warn_of(const Tensor *t, bool is_matrix) {
     if (!is_matrix && tensor_count(t) < 2) return;  // a bound
     Odd odd = count_odd(t);
-    if (!is_matrix && odd.infinities > odd.positive) odd.infinities = odd.positive;  // minus infinity alone is a mask
+    if (!is_matrix && odd.infinities > odd.positive)
+        odd.infinities = odd.positive;  // minus infinity alone is a mask
     if (!odd.nans && !odd.infinities) return;
-    const char *what = !odd.infinities ? "are NaN" : odd.nans ? "are NaN or infinite" : "are infinite";
-    diag_warning(t->source ? loc_file(t->source) : NO_LOC, "%lld of %lld weights in %s %s: what they reach is no number",
+    const char *what = !odd.infinities ? "are NaN"
+                       : odd.nans      ? "are NaN or infinite"
+                                       : "are infinite";
+    diag_warning(t->source ? loc_file(t->source) : NO_LOC,
+                 "%lld of %lld weights in %s %s: what they reach is no number",
                  (long long)(odd.nans + odd.infinities), (long long)tensor_count(t), t->name, what);
 }
 

@@ -12,8 +12,9 @@ typedef struct {
     uint8_t *at;  // where the next part of the panel block goes
 } Packing;
 
-// ------------------------------------------------------------------------------------------------------------------- planes
-// The integer as the low and high planes have it: with the format's offset, or its place in the table
+// ------------------------------------------------------------------------------------------ planes
+// The integer as the low and high planes have it: with the format's offset, or its place in the
+// table
 static int stored(const Format *f, const CodedBlock *c, int k) {
     if (f->table >= TABLE_NF4) return c ? (uint8_t)c->q[k] : 0;
     const int8_t *table = f->table == TABLE_IQ4 ? iq4_values : e2m1_values;
@@ -24,15 +25,18 @@ static int stored(const Format *f, const CodedBlock *c, int k) {
     return 0;
 }
 
-// Steps of four k in 64 bytes [16 columns][4 k], the first in the lowest bits: bits [from, from + bits) of each integer
+// Steps of four k in 64 bytes [16 columns][4 k], the first in the lowest bits: bits [from, from +
+// bits) of each integer
 static void put_plane(Packing *p, int from, int bits) {
     const Format *f = p->format;
     if (!bits) return;
     memset(p->at, 0, (size_t)(f->block * 2 * bits));
     for (int c = 0; c < PANEL_COLUMNS; c++)
         for (int k = 0; k < f->block; k++) {
-            int step = k / 4, together = 8 / bits, part = stored(f, p->columns[c], k) >> from & ((1 << bits) - 1);
-            p->at[step / together * 64 + c * 4 + k % 4] |= (uint8_t)(part << step % together * bits);
+            int step = k / 4, together = 8 / bits,
+                part = stored(f, p->columns[c], k) >> from & ((1 << bits) - 1);
+            p->at[step / together * 64 + c * 4 + k % 4] |=
+                (uint8_t)(part << step % together * bits);
         }
     p->at += f->block * 2 * bits;
 }
@@ -44,14 +48,15 @@ static void put_ternary(Packing *p) {
             int value = 0;
             for (int n = 0; n < 5; n++) {
                 int k = (i / 4 * 5 + n) * 4 + i % 4;
-                value = value * 3 + (k < p->format->block ? stored(p->format, p->columns[c], k) : 0);
+                value =
+                    value * 3 + (k < p->format->block ? stored(p->format, p->columns[c], k) : 0);
             }
             p->at[i / 4 * 64 + c * 4 + i % 4] = (uint8_t)((value * 256 + 242) / 243);
         }
     p->at += 13 * 64;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- scales
+// ------------------------------------------------------------------------------------------ scales
 static void put_six(Packing *p) {
     memset(p->at, 0, 12 * PANEL_COLUMNS);
     for (int c = 0; c < PANEL_COLUMNS; c++)
@@ -80,7 +85,8 @@ static void put_minima(Packing *p) {
     for (int c = 0; format_has_zero(f) && c < PANEL_COLUMNS; c++)
         *p->at++ = (uint8_t)(p->columns[c] ? p->columns[c]->minimum[0] : 0);
     for (int g = 0; f->minimum == MINIMUM_BYTES && g < f->block / f->group; g++)
-        for (int c = 0; c < PANEL_COLUMNS; c++) *p->at++ = (uint8_t)(p->columns[c] ? p->columns[c]->minimum[g] : 0);
+        for (int c = 0; c < PANEL_COLUMNS; c++)
+            *p->at++ = (uint8_t)(p->columns[c] ? p->columns[c]->minimum[g] : 0);
 }
 
 static void put_half(Packing *p, float value) {
@@ -130,13 +136,16 @@ void pack_blocks(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS]
     put_ends(&p);
 }
 
-static int integer_at(const Format *f, const CodedBlock *c, int k) { return c ? c->q[k] - coded_zero(f, c, 0) : 0; }
+static int integer_at(const Format *f, const CodedBlock *c, int k) {
+    return c ? c->q[k] - coded_zero(f, c, 0) : 0;
+}
 
 static bool block_fits(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS]) {
     enum { MOST = 128 };
     for (int c = 0; c < PANEL_COLUMNS; c++)
         for (int k = 0; k < f->block; k += 2)
-            if (abs(integer_at(f, columns[c], k)) + abs(integer_at(f, columns[c], k + 1)) > MOST) return false;
+            if (abs(integer_at(f, columns[c], k)) + abs(integer_at(f, columns[c], k + 1)) > MOST)
+                return false;
     return true;
 }
 
@@ -148,7 +157,8 @@ static void add_sums(const Format *f, const CodedBlock *const columns[PANEL_COLU
     memcpy(at, sums, sizeof sums);
 }
 
-void pack_exact_end(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS], int64_t n, uint8_t *end) {
+void pack_exact_end(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS], int64_t n,
+                    uint8_t *end) {
     enum { SUMS = PANEL_COLUMNS * sizeof(int32_t) };
     add_sums(f, columns, end);
     if (!format_has_fits(f) || !block_fits(f, columns)) return;

@@ -9,7 +9,8 @@ enum { PANEL_COLUMNS = 16 };
 void pack_blocks(const Format *, const CodedBlock *const columns[PANEL_COLUMNS], uint8_t *bytes);
 // After the blocks of a panel with exact products, zeros before its first block: adds the bytes of
 // block n.
-void pack_exact_end(const Format *, const CodedBlock *const columns[PANEL_COLUMNS], int64_t n, uint8_t *end);
+void pack_exact_end(const Format *, const CodedBlock *const columns[PANEL_COLUMNS], int64_t n,
+                    uint8_t *end);
 // Behind the blocks of a panel: d of its columns, which all of their blocks have
 void pack_panel_d(const CodedBlock *const columns[PANEL_COLUMNS], uint8_t *bytes);
 #endif

@@ -1,9 +1,10 @@
-// Places: buffers in the arena (and row-wise ones in a thread's local memory), states in a slot, weights in their file.
+// Places: buffers in the arena (and row-wise ones in a thread's local memory), states in a slot,
+// weights in their file.
 //
-// Buffers are placed one after the other, each at the lowest place that no buffer living at the same time overlaps. Several
-// orders are tried (large first, long-lived first) and the smallest plan is kept. The lower bound is the largest sum of what
-// lives at one kernel, or lives pair by pair at the same time. Sizes and places are bytes for each row of the program: see
-// lower.h.
+// Buffers are placed one after the other, each at the lowest place that no buffer living at the
+// same time overlaps. Several orders are tried (large first, long-lived first) and the smallest
+// plan is kept. The lower bound is the largest sum of what lives at one kernel, or lives pair by
+// pair at the same time. Sizes and places are bytes for each row of the program: see lower.h.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 enum { ALIGNMENT = 64, MOST_SHUFFLED = 64, SHUFFLES = 300 };
 
-// -------------------------------------------------------------------------------------------------------------- live ranges
+// ------------------------------------------------------------------------------------- live ranges
 static struct Live *current(Buffer *b) { return b->n_live ? &b->live[b->n_live - 1] : NULL; }
 
 static bool reads_buffer(const Kernel *k, const Buffer *b) {
@@ -36,7 +37,8 @@ static void outlive_region(Buffer *b, const Region *r) {
     int first = 0, last;
     while (first < b->n_live && b->live[first].last < r->first) first++;
     for (last = first; last < b->n_live && b->live[last].first < r->end;) last++;
-    if (first == last || (b->live[first].first >= r->first && b->live[last - 1].last < r->end)) return;
+    if (first == last || (b->live[first].first >= r->first && b->live[last - 1].last < r->end))
+        return;
     struct Live *whole = &b->live[first];
     whole->last = b->live[last - 1].last < r->end ? r->end - 1 : b->live[last - 1].last;
     whole->first = whole->first < r->first ? whole->first : r->first;
@@ -62,7 +64,8 @@ static struct Live together(const Kernel *k, int at) {
     return (struct Live){first, first + maker->n_fused};
 }
 
-// A write begins a new value unless the kernel also reads the buffer (it works in place); reads extend the value.
+// A write begins a new value unless the kernel also reads the buffer (it works in place); reads
+// extend the value.
 void find_live_ranges(Program *p) {
     for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->n_live = 0;
     for (int i = 0; i < p->n_kernels; i++) {
@@ -70,15 +73,19 @@ void find_live_ranges(Program *p) {
         const struct Live now = together(k, i);
         open_regions(p, i);
         for (int j = 0; j < k->n_in; j++)
-            if (k->in[j].base == BASE_BUFFER && current(k->in[j].buffer)) current(k->in[j].buffer)->last = now.last;
+            if (k->in[j].base == BASE_BUFFER && current(k->in[j].buffer))
+                current(k->in[j].buffer)->last = now.last;
         for (int j = 0; j < k->n_out; j++)
-            if (k->out[j].base == BASE_BUFFER && !(reads_buffer(k, k->out[j].buffer) && current(k->out[j].buffer)))
+            if (k->out[j].base == BASE_BUFFER &&
+                !(reads_buffer(k, k->out[j].buffer) && current(k->out[j].buffer)))
                 begin_value(p->arena, k->out[j].buffer, now);
     }
     for (int i = p->n_regions; i-- > 0;)  // the inner ones first
         for (int j = 0; j < p->n_buffers; j++) outlive_region(p->buffers[j], &p->regions[i]);
-    for (int i = 0; i < p->n_buffers && p->guarded; i++)  // memory is never used again: its bands stay where they are
-        if (p->buffers[i]->n_live) *p->buffers[i]->live = (struct Live){0, p->n_kernels}, p->buffers[i]->n_live = 1;
+    for (int i = 0; i < p->n_buffers && p->guarded;
+         i++)  // memory is never used again: its bands stay where they are
+        if (p->buffers[i]->n_live)
+            *p->buffers[i]->live = (struct Live){0, p->n_kernels}, p->buffers[i]->n_live = 1;
 }
 
 // Ranges are in ascending order.
@@ -100,7 +107,7 @@ static bool lives_at(const Buffer *b, int kernel) {
     return false;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ placing
+// ----------------------------------------------------------------------------------------- placing
 static int64_t lifetime(const Buffer *b) {
     int64_t sum = 0;
     for (int i = 0; i < b->n_live; i++) sum += b->live[i].last - b->live[i].first + 1;
@@ -123,7 +130,8 @@ static int by_lifetime(const void *x, const void *y) {
 
 static int by_area(const void *x, const void *y) {
     const Buffer *a = *(Buffer *const *)x, *b = *(Buffer *const *)y;
-    int order = descending(a->row_bytes * (uint64_t)lifetime(a), b->row_bytes * (uint64_t)lifetime(b));
+    int order =
+        descending(a->row_bytes * (uint64_t)lifetime(a), b->row_bytes * (uint64_t)lifetime(b));
     return order ? order : a->index - b->index;
 }
 
@@ -138,7 +146,8 @@ static uint64_t lowest_place(Buffer *const *placed, int n, const Buffer *b) {
         bool is_free = true;
         for (int j = 0; j < n && is_free; j++) {
             const Buffer *o = placed[j];
-            is_free = at + b->row_bytes <= o->arena_offset || o->arena_offset + o->row_bytes <= at || !live_overlap(o, b);
+            is_free = at + b->row_bytes <= o->arena_offset ||
+                      o->arena_offset + o->row_bytes <= at || !live_overlap(o, b);
         }
         if (is_free) best = at;
     }
@@ -157,9 +166,10 @@ static uint64_t place_in_order(Buffer **buffers, int n) {
     return end;
 }
 
-// Steps of one row have places of their own for what threads share: a barrier less where a row-wise kernel reads a value and
-// the next kernel would overwrite it. So values live on until the next kernel that threads share; the plan for more rows, where
-// row-wise values take room in the arena, leaves that much space.
+// Steps of one row have places of their own for what threads share: a barrier less where a row-wise
+// kernel reads a value and the next kernel would overwrite it. So values live on until the next
+// kernel that threads share; the plan for more rows, where row-wise values take room in the arena,
+// leaves that much space.
 static void outlive_readers(Program *p) {
     for (int i = 0; i < p->n_buffers; i++)
         for (int j = 0; j < p->buffers[i]->n_live; j++) {
@@ -191,12 +201,14 @@ static bool overlaps_all(const Buffer *b, Buffer *const *others, int n) {
     return true;
 }
 
-// What lives at one kernel, and the largest of the rest that live at some time with each of these. `apart`: room for n.
+// What lives at one kernel, and the largest of the rest that live at some time with each of these.
+// `apart`: room for n.
 static uint64_t sum_apart(Buffer *const *buffers, int n, int kernel, Buffer **apart) {
     uint64_t sum = 0;
     int chosen = 0;
     for (int i = 0; i < n; i++)
-        if (lives_at(buffers[i], kernel)) apart[chosen++] = buffers[i], sum += buffers[i]->row_bytes;
+        if (lives_at(buffers[i], kernel))
+            apart[chosen++] = buffers[i], sum += buffers[i]->row_bytes;
     for (Buffer *next; chosen; apart[chosen++] = next, sum += next->row_bytes) {
         next = NULL;
         for (int i = 0; i < n; i++) {
@@ -219,7 +231,8 @@ static uint64_t least_bytes(const Program *p, Buffer *const *buffers, int n) {
     return largest;
 }
 
-// Leaves the places in arena_offset. Where the good orders miss the lower bound, a fixed sequence of shuffles is tried too.
+// Leaves the places in arena_offset. Where the good orders miss the lower bound, a fixed sequence
+// of shuffles is tried too.
 static uint64_t place_best(Program *p, Buffer **buffers, int n) {
     static Order *const orders[] = {by_size, by_lifetime, by_area};
     uint64_t *places = ARENA_ARRAY(p->arena, uint64_t, p->n_buffers + 1), smallest = UINT64_MAX,
@@ -285,11 +298,14 @@ void plan_buffers(Program *p) {
     p->plan.row_bytes = place_best(p, list, n);
     p->plan.lower_bound = p->dynamic_sizes ? scratch_bound : least_bytes(p, list, n);
     if (single > p->plan.row_bytes)
-        for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->single_offset = p->buffers[i]->arena_offset;
+        for (int i = 0; i < p->n_buffers; i++)
+            p->buffers[i]->single_offset = p->buffers[i]->arena_offset;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- states
-static uint64_t state_size(const Node *state, int axis) { return (uint64_t)dim_upper(state->type.dim[axis]); }
+// ------------------------------------------------------------------------------------------ states
+static uint64_t state_size(const Node *state, int axis) {
+    return (uint64_t)dim_upper(state->type.dim[axis]);
+}
 
 CacheShape cache_shape(const Node *state) {
     const Type *t = &state->type;
@@ -299,7 +315,8 @@ CacheShape cache_shape(const Node *state) {
     uint64_t rows = (uint64_t)attr_int(state, "ring", 0);
     s.ring = rows != 0, s.window = (uint64_t)attr_int(state, "window", 0);
     s.last = rows == 1;
-    s.capacity = s.last ? 1 : ((rows ? rows : state_size(state, 2)) + 15) / 16 * 16, s.width = s.keys ? d : (d + 15) / 16 * 16;
+    s.capacity = s.last ? 1 : ((rows ? rows : state_size(state, 2)) + 15) / 16 * 16,
+    s.width = s.keys ? d : (d + 15) / 16 * 16;
     if (t->dtype == DT_q8_0) s.element = 1, s.scales = (d + 31) / 32;
     return s;
 }
@@ -317,8 +334,10 @@ static uint64_t state_bytes(const Node *n) {
 static const StateSlice *state_like(const Program *p, const Node *state) {
     for (int i = 0; i < p->n_states; i++) {
         const Node *n = p->states[i]->node;
-        bool same = attr_int(n, "memory", 0) == 1 && attr_int(n, "layer", 0) == attr_int(state, "layer", 0);
-        if (same && !strcmp(attr_string(n, "kind", ""), attr_string(state, "kind", ""))) return p->states[i];
+        bool same =
+            attr_int(n, "memory", 0) == 1 && attr_int(n, "layer", 0) == attr_int(state, "layer", 0);
+        if (same && !strcmp(attr_string(n, "kind", ""), attr_string(state, "kind", "")))
+            return p->states[i];
     }
     diag_fatal(state->loc, "nothing reads the state %%%s", state->name);
 }
@@ -342,13 +361,14 @@ void plan_states(Lowering *l) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ weights
+// ----------------------------------------------------------------------------------------- weights
 static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 static bool is_used_by(const Program *p, const PackedWeight *w, int first, int end) {
     for (int i = first; i < end; i++)
         for (int j = 0; j < p->kernels[i]->n_in; j++)
-            if (p->kernels[i]->in[j].base == BASE_WEIGHT && p->kernels[i]->in[j].weight == w) return true;
+            if (p->kernels[i]->in[j].base == BASE_WEIGHT && p->kernels[i]->in[j].weight == w)
+                return true;
     return false;
 }
 
@@ -363,7 +383,8 @@ static uint64_t place_layers(Program *p, WeightGroup group, uint64_t at, uint64_
     for (int i = 0; i < p->n_weights; i++) {
         PackedWeight *w = p->weights[i];
         if (w->group != group) continue;
-        w->offset = at + (uint64_t)w->layer * *layer_bytes + (w->layer ? w->like->offset - at : w->offset);
+        w->offset =
+            at + (uint64_t)w->layer * *layer_bytes + (w->layer ? w->like->offset - at : w->offset);
         if (w->offset + aligned(w->bytes) > end) end = w->offset + aligned(w->bytes);
     }
     return end;
@@ -392,7 +413,8 @@ static void name_fields(Program *p) {
         PackedWeight *w = p->weights[i];
         if (w->layer > 0) continue;
         const char *name = field_name(p->arena, w), *candidate = name;
-        for (int n = 2; map_get(&names[w->group], candidate); n++) candidate = arena_printf(p->arena, "%s_%d", name, n);
+        for (int n = 2; map_get(&names[w->group], candidate); n++)
+            candidate = arena_printf(p->arena, "%s_%d", name, n);
         map_put(&names[w->group], candidate, w);
         w->field = candidate;
     }
@@ -412,7 +434,7 @@ void place_weights(Program *p) {
     qsort(p->weights, (size_t)p->n_weights, sizeof *p->weights, by_offset);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ figures
+// ----------------------------------------------------------------------------------------- figures
 const char *bytes_text(char out[32], uint64_t bytes) {
     if (bytes < 10240)
         snprintf(out, 32, "%llu bytes", (unsigned long long)bytes);
@@ -430,15 +452,16 @@ static void print_encoder(Text *t, const Program *p) {
     char a[32], b[32], c[32];
     uint64_t rows = (uint64_t)p->max_rows;
     text_add(t, "encoder %s for %llu rows (lower bound %s), scratch %s, in the same memory\n",
-             bytes_text(a, p->plan.row_bytes * rows), (unsigned long long)rows, bytes_text(b, p->plan.lower_bound * rows),
-             bytes_text(c, p->plan.scratch_bytes));
+             bytes_text(a, p->plan.row_bytes * rows), (unsigned long long)rows,
+             bytes_text(b, p->plan.lower_bound * rows), bytes_text(c, p->plan.scratch_bytes));
 }
 
 // Several in a step
 static void print_texts(Text *t, const Program *p) {
     int per_sequence = 0;
     for (int i = 0; i < p->n_kernels; i++) per_sequence += p->kernels[i]->per_sequence;
-    text_add(t, "texts   several in a step: %d of its %d kernels go text by text\n", per_sequence, p->n_kernels);
+    text_add(t, "texts   several in a step: %d of its %d kernels go text by text\n", per_sequence,
+             p->n_kernels);
 }
 
 enum { WORTH_A_WORD = 1 << 30 };  // bytes
@@ -446,7 +469,8 @@ enum { WORTH_A_WORD = 1 << 30 };  // bytes
 // " --max=batch=N,past=N": what bounds the sizes of a run; "" where none is free
 const char *plan_sizes_option(Arena *arena, const Program *p) {
     Text t = {0};
-    for (int i = 0; i < p->n_symbols; i++) text_spell(&t, "%s%s=N", i ? "," : " --max=", p->symbols[i]->name);
+    for (int i = 0; i < p->n_symbols; i++)
+        text_spell(&t, "%s%s=N", i ? "," : " --max=", p->symbols[i]->name);
     const char *option = arena_strdup(arena, t.length ? t.data : "");
     text_free(&t);
     return option;
@@ -455,14 +479,16 @@ const char *plan_sizes_option(Arena *arena, const Program *p) {
 // The largest size; a run needs less for smaller sizes.
 static void print_largest_run(Text *t, const Program *p) {
     char a[32], b[32];
-    text_add(t, "memory  %s (lower bound %s) of the largest run:", bytes_text(a, p->plan.scratch_bytes),
-             bytes_text(b, p->plan.lower_bound));
+    text_add(t, "memory  %s (lower bound %s) of the largest run:",
+             bytes_text(a, p->plan.scratch_bytes), bytes_text(b, p->plan.lower_bound));
     for (int i = 0; i < p->n_symbols; i++)
-        text_spell(t, "%s %s=%lld", i ? "," : "", p->symbols[i]->name, (long long)dim_upper(p->symbols[i]));
+        text_spell(t, "%s %s=%lld", i ? "," : "", p->symbols[i]->name,
+                   (long long)dim_upper(p->symbols[i]));
     text_add(t, "\n");
     if (!p->n_symbols || p->plan.scratch_bytes < WORTH_A_WORD) return;
     Arena *arena = arena_new();
-    text_add(t, "        a run takes what its own sizes need;%s sets the largest\n", plan_sizes_option(arena, p));
+    text_add(t, "        a run takes what its own sizes need;%s sets the largest\n",
+             plan_sizes_option(arena, p));
     arena_free(arena);
 }
 
@@ -472,12 +498,15 @@ static void print_state(Text *t, const Program *p) {
     int rings = 0;
     uint64_t rows = 0;
     for (int i = 0; i < p->n_states; i++) {
-        CacheShape c = p->states[i]->node->type.rank == 4 ? cache_shape(p->states[i]->node) : (CacheShape){0};
+        CacheShape c =
+            p->states[i]->node->type.rank == 4 ? cache_shape(p->states[i]->node) : (CacheShape){0};
         if (c.ring) rings++, rows = c.capacity > rows ? c.capacity : rows;
     }
     text_add(t, "state   %s a slot, of which KV cache %s", bytes_text(a, p->plan.slot_bytes),
              bytes_text(b, p->plan.cache_bytes));
-    if (rings) text_add(t, " (%d of %d caches keep their last %llu rows)", rings, p->n_states, (unsigned long long)rows);
+    if (rings)
+        text_add(t, " (%d of %d caches keep their last %llu rows)", rings, p->n_states,
+                 (unsigned long long)rows);
     text_add(t, "\n");
 }
 
@@ -487,20 +516,23 @@ void plan_print(Text *t, const Program *p) {
     if (p->dynamic_sizes) {
         print_largest_run(t, p);
     } else {
-        text_add(t, "arena   %s for %llu rows (lower bound %s), local %s a thread\n", bytes_text(a, p->plan.row_bytes * rows),
-                 (unsigned long long)rows, bytes_text(b, p->plan.lower_bound * rows), bytes_text(c, p->plan.local_bytes));
+        text_add(t, "arena   %s for %llu rows (lower bound %s), local %s a thread\n",
+                 bytes_text(a, p->plan.row_bytes * rows), (unsigned long long)rows,
+                 bytes_text(b, p->plan.lower_bound * rows), bytes_text(c, p->plan.local_bytes));
     }
     if (p->rows)
-        text_add(t, "waits   %d barriers in a step of one row, %d in a step of more\n", p->plan.barriers_decode,
-                 p->plan.barriers_prefill);
+        text_add(t, "waits   %d barriers in a step of one row, %d in a step of more\n",
+                 p->plan.barriers_decode, p->plan.barriers_prefill);
     if (p->batches_sequences) print_texts(t, p);
     if (p->encoder) print_encoder(t, p->encoder);
-    if (p->plan.scratch_bytes && !p->dynamic_sizes) text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
+    if (p->plan.scratch_bytes && !p->dynamic_sizes)
+        text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
     if (p->plan.slot_bytes) print_state(t, p);
     text_add(t, "weights %s, packed\n", bytes_text(a, program_weight_bytes(p)));
 }
 
 uint64_t program_arena_bytes(const Program *p) {
-    uint64_t own = p->plan.row_bytes * (uint64_t)p->max_rows, encoder = p->encoder ? program_arena_bytes(p->encoder) : 0;
+    uint64_t own = p->plan.row_bytes * (uint64_t)p->max_rows,
+             encoder = p->encoder ? program_arena_bytes(p->encoder) : 0;
     return own > encoder ? own : encoder;
 }

@@ -1,5 +1,7 @@
-// What quantizing lost, as the root of the mean square of the difference over that of the weights: in a line, and by
-// --quant-report matrix by matrix. With --calibrate columns count as much as there: so much a product's results lose.
+// What quantizing lost, as the root of the mean square of the difference over that of the weights:
+// in a line, and by
+// --quant-report matrix by matrix. With --calibrate columns count as much as there: so much a
+// product's results lose.
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,9 +25,11 @@ static void add_piece(Report *r, const PackedWeight *w) {
         const QuantError *e = &w->errors[i];
         const Tensor *t = w->node->in[i]->value;
         if (!(e->all > 0)) continue;
-        if (r->n == r->room) r->lines = realloc(r->lines, (size_t)(r->room = 2 * r->room + 16) * sizeof *r->lines);
+        if (r->n == r->room)
+            r->lines = realloc(r->lines, (size_t)(r->room = 2 * r->room + 16) * sizeof *r->lines);
         if (!r->lines) diag_fatal(NO_LOC, "out of memory");
-        r->lines[r->n++] = (Line){t->name ? t->name : w->node->in[i]->name, w->format->name, sqrt(e->lost / e->all)};
+        r->lines[r->n++] = (Line){t->name ? t->name : w->node->in[i]->name, w->format->name,
+                                  sqrt(e->lost / e->all)};
         r->sum.lost += e->lost;
         r->sum.all += e->all;
     }
@@ -52,8 +56,10 @@ void quant_summary(const Program *p, Text *t) {
     enum { NAMED = 3 };
     Report r = report_of(p);
     if (r.n) {
-        text_add(t, "quantized %d matrices: error %.4f of the weights' rms; the worst", r.n, sqrt(r.sum.lost / r.sum.all));
-        for (int i = 0; i < r.n && i < NAMED; i++) text_spell(t, "%s %s %.4f", i ? "," : "", r.lines[i].name, r.lines[i].error);
+        text_add(t, "quantized %d matrices: error %.4f of the weights' rms; the worst", r.n,
+                 sqrt(r.sum.lost / r.sum.all));
+        for (int i = 0; i < r.n && i < NAMED; i++)
+            text_spell(t, "%s %s %.4f", i ? "," : "", r.lines[i].name, r.lines[i].error);
         text_add(t, "%s\n", r.n > NAMED ? "; --quant-report lists all" : "");
     }
     free(r.lines);
@@ -61,8 +67,13 @@ void quant_summary(const Program *p, Text *t) {
 
 void quant_report(const Program *p, Text *t) {
     Report r = report_of(p);
-    text_add(t, "error     format   matrix (rms of the difference / rms of the weights; --calibrate weighs columns)\n");
-    for (int i = 0; i < r.n; i++) text_spell(t, "%-9.5f %-8s %s\n", r.lines[i].error, r.lines[i].format, r.lines[i].name);
-    if (r.n) text_add(t, "%-9.5f of all %d matrices that were quantized\n", sqrt(r.sum.lost / r.sum.all), r.n);
+    text_add(t,
+             "error     format   matrix (rms of the difference / rms of the weights; --calibrate "
+             "weighs columns)\n");
+    for (int i = 0; i < r.n; i++)
+        text_spell(t, "%-9.5f %-8s %s\n", r.lines[i].error, r.lines[i].format, r.lines[i].name);
+    if (r.n)
+        text_add(t, "%-9.5f of all %d matrices that were quantized\n", sqrt(r.sum.lost / r.sum.all),
+                 r.n);
     free(r.lines);
 }

@@ -14,10 +14,12 @@
 #include <stddef.h>
 #include <string.h>
 
-// Ethernet by TCP, and at 100G an adapter with RDMA: usual rates and latencies between neighbours, taken and not measured.
-// local: ranks of one machine; a gather of a few KB took 2.4 us by messages over two ranks of Open MPI 4.1 (Zen 5), and takes
-// less through the memory that they share. Such ranks also share the rate of the memory, which the model gives to each.
-static const Network networks[] = {{"1G", 118e6, 50e-6}, {"10G", 1.18e9, 20e-6}, {"100G", 12e9, 3e-6}, {"local", 4e9, 2.4e-6}};
+// Ethernet by TCP, and at 100G an adapter with RDMA: usual rates and latencies between neighbours,
+// taken and not measured. local: ranks of one machine; a gather of a few KB took 2.4 us by messages
+// over two ranks of Open MPI 4.1 (Zen 5), and takes less through the memory that they share. Such
+// ranks also share the rate of the memory, which the model gives to each.
+static const Network networks[] = {
+    {"1G", 118e6, 50e-6}, {"10G", 1.18e9, 20e-6}, {"100G", 12e9, 3e-6}, {"local", 4e9, 2.4e-6}};
 
 // Before a build the machines are unknown: memory of 30 GB/s; and the ranks' barriers before and
 // after a gather.
@@ -32,11 +34,13 @@ const Network *network_find(const char *name) {
 double gather_in_bytes(void) { return (network_find("local")->latency + WAITING) * USUAL_READ; }
 
 RankCost rank_cost(const RankModel *m, int ranks, const Network *network, double read_rate) {
-    RankCost c = {.memory = m->whole_bytes + m->own_memory + m->shared_state * rank_share_largest(&m->heads, ranks)};
+    RankCost c = {.memory = m->whole_bytes + m->own_memory +
+                            m->shared_state * rank_share_largest(&m->heads, ranks)};
     double bytes = 0, gathering = 0;
     for (int i = 0; i < m->n; i++) {
         const RankStep *s = &m->steps[i];
-        double part = rank_share_largest(&s->ranks, ranks), received = 4 * s->columns * (ranks - 1) / ranks;
+        double part = rank_share_largest(&s->ranks, ranks),
+               received = 4 * s->columns * (ranks - 1) / ranks;
         bytes += (s->weight_bytes + s->cache_bytes) * part;
         c.memory += s->held_bytes * part;
         if (ranks == 1 || !s->columns) continue;

@@ -5,7 +5,8 @@
 
 #include "lower/lower.h"
 
-// A product, or an attention, of a step of one row. A rank reads the bytes of its units; then `columns` floats are gathered.
+// A product, or an attention, of a step of one row. A rank reads the bytes of its units; then
+// `columns` floats are gathered.
 typedef struct RankStep {
     double weight_bytes, cache_bytes;  // read in the step, by all ranks together
     double held_bytes;                 // of weights, whether the step reads them or not
@@ -24,7 +25,8 @@ typedef struct RankModel {
 
 typedef struct Network {
     const char *name;
-    double bytes, latency;  // a second in each direction; seconds until a message of no bytes is there
+    double bytes,
+        latency;  // a second in each direction; seconds until a message of no bytes is there
 } Network;
 // Bytes that a rank reads from memory during a gather on the fastest network: smaller products are
 // not gathered.
@@ -37,5 +39,6 @@ typedef struct RankCost {
     double sent;     // bytes that a rank sends for a token
     double memory;   // bytes of the rank that holds most
 } RankCost;
-RankCost rank_cost(const RankModel *, int ranks, const Network *, double read_rate);  // read_rate: bytes a second of a machine
+RankCost rank_cost(const RankModel *, int ranks, const Network *,
+                   double read_rate);  // read_rate: bytes a second of a machine
 #endif

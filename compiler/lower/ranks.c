@@ -22,10 +22,11 @@
 
 enum { PANEL = 16, BLOCK = 32 };  // columns
 
-// ---------------------------------------------------------------------------------------------------------- attention
+// --------------------------------------------------------------------------------------- attention
 static bool same_cache(const View *a, const View *b) {
     if (a->base != b->base) return false;
-    return a->base == BASE_STATE ? a->state == b->state : a->base == BASE_BUFFER && a->buffer == b->buffer;
+    return a->base == BASE_STATE ? a->state == b->state
+                                 : a->base == BASE_BUFFER && a->buffer == b->buffer;
 }
 
 static bool reads_cache(const Kernel *k, const View *cache) {
@@ -35,15 +36,18 @@ static bool reads_cache(const Kernel *k, const View *cache) {
 
 static bool is_appended_here(const Program *p, const View *cache) {
     for (int i = 0; i < p->n_kernels; i++)
-        if (p->kernels[i]->family == FAMILY_APPEND && same_cache(&p->kernels[i]->out[0], cache)) return true;
+        if (p->kernels[i]->family == FAMILY_APPEND && same_cache(&p->kernels[i]->out[0], cache))
+            return true;
     return false;
 }
 
-// By the heads of its queries; of caches that an encoder fills, which does not know these, by KV heads if there are several.
+// By the heads of its queries; of caches that an encoder fills, which does not know these, by KV
+// heads if there are several.
 static int units_of_attention(const Program *p, const Kernel *k) {
     int64_t kv, heads = kernel_int(k, "num_heads", 1);
     if (!dim_is_const(k->in[ATTENTION_KEY].type.dim[1], &kv)) return 0;
-    bool here = is_appended_here(p, &k->in[ATTENTION_KEY]) && is_appended_here(p, &k->in[ATTENTION_VALUE]);
+    bool here =
+        is_appended_here(p, &k->in[ATTENTION_KEY]) && is_appended_here(p, &k->in[ATTENTION_VALUE]);
     if (!here && kv > 1) heads = kv;
     return heads > 1 ? (int)heads : 0;
 }
@@ -59,7 +63,8 @@ static bool is_read_elsewhere(const Program *p, const View *cache) {
 }
 
 static bool holds_heads(const View *cache) {
-    const char *kind = cache->base == BASE_STATE ? attr_string(cache->state->node, "kind", "") : "key";
+    const char *kind =
+        cache->base == BASE_STATE ? attr_string(cache->state->node, "kind", "") : "key";
     return !strcmp(kind, "key") || !strcmp(kind, "value");
 }
 
@@ -67,7 +72,9 @@ static int units_of_append(const Program *p, const Kernel *k) {
     int64_t heads;
     int units = -1;
     const View *cache = &k->out[0];
-    if (!dim_is_const(cache->type.dim[1], &heads) || !holds_heads(cache) || is_read_elsewhere(p, cache)) return 0;
+    if (!dim_is_const(cache->type.dim[1], &heads) || !holds_heads(cache) ||
+        is_read_elsewhere(p, cache))
+        return 0;
     for (int i = 0; i < p->n_kernels; i++) {
         if (!reads_cache(p->kernels[i], cache)) continue;
         int of_reader = units_of_attention(p, p->kernels[i]);
@@ -77,7 +84,7 @@ static int units_of_append(const Program *p, const Kernel *k) {
     return units >= 0 ? units : heads > 1 ? (int)heads : 0;
 }
 
-// ----------------------------------------------------------------------------------------- products that stay with the heads
+// --------------------------------------------------------------- products that stay with the heads
 typedef struct Followers {
     const Program *program;
     RankShare share;  // of the product
@@ -91,9 +98,11 @@ static bool columns_of(const View *v, int64_t *first, int64_t *columns) {
     const int rank = v->type.rank;
     int64_t beside, heads = 1, stride;
     if (rank < 2 || rank > 3 || v->row_index || !dim_is_const(v->offset, first)) return false;
-    if (!dim_is_const(v->type.dim[rank - 1], columns) || !dim_is_const(v->stride[rank - 1], &beside) || beside != 1)
+    if (!dim_is_const(v->type.dim[rank - 1], columns) ||
+        !dim_is_const(v->stride[rank - 1], &beside) || beside != 1)
         return false;
-    if (rank == 3 && (!dim_is_const(v->type.dim[1], &heads) || !dim_is_const(v->stride[1], &stride) || stride != *columns))
+    if (rank == 3 && (!dim_is_const(v->type.dim[1], &heads) ||
+                      !dim_is_const(v->stride[1], &stride) || stride != *columns))
         return false;
     *columns *= heads;
     return true;
@@ -102,12 +111,15 @@ static bool columns_of(const View *v, int64_t *first, int64_t *columns) {
 // Columns of the product in this many heads
 static bool add_part(RankShare *s, const View *v, int64_t heads) {
     int64_t first, columns;
-    if (!columns_of(v, &first, &columns) || first % PANEL || heads < 1 || columns % heads) return false;
+    if (!columns_of(v, &first, &columns) || first % PANEL || heads < 1 || columns % heads)
+        return false;
     RankPart part = {(int)first, (int)(columns / heads), (int)heads};
     for (int i = 0; i < s->n_parts; i++) {
         const RankPart *other = &s->part[i];
         if (!memcmp(other, &part, sizeof part)) return true;
-        if (part.first < other->first + other->heads * other->width && other->first < first + columns) return false;
+        if (part.first < other->first + other->heads * other->width &&
+            other->first < first + columns)
+            return false;
     }
     if (s->n_parts == RANK_PARTS) return false;
     s->part[s->n_parts++] = part;
@@ -126,8 +138,10 @@ static bool add_heads(Followers *f, const View *v, int64_t *heads) {
     const RankPart *whole = &f->whole;
     *heads = v->type.rank == 3 ? dim_upper(v->type.dim[1]) : whole->heads;
     if (v->type.rank == 3) return add_part(&f->share, v, *heads);
-    if (!whole->width || v->type.rank != 2 || v->row_index || !dim_is(v->type.dim[1], whole->width)) return false;
-    if (!dim_is(v->offset, 0) || !dim_is(v->stride[1], 1) || !dim_is(v->stride[0], whole->width)) return false;
+    if (!whole->width || v->type.rank != 2 || v->row_index || !dim_is(v->type.dim[1], whole->width))
+        return false;
+    if (!dim_is(v->offset, 0) || !dim_is(v->stride[1], 1) || !dim_is(v->stride[0], whole->width))
+        return false;
     f->share.n_parts = 1, f->share.part[0] = *whole;
     return true;
 }
@@ -137,11 +151,16 @@ static bool goes_on(Followers *f, const Kernel *k, const View *v, int64_t heads)
     int64_t first, columns;
     if (view_same_place(v, &k->out[0])) return true;
     columns_of(v, &first, &columns);
-    RankPart whole = {0, (int)(v->type.rank == 2 && f->whole.width == columns ? columns : columns / heads), (int)heads};
-    Followers behind = {f->program, {.units = f->share.units, .each = 1}, whole, f->rotary, f->n_rotary};
-    if (!find_followers(&behind, &k->out[0], k->position) || behind.share.n_parts != 1) return false;
+    RankPart whole = {
+        0, (int)(v->type.rank == 2 && f->whole.width == columns ? columns : columns / heads),
+        (int)heads};
+    Followers behind = {
+        f->program, {.units = f->share.units, .each = 1}, whole, f->rotary, f->n_rotary};
+    if (!find_followers(&behind, &k->out[0], k->position) || behind.share.n_parts != 1)
+        return false;
     f->n_rotary = behind.n_rotary;
-    return !memcmp(&behind.share.part[0], &whole, sizeof whole) && agree(&f->share, behind.share.units);
+    return !memcmp(&behind.share.part[0], &whole, sizeof whole) &&
+           agree(&f->share, behind.share.units);
 }
 
 // Returns true if kernel k reads operand j by heads, only those of its rank.
@@ -152,7 +171,8 @@ static bool follows(Followers *f, Kernel *k, int j) {
         return j == ATTENTION_QUERY && agree(&f->share, k->ranks.units) &&
                add_part(&f->share, v, kernel_int(k, "num_heads", 1));
     if (k->family == FAMILY_APPEND)
-        return j == 0 && agree(&f->share, k->ranks.units) && add_part(&f->share, v, dim_upper(k->out[0].type.dim[1]));
+        return j == 0 && agree(&f->share, k->ranks.units) &&
+               add_part(&f->share, v, dim_upper(k->out[0].type.dim[1]));
     if ((k->family == FAMILY_NORM && k->n_out == 1) || k->copies)
         return j == 0 && add_heads(f, v, &heads) && goes_on(f, k, v, heads);
     if (k->family != FAMILY_ROTARY || j) return false;
@@ -183,13 +203,15 @@ static bool find_followers(Followers *f, const View *v, int position) {
             continue;
         }
         for (int j = 0; j < k->n_in; j++)
-            if (k->in[j].base == BASE_BUFFER && k->in[j].buffer == v->buffer && !follows(f, k, j)) return false;
+            if (k->in[j].base == BASE_BUFFER && k->in[j].buffer == v->buffer && !follows(f, k, j))
+                return false;
     }
     return f->share.units > 0;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- costs
-// The panels that hold the heads of units [first, last), as burin_panels_of_heads (runtime/engine/step.h) has them
+// ------------------------------------------------------------------------------------------- costs
+// The panels that hold the heads of units [first, last), as burin_panels_of_heads
+// (runtime/engine/step.h) has them
 static int panels_of_part(const RankPart *part, int units, int first, int last) {
     if (first >= last) return 0;
     int64_t from = part->first + (int64_t)first * part->heads / units * part->width;
@@ -202,8 +224,10 @@ double rank_share_largest(const RankShare *s, int ranks) {
     if (!s->units) return 1;
     if (!s->n_parts) return (double)((s->units + ranks - 1) / ranks) / s->units;
     for (int rank = 0; rank < ranks; rank++) {
-        int own = 0, first = (int)((int64_t)s->units * rank / ranks), last = (int)((int64_t)s->units * (rank + 1) / ranks);
-        for (int i = 0; i < s->n_parts; i++) own += panels_of_part(&s->part[i], s->units, first, last);
+        int own = 0, first = (int)((int64_t)s->units * rank / ranks),
+            last = (int)((int64_t)s->units * (rank + 1) / ranks);
+        for (int i = 0; i < s->n_parts; i++)
+            own += panels_of_part(&s->part[i], s->units, first, last);
         if (own > largest) largest = own;
     }
     for (int i = 0; i < s->n_parts; i++) all += panels_of_part(&s->part[i], 1, 0, 1);
@@ -217,20 +241,22 @@ static bool is_worth_it(const Kernel *product, const RankShare *s) {
     return more * (double)product->in[PRODUCT_WEIGHTS].weight->bytes <= gather_in_bytes();
 }
 
-// ----------------------------------------------------------------------------------------------------------------- the pass
+// ---------------------------------------------------------------------------------------- the pass
 static void share_attention(const Program *p, Kernel *k) {
     int64_t heads;
     if (k->family != FAMILY_ATTENTION && k->family != FAMILY_APPEND) return;
     const View *cache = k->family == FAMILY_APPEND ? &k->out[0] : &k->in[ATTENTION_KEY];
     if (!dim_is_const(cache->type.dim[1], &heads)) return;
     int units = k->family == FAMILY_APPEND ? units_of_append(p, k) : units_of_attention(p, k);
-    k->ranks = (RankShare){.units = units, .each = 1, .n_parts = 1, .part = {{0, PANEL, (int)heads}}};
+    k->ranks =
+        (RankShare){.units = units, .each = 1, .n_parts = 1, .part = {{0, PANEL, (int)heads}}};
     k->ranks.gathered = units && k->family == FAMILY_ATTENTION;
 }
 
 static bool keeps_heads(Program *p, Kernel *product, Followers *f) {
     *f = (Followers){.program = p, .share.each = 1, .rotary = f->rotary};
-    return product->family == FAMILY_MATMUL && find_followers(f, &product->out[0], product->position) &&
+    return product->family == FAMILY_MATMUL &&
+           find_followers(f, &product->out[0], product->position) &&
            is_worth_it(product, &f->share);
 }
 
@@ -240,15 +266,18 @@ static bool all_keep_heads(Program *p, Kernel *product, Followers *f) {
     if (!keeps_heads(p, product, f)) return false;
     share = f->share;
     for (int i = 0; i < p->n_kernels; i++) {
-        if (i == product->position || representative(p, i) != representative(p, product->position)) continue;
-        if (!keeps_heads(p, p->kernels[i], f) || memcmp(&share, &f->share, sizeof share)) return false;
+        if (i == product->position || representative(p, i) != representative(p, product->position))
+            continue;
+        if (!keeps_heads(p, p->kernels[i], f) || memcmp(&share, &f->share, sizeof share))
+            return false;
     }
     return keeps_heads(p, product, f);
 }
 
 static bool is_small(const Program *p, const Kernel *k) {
     const PackedWeight *w = k->in[PRODUCT_WEIGHTS].weight;
-    return (double)w->bytes / (double)w->experts <= (p->gather_above ? (double)p->gather_above : gather_in_bytes());
+    return (double)w->bytes / (double)w->experts <=
+           (p->gather_above ? (double)p->gather_above : gather_in_bytes());
 }
 
 static void share_product(Program *p, Kernel *k, Followers *f) {
@@ -258,7 +287,8 @@ static void share_product(Program *p, Kernel *k, Followers *f) {
         k->ranks = f->share;
         for (int i = 0; i < f->n_rotary; i++) {
             const int heads = (int)kernel_int(f->rotary[i], "num_heads", 1);
-            f->rotary[i]->ranks = (RankShare){.units = f->share.units, .each = 1, .n_parts = 1, .part = {{0, PANEL, heads}}};
+            f->rotary[i]->ranks = (RankShare){
+                .units = f->share.units, .each = 1, .n_parts = 1, .part = {{0, PANEL, heads}}};
         }
         return;
     }
@@ -266,7 +296,7 @@ static void share_product(Program *p, Kernel *k, Followers *f) {
     k->ranks = (RankShare){.units = (int)panels, .each = 1, .gathered = true};
 }
 
-// ------------------------------------------------------------------------------------------------------------- rows of int8
+// ------------------------------------------------------------------------------------ rows of int8
 // The one kernel that reads a gathered result, where it makes rows of int8 of it; or NULL
 static Kernel *quantizer_of(const Program *p, const Kernel *k) {
     const View *v = &k->out[0];
@@ -275,7 +305,8 @@ static Kernel *quantizer_of(const Program *p, const Kernel *k) {
     for (int i = k->position + 1; i < p->n_kernels; i++) {
         Kernel *reader = p->kernels[i];
         if (reads_buffer(reader, v->buffer)) {
-            if (found || reader->family != FAMILY_QUANTIZE || !view_same_place(&reader->in[0], v)) return NULL;
+            if (found || reader->family != FAMILY_QUANTIZE || !view_same_place(&reader->in[0], v))
+                return NULL;
             found = reader;
         } else if (is_written_anew(reader, v)) {
             break;
@@ -295,7 +326,8 @@ static int blocks_of_unit(const Kernel *k, RankShare *s) {
 
 static bool makes_own_blocks(const Program *p, const Kernel *k, Kernel **quantizer, RankShare *s) {
     *quantizer = quantizer_of(p, k);
-    if (*quantizer && (*quantizer)->out[0].type.dtype != DT_q8_rows) return false;  // a zero point is of a whole row
+    if (*quantizer && (*quantizer)->out[0].type.dtype != DT_q8_rows)
+        return false;  // a zero point is of a whole row
     return *quantizer && (*quantizer)->out[0].base == BASE_BUFFER && blocks_of_unit(k, s);
 }
 
@@ -304,7 +336,8 @@ static bool all_make_own_blocks(const Program *p, const Kernel *k) {
     Kernel *quantizer;
     RankShare s;
     for (int i = 0; i < p->n_kernels; i++)
-        if (representative(p, i) == representative(p, k->position) && !makes_own_blocks(p, p->kernels[i], &quantizer, &s))
+        if (representative(p, i) == representative(p, k->position) &&
+            !makes_own_blocks(p, p->kernels[i], &quantizer, &s))
             return false;
     return true;
 }
@@ -313,7 +346,8 @@ static bool all_make_own_blocks(const Program *p, const Kernel *k) {
 static void gather_blocks(Kernel *k, Kernel *quantizer, const RankShare *s) {
     int64_t columns = dim_upper(quantizer->in[0].type.dim[quantizer->in[0].type.rank - 1]);
     k->ranks = *s, k->ranks.gathered = false;
-    quantizer->ranks = (RankShare){.units = s->units, .each = (int)(columns / BLOCK / s->units), .gathered = true};
+    quantizer->ranks =
+        (RankShare){.units = s->units, .each = (int)(columns / BLOCK / s->units), .gathered = true};
     quantizer->replicated_if_one_row = quantizer->out[0].buffer->per_thread = false;
     quantizer->in[0].own_part = quantizer->out[0].own_part = false;
 }
@@ -324,7 +358,8 @@ static void share_quantizers(Program *p) {
     for (int i = 0; i < p->n_kernels; i++) {
         Kernel *quantizer;
         RankShare s;
-        if (gathers[i] && makes_own_blocks(p, p->kernels[i], &quantizer, &s)) gather_blocks(p->kernels[i], quantizer, &s);
+        if (gathers[i] && makes_own_blocks(p, p->kernels[i], &quantizer, &s))
+            gather_blocks(p->kernels[i], quantizer, &s);
     }
 }
 

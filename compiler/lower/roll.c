@@ -16,12 +16,14 @@ typedef struct Run {
     int first, period, length;
 } Run;
 
-// Layers of more kernels are not looked for, and no more kernels are compared in all: time stays linear in long graphs.
+// Layers of more kernels are not looked for, and no more kernels are compared in all: time stays
+// linear in long graphs.
 enum { MOST_RUNS = 32, LONGEST_PERIOD = 4096, MOST_COMPARED = 1 << 26 };
 
 static int saved(const Run *r) { return r->length - r->period; }
 
-// Keeps the runs that leave the fewest kernels to write out, best first; of equals the shortest period.
+// Keeps the runs that leave the fewest kernels to write out, best first; of equals the shortest
+// period.
 static void keep_run(Run *runs, int *n, Run run) {
     if (saved(&run) < run.period / 2 || saved(&run) < 2) return;
     int at = *n;
@@ -37,7 +39,9 @@ static int find_runs(const Program *p, Run runs[MOST_RUNS]) {
     for (int period = 1; period <= p->n_kernels / 2 && period <= LONGEST_PERIOD; period++)
         for (int i = 0; i + period < p->n_kernels; i++) {
             int first = i;
-            while (i + period < p->n_kernels && p->kernels[i]->signature == p->kernels[i + period]->signature) i++;
+            while (i + period < p->n_kernels &&
+                   p->kernels[i]->signature == p->kernels[i + period]->signature)
+                i++;
             if (i > first) keep_run(runs, &n, (Run){first, period, i - first + period});
         }
     return n;
@@ -55,13 +59,15 @@ static Kernel *kernel_at(const Program *p, const Loop *loop, int iteration, int 
     return i < loop->first + loop->period * loop->iterations - loop->missing ? p->kernels[i] : NULL;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- checks
+// ------------------------------------------------------------------------------------------ checks
 static bool same_in_all(const View *a, const View *b, int step) {
     if (a->offset != b->offset || a->row_index != b->row_index) return false;
     switch (a->base) {
         case BASE_BUFFER:
-            return a->buffer->per_thread == b->buffer->per_thread && a->buffer->fixed_size == b->buffer->fixed_size &&
-                   a->buffer->row_bytes == b->buffer->row_bytes && a->buffer->units == b->buffer->units;
+            return a->buffer->per_thread == b->buffer->per_thread &&
+                   a->buffer->fixed_size == b->buffer->fixed_size &&
+                   a->buffer->row_bytes == b->buffer->row_bytes &&
+                   a->buffer->units == b->buffer->units;
         case BASE_STATE:
             return a->state->bytes == b->state->bytes && step >= 0;
         case BASE_WEIGHT:
@@ -73,32 +79,37 @@ static bool same_in_all(const View *a, const View *b, int step) {
 
 static bool linear_states(const View *v0, const View *v1, const View *v, int iteration) {
     if (v0->base != BASE_STATE) return true;
-    return v->state->offset - v0->state->offset == (uint64_t)iteration * (v1->state->offset - v0->state->offset);
+    return v->state->offset - v0->state->offset ==
+           (uint64_t)iteration * (v1->state->offset - v0->state->offset);
 }
 
 // Weights: one for all iterations, or one for each, used only at this position of that iteration.
-static bool claim_weight(const Loop *loop, const View *v0, const View *v1, PackedWeight *w, int at[2]) {
+static bool claim_weight(const Loop *loop, const View *v0, const View *v1, PackedWeight *w,
+                         int at[2]) {
     if (v0->base != BASE_WEIGHT) return true;
     if (v0->weight == v1->weight) return w == v0->weight && w->layer < 0;
     if (w->layer >= 0) return w->layer == at[0] && w->like == v0->weight;
     w->layer = at[0], w->like = v0->weight;
-    w->group = loop->missing && at[1] >= loop->period - loop->missing ? GROUP_LAYER_END : GROUP_LAYER;
+    w->group =
+        loop->missing && at[1] >= loop->period - loop->missing ? GROUP_LAYER_END : GROUP_LAYER;
     return true;
 }
 
-static bool each_operand(const Program *p, const Loop *loop, bool (*check)(const Loop *, View *const of[3], int at[2], void *),
+static bool each_operand(const Program *p, const Loop *loop,
+                         bool (*check)(const Loop *, View *const of[3], int at[2], void *),
                          void *user) {
     for (int iteration = 0; iteration < loop->iterations; iteration++)
         for (int position = 0; position < loop->period; position++) {
-            Kernel *k = kernel_at(p, loop, iteration, position), *k0 = kernel_at(p, loop, 0, position),
-                   *k1 = kernel_at(p, loop, 1, position);
+            Kernel *k = kernel_at(p, loop, iteration, position),
+                   *k0 = kernel_at(p, loop, 0, position), *k1 = kernel_at(p, loop, 1, position);
             if (!k) break;
             if (!k1) k1 = k0;
             int at[2] = {iteration, position};
             for (int i = 0; i < k->n_in + k->n_out; i++) {
                 bool in = i < k->n_in;
                 int j = in ? i : i - k->n_in;
-                View *of[3] = {in ? &k0->in[j] : &k0->out[j], in ? &k1->in[j] : &k1->out[j], in ? &k->in[j] : &k->out[j]};
+                View *of[3] = {in ? &k0->in[j] : &k0->out[j], in ? &k1->in[j] : &k1->out[j],
+                               in ? &k->in[j] : &k->out[j]};
                 if (!check(loop, of, at, user)) return false;
             }
         }
@@ -115,7 +126,7 @@ static bool claim_operand(const Loop *loop, View *const of[3], int at[2], void *
     return of[2]->base != BASE_WEIGHT || claim_weight(loop, of[0], of[1], of[2]->weight, at);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- buffers
+// ----------------------------------------------------------------------------------------- buffers
 static int root(int *parent, int i) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
     return i;
@@ -140,7 +151,8 @@ typedef struct Joined {
 
 static int compare_joined(const void *a, const void *b) {
     const Joined *x = a, *y = b;
-    return x->root != y->root ? (x->root < y->root ? -1 : 1) : (x->first > y->first) - (x->first < y->first);
+    return x->root != y->root ? (x->root < y->root ? -1 : 1)
+                              : (x->first > y->first) - (x->first < y->first);
 }
 
 // Ranges of one buffer are apart, so ranges that overlap are of two.
@@ -151,10 +163,12 @@ static bool values_are_apart(Arena *arena, const Program *p, int *parent) {
     n = 0;
     for (int i = 0; i < p->n_buffers; i++)
         for (int j = 0; j < p->buffers[i]->n_live; j++)
-            ranges[n++] = (Joined){root(parent, i), p->buffers[i]->live[j].first, p->buffers[i]->live[j].last};
+            ranges[n++] = (Joined){root(parent, i), p->buffers[i]->live[j].first,
+                                   p->buffers[i]->live[j].last};
     qsort(ranges, (size_t)n, sizeof *ranges, compare_joined);
     for (int i = 1; i < n; i++)
-        if (ranges[i].root == ranges[i - 1].root && ranges[i].first <= ranges[i - 1].last) return false;
+        if (ranges[i].root == ranges[i - 1].root && ranges[i].first <= ranges[i - 1].last)
+            return false;
     return true;
 }
 
@@ -197,7 +211,8 @@ static bool roll_as(Lowering *l, Loop loop) {
     Program *p = l->program;
     int *parent = ARENA_ARRAY(l->arena, int, p->n_buffers + 1);
     for (int i = 0; i < p->n_buffers; i++) parent[i] = i;
-    if (each_operand(p, &loop, check_operand, NULL) && each_operand(p, &loop, claim_operand, NULL) && !used_outside(p, &loop) &&
+    if (each_operand(p, &loop, check_operand, NULL) &&
+        each_operand(p, &loop, claim_operand, NULL) && !used_outside(p, &loop) &&
         each_operand(p, &loop, join_operand, parent) && values_are_apart(l->arena, p, parent)) {
         join_buffers(p, parent);
         p->loop = loop;
@@ -207,10 +222,12 @@ static bool roll_as(Lowering *l, Loop loop) {
     return false;
 }
 
-// Where a run's first kernel reads something else than in later iterations (the embedding), the loop begins after it.
+// Where a run's first kernel reads something else than in later iterations (the embedding), the
+// loop begins after it.
 void roll_layers(Lowering *l) {
     Run runs[MOST_RUNS + 1];
-    if (l->program->n_regions || l->program->n_data_dependent) return;  // bodies and sizes are not apart
+    if (l->program->n_regions || l->program->n_data_dependent)
+        return;  // bodies and sizes are not apart
     int n = find_runs(l->program, runs);
     find_live_ranges(l->program);
     int64_t compared = 0;

@@ -22,10 +22,13 @@ typedef struct Access {
     const RankShare *ranks;
     bool own_part, write, per_sequence;
     bool contiguous;
-    bool alone;  // the kernel's work is one unit, so one thread does all of it: the same for all such kernels
+    bool alone;  // the kernel's work is one unit, so one thread does all of it: the same for all
+                 // such kernels
 } Access;
 
-enum { MOST_ACCESSES = 4096 };  // without a barrier; after these one is placed in any case, which bounds the time
+enum {
+    MOST_ACCESSES = 4096
+};  // without a barrier; after these one is placed in any case, which bounds the time
 
 typedef struct Since {  // the last barrier
     Access *list;
@@ -33,7 +36,9 @@ typedef struct Since {  // the last barrier
     bool one_row;
 } Since;
 
-static bool in_local(const View *v, bool one_row) { return v->base == BASE_BUFFER && v->buffer->per_thread && one_row; }
+static bool in_local(const View *v, bool one_row) {
+    return v->base == BASE_BUFFER && v->buffer->per_thread && one_row;
+}
 
 bool share_memory(const View *a, const View *b, bool one_row) {
     if (a->base != b->base || in_local(a, one_row) || in_local(b, one_row)) return false;
@@ -43,26 +48,32 @@ bool share_memory(const View *a, const View *b, bool one_row) {
     const Buffer *x = a->buffer, *y = b->buffer;
     if (x->fixed_size != y->fixed_size) return false;
     if (x->fixed_size) one_row = false;
-    uint64_t at_x = one_row ? x->single_offset : x->arena_offset, at_y = one_row ? y->single_offset : y->arena_offset;
+    uint64_t at_x = one_row ? x->single_offset : x->arena_offset,
+             at_y = one_row ? y->single_offset : y->arena_offset;
     return x == y || (at_x < at_y + y->row_bytes && at_y < at_x + x->row_bytes);
 }
 
 // Column slices of the same rows do not meet.
 static bool apart(const View *a, const View *b) {
     int64_t x, y, width_a, width_b, stride;
-    if (a->type.rank != 2 || b->type.rank != 2 || a->stride[0] != b->stride[0] || !dim_is_const(a->stride[0], &stride))
+    if (a->type.rank != 2 || b->type.rank != 2 || a->stride[0] != b->stride[0] ||
+        !dim_is_const(a->stride[0], &stride))
         return false;
     if (!dim_is_const(a->offset, &x) || !dim_is_const(b->offset, &y)) return false;
-    if (!dim_is_const(a->type.dim[1], &width_a) || !dim_is_const(b->type.dim[1], &width_b)) return false;
+    if (!dim_is_const(a->type.dim[1], &width_a) || !dim_is_const(b->type.dim[1], &width_b))
+        return false;
     if (x + width_a > stride || y + width_b > stride) return false;
     return x + width_a <= y || y + width_b <= x;
 }
 
 static bool is_by_rows(ShareKind k) { return k == SHARE_ROWS || k == SHARE_OUTER; }
 
-// Of a contiguous value a thread touches one stretch: its part of the rows, whatever the axes are called.
+// Of a contiguous value a thread touches one stretch: its part of the rows, whatever the axes are
+// called.
 static bool same_stretch(const Access *a, const Access *b) {
-    if (!is_by_rows(a->share.kind) || !is_by_rows(b->share.kind) || a->per_sequence || a->ranks->units) return false;
+    if (!is_by_rows(a->share.kind) || !is_by_rows(b->share.kind) || a->per_sequence ||
+        a->ranks->units)
+        return false;
     if (!a->contiguous || !b->contiguous) return false;
     return a->count == b->count;
 }
@@ -76,8 +87,10 @@ static bool same_owner(const Access *a, const Access *b) {
     if (a->share.kind != b->share.kind) return false;
     if (a->share.kind != SHARE_ROWS) return view_same_place(a->view, b->view);
     int64_t x, y, stride;
-    if (a->view->stride[0] != b->view->stride[0] || !dim_is_const(a->view->stride[0], &stride)) return false;
-    return dim_is_const(a->view->offset, &x) && dim_is_const(b->view->offset, &y) && x < stride && y < stride;
+    if (a->view->stride[0] != b->view->stride[0] || !dim_is_const(a->view->stride[0], &stride))
+        return false;
+    return dim_is_const(a->view->offset, &x) && dim_is_const(b->view->offset, &y) && x < stride &&
+           y < stride;
 }
 
 static bool conflict(const Access *a, const Access *b, bool one_row) {
@@ -91,16 +104,16 @@ static Access access_of(const Kernel *k, int operand, bool one_row) {
     bool write = operand >= k->n_in;
     const View *v = write ? &k->out[operand - k->n_in] : &k->in[operand];
     const bool shared = !k->dynamic && !k->fused_into && !(k->replicated_if_one_row && one_row);
-    return (Access){
-        .view = v,
-        .count = type_count(k->node->graph, &v->type),
-        .share = k->share,
-        .ranks = &k->ranks,
-        .own_part = v->own_part && shared,
-        .write = write,
-        .per_sequence = k->per_sequence && !one_row,
-        .contiguous = v->base == BASE_BUFFER && view_is_contiguous(k->node->graph, v),
-        .alone = shared && !k->per_sequence && !k->ranks.units && is_by_rows(k->share.kind) && dim_is(k->share.count, 1)};
+    return (Access){.view = v,
+                    .count = type_count(k->node->graph, &v->type),
+                    .share = k->share,
+                    .ranks = &k->ranks,
+                    .own_part = v->own_part && shared,
+                    .write = write,
+                    .per_sequence = k->per_sequence && !one_row,
+                    .contiguous = v->base == BASE_BUFFER && view_is_contiguous(k->node->graph, v),
+                    .alone = shared && !k->per_sequence && !k->ranks.units &&
+                             is_by_rows(k->share.kind) && dim_is(k->share.count, 1)};
 }
 
 static bool needs_barrier_alone(const Since *since, const Kernel *k) {
@@ -122,17 +135,20 @@ static bool needs_barrier(const Program *p, const Since *since, int kernel) {
     return false;
 }
 
-// Returns true if one of the latest accesses conflicts with all that this one conflicts with: long chains of kernels use the
-// same few buffers again and again.
+// Returns true if one of the latest accesses conflicts with all that this one conflicts with: long
+// chains of kernels use the same few buffers again and again.
 static bool is_remembered(const Since *since, const Access *a) {
     enum { LATEST = 32 };
     for (int i = since->n - 1; i >= 0 && i >= since->n - LATEST; i--) {
         const Access *b = &since->list[i];
-        bool same_kind = a->write == b->write && a->own_part == b->own_part && a->per_sequence == b->per_sequence &&
-                         a->contiguous == b->contiguous && a->alone == b->alone;
-        bool same_share = a->share.kind == b->share.kind && a->share.count == b->share.count && b->ranks &&
-                          !memcmp(a->ranks, b->ranks, sizeof *a->ranks);
-        if (same_kind && same_share && a->view->base == BASE_BUFFER && view_same_place(a->view, b->view)) return true;
+        bool same_kind = a->write == b->write && a->own_part == b->own_part &&
+                         a->per_sequence == b->per_sequence && a->contiguous == b->contiguous &&
+                         a->alone == b->alone;
+        bool same_share = a->share.kind == b->share.kind && a->share.count == b->share.count &&
+                          b->ranks && !memcmp(a->ranks, b->ranks, sizeof *a->ranks);
+        if (same_kind && same_share && a->view->base == BASE_BUFFER &&
+            view_same_place(a->view, b->view))
+            return true;
     }
     return false;
 }
@@ -140,7 +156,8 @@ static bool is_remembered(const Since *since, const Access *a) {
 static void remember(Since *since, const Kernel *k) {
     for (int i = 0; i < k->n_in + k->n_out; i++) {
         Access a = access_of(k, i, since->one_row);
-        if (!in_local(a.view, since->one_row) && !is_remembered(since, &a)) since->list[since->n++] = a;
+        if (!in_local(a.view, since->one_row) && !is_remembered(since, &a))
+            since->list[since->n++] = a;
     }
 }
 
@@ -148,20 +165,26 @@ static void remember(Since *since, const Kernel *k) {
 int representative(const Program *p, int kernel) {
     const Loop *loop = &p->loop;
     int end = loop->first + loop->period * loop->iterations - loop->missing;
-    return loop->iterations && kernel >= loop->first && kernel < end ? loop->first + (kernel - loop->first) % loop->period
-                                                                     : kernel;
+    return loop->iterations && kernel >= loop->first && kernel < end
+               ? loop->first + (kernel - loop->first) % loop->period
+               : kernel;
 }
 
-static bool *flag(Kernel *k, bool one_row) { return one_row ? &k->barrier_decode : &k->barrier_prefill; }
+static bool *flag(Kernel *k, bool one_row) {
+    return one_row ? &k->barrier_decode : &k->barrier_prefill;
+}
 
-// Reading a condition is an access that later writes must wait for: another thread may not have read it yet.
+// Reading a condition is an access that later writes must wait for: another thread may not have
+// read it yet.
 static void ask(Since *since, const View *v) {
-    if (v->base == BASE_BUFFER || v->base == BASE_OUTPUT) since->list[since->n++] = (Access){.view = v};
+    if (v->base == BASE_BUFFER || v->base == BASE_OUTPUT)
+        since->list[since->n++] = (Access){.view = v};
 }
 
 // Thread 0 reads them again after the loop, to tell whether it would go on.
 static bool reads_condition(const Region *r, int kernel) {
-    return kernel == r->first || (kernel == r->middle && kernel < r->end) || (r->is_loop && kernel == r->end);
+    return kernel == r->first || (kernel == r->middle && kernel < r->end) ||
+           (r->is_loop && kernel == r->end);
 }
 
 static void cross_regions(const Program *p, int kernel, Since *since) {
@@ -190,13 +213,15 @@ static void place_for(Program *p, bool one_row) {
         if (k->ranks.gathered) since.n = 0;  // barriers before and after it
         if (k->defines) since.n = 0, ask(&since, &k->out[k->n_out - 1]);
     }
-    for (int i = 0; i < p->n_kernels; i++) *flag(p->kernels[i], one_row) = *flag(p->kernels[representative(p, i)], one_row);
+    for (int i = 0; i < p->n_kernels; i++)
+        *flag(p->kernels[i], one_row) = *flag(p->kernels[representative(p, i)], one_row);
 }
 
-// Products and attention are large enough. Those that go text by text are called by some threads only; ranks have
-// shares.
+// Products and attention are large enough. Those that go text by text are called by some threads
+// only; ranks have shares.
 static bool is_dynamic(const Program *p, const Kernel *k) {
-    return (k->family == FAMILY_MATMUL || k->family == FAMILY_ATTENTION) && !k->per_sequence && !p->over_ranks;
+    return (k->family == FAMILY_MATMUL || k->family == FAMILY_ATTENTION) && !k->per_sequence &&
+           !p->over_ranks;
 }
 
 void place_barriers(Program *p) {

@@ -13,7 +13,7 @@
 
 #include <limits.h>
 
-// ----------------------------------------------------------------------------------------------------------- leaves and views
+// -------------------------------------------------------------------------------- leaves and views
 static void select_input(Lowering *l, Node *n) {
     View v = view_contiguous(l, &n->type);
     v.base = BASE_INPUT, v.input = n;
@@ -32,7 +32,8 @@ static void select_state(Lowering *l, Node *n) {
 
 static void select_nothing(Lowering *l, Node *n) { (void)l, (void)n; }
 
-// A view that no strides can express is one of a row-major copy. An output of the graph is always written by a kernel.
+// A view that no strides can express is one of a row-major copy. An output of the graph is always
+// written by a kernel.
 static void select_view(Lowering *l, Node *n) {
     View from = view_operand(l, n->in[0]), v;
     if (from.base == BASE_SCALAR) {
@@ -52,11 +53,12 @@ static void select_view(Lowering *l, Node *n) {
 
 static void select_item(Lowering *l, Node *n) {
     if (!view_of(n))
-        diag_fatal(n->loc, "no kernel gives result %d of %s", (int)attr_int(n, "index", 0), op_info[n->in[0]->op].name);
+        diag_fatal(n->loc, "no kernel gives result %d of %s", (int)attr_int(n, "index", 0),
+                   op_info[n->in[0]->op].name);
     (void)l;
 }
 
-// ------------------------------------------------------------------------------------------------------------------------- ops
+// --------------------------------------------------------------------------------------------- ops
 static const struct {
     Op op;
     SelectFunction *select;
@@ -99,7 +101,7 @@ static SelectFunction *selector_of(Op op) {
     return select_nest;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ last uses
+// --------------------------------------------------------------------------------------- last uses
 // Node numbers, then for each the last node that reads it: a view's readers are its operand's too.
 static void number_nodes(Lowering *l) {
     int n_nodes = 0;
@@ -110,7 +112,8 @@ static void number_nodes(Lowering *l) {
         for (int i = 0; i < n->n_in; i++) {
             if (!n->in[i]) continue;
             int *last = &l->last_use[n->in[i]->mark],
-                use = shares_memory(n) && l->last_use[n->mark] > n->mark ? l->last_use[n->mark] : n->mark;
+                use = shares_memory(n) && l->last_use[n->mark] > n->mark ? l->last_use[n->mark]
+                                                                         : n->mark;
             if (use > *last) *last = use;
         }
 }
@@ -119,14 +122,19 @@ static void number_nodes(Lowering *l) {
 static void copy_to_outputs(Lowering *l) {
     for (int i = 0; i < l->graph->n_outputs; i++) {
         Node *n = l->graph->outputs[i];
-        View from = n->op == OP_constant ? view_operand(l, n) : view_of(n) ? *view_of(n) : (View){0};
+        View from = n->op == OP_constant ? view_operand(l, n)
+                    : view_of(n)         ? *view_of(n)
+                                         : (View){0};
         bool written = from.base == BASE_OUTPUT && from.output == i;
-        if (written || from.base == BASE_NONE || from.base == BASE_STATE || from.base == BASE_BUFFER) continue;
+        if (written || from.base == BASE_NONE || from.base == BASE_STATE ||
+            from.base == BASE_BUFFER)
+            continue;
         Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
         View to = view_contiguous(l, &n->type);
         k->copies = true, k->in[0] = from;
         bool bytes = dtype_bits(n->type.dtype) >= 8;
-        k->share = share_by(SHARE_OUTER, bytes ? count_before(l, &n->type, n->type.rank - 1) : dim_const(l->graph, 1));
+        k->share = share_by(SHARE_OUTER, bytes ? count_before(l, &n->type, n->type.rank - 1)
+                                               : dim_const(l->graph, 1));
         to.base = BASE_OUTPUT, to.output = i;
         kernel_give(l, k, 0, NULL, to);
     }

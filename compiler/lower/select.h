@@ -9,15 +9,17 @@
 typedef void SelectFunction(Lowering *, Node *);
 
 // select_rows.c, select_attention.c, select_nest.c
-SelectFunction select_gather, select_cast, select_norm, select_skip_norm, select_quantize, select_gather_rows;
-SelectFunction select_matmul_packed, select_expert_matmul, select_rotary, select_append, select_shift_rows, select_attention,
-    select_nest, select_top_k;
+SelectFunction select_gather, select_cast, select_norm, select_skip_norm, select_quantize,
+    select_gather_rows;
+SelectFunction select_matmul_packed, select_expert_matmul, select_rotary, select_append,
+    select_shift_rows, select_attention, select_nest, select_top_k;
 
 // kernel.c: how threads share a kernel
 Share share_by(ShareKind, const Dim *count);
 Share share_rows(Lowering *, const Type *);
-const Dim *count_before(Lowering *, const Type *, int64_t axis);  // the product of the extents before an axis
-bool is_rows(const Lowering *, const Type *);                     // is axis 0 the rows of the program?
+const Dim *count_before(Lowering *, const Type *,
+                        int64_t axis);         // the product of the extents before an axis
+bool is_rows(const Lowering *, const Type *);  // is axis 0 the rows of the program?
 void make_row_wise(Lowering *, Kernel *, const Type *result);
 
 // kernel.c: operands and their memory

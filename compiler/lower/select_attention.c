@@ -1,5 +1,5 @@
-// Attention and what leads to it: rotary embeddings in place, appending to caches, and a cache that lives for one call where
-// keys and values are not cached.
+// Attention and what leads to it: rotary embeddings in place, appending to caches, and a cache that
+// lives for one call where keys and values are not cached.
 #include "ir/operands.h"
 #include "lower/select.h"
 
@@ -8,7 +8,9 @@
 static bool rotates_in_place(const Lowering *l, const Node *n) {
     const Node *x = n->in[0];
     const View *v = view_of(x);
-    if (v->base != BASE_BUFFER || v->buffer->per_thread || node_uses(x) != 1 || output_index(l->graph, n) >= 0) return false;
+    if (v->base != BASE_BUFFER || v->buffer->per_thread || node_uses(x) != 1 ||
+        output_index(l->graph, n) >= 0)
+        return false;
     if (x->op != OP_slice) return dies_here(l, x, n);
     const Node *whole = x->in[0];
     if (output_index(l->graph, whole) >= 0) return false;
@@ -41,8 +43,10 @@ void select_rotary(Lowering *l, Node *n) {
     k->in[0].own_part = true;
     for (int i = 1; i < 3; i++) k->in[i] = tables[i - 1];
     bool apart = true;
-    for (int i = 0; i < 2; i++) apart = apart && (tables[i].base != BASE_BUFFER || tables[i].buffer != x.buffer);
-    kernel_give(l, k, 0, n, apart && rotates_in_place(l, n) ? x : view_result(l, n, &n->type, false));
+    for (int i = 0; i < 2; i++)
+        apart = apart && (tables[i].base != BASE_BUFFER || tables[i].buffer != x.buffer);
+    kernel_give(l, k, 0, n,
+                apart && rotates_in_place(l, n) ? x : view_result(l, n, &n->type, false));
 }
 
 static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows, int n_in) {
@@ -81,19 +85,23 @@ static const Dim *rounded_up(Graph *g, const Dim *d) {
     return dim_binary(g, DIM_MUL, dim_binary(g, DIM_FLOORDIV, more, lanes), lanes);
 }
 
-// Keys or values that are not cached: a cache that lives for this call, in the scratch memory, a slot for each sequence. Where
-// the sizes of a run are its own, it has room for the run's keys, otherwise for the most there can be.
+// Keys or values that are not cached: a cache that lives for this call, in the scratch memory, a
+// slot for each sequence. Where the sizes of a run are its own, it has room for the run's keys,
+// otherwise for the most there can be.
 static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     Graph *g = l->graph;
     View rows = matrix_operand(l, n->in[operand_index]);
-    const Dim *batch = attr_dim(n, "batch"), *keys = rows.type.dim[0], *groups = dim_const(g, attr_int(n, "num_kv_heads", 1));
+    const Dim *batch = attr_dim(n, "batch"), *keys = rows.type.dim[0],
+              *groups = dim_const(g, attr_int(n, "num_kv_heads", 1));
     const Dim *width = dim_binary(g, DIM_FLOORDIV, rows.type.dim[1], groups);
     if (!batch) batch = dim_const(g, 1);
     keys = dim_binary(g, DIM_FLOORDIV, keys, batch);
     if (!l->program->dynamic_sizes) keys = dim_const(g, dim_upper(keys));
     Type type = type_of(DT_f32, 4, (const Dim *[]){batch, groups, rounded_up(g, keys), width});
-    Type padded = type_of(
-        DT_f32, 4, (const Dim *[]){batch, groups, type.dim[2], operand_index == ATTENTION_KEY ? width : rounded_up(g, width)});
+    Type padded =
+        type_of(DT_f32, 4,
+                (const Dim *[]){batch, groups, type.dim[2],
+                                operand_index == ATTENTION_KEY ? width : rounded_up(g, width)});
     View cache = view_contiguous(l, &padded);
     cache.type = type;
     cache.base = BASE_BUFFER;
@@ -119,7 +127,8 @@ static void give_parts(Lowering *l, Kernel *k, const View *values) {
     const Type *cache = &values->type;
     if (values->base != BASE_STATE) return;
     CacheShape shape = cache_shape(values->state->node);
-    int64_t segments = ((int64_t)shape.capacity + 255) / 256 + shape.ring, heads = attr_int(k->node, "num_heads", 1);
+    int64_t segments = ((int64_t)shape.capacity + 255) / 256 + shape.ring,
+            heads = attr_int(k->node, "num_heads", 1);
     int64_t floats = 16 + (dim_upper(cache->dim[3]) + 15) / 16 * 16;
     if (segments <= 1) return;
     const Dim *dim[] = {dim_const(l->graph, heads * segments), dim_const(l->graph, floats)};
@@ -147,7 +156,8 @@ void select_attention(Lowering *l, Node *n) {
     }
     Node *bias = operand_or_null(n, ATTENTION_BIAS), *mask = operand_or_null(n, ATTENTION_MASK);
     Node *sinks = operand_or_null(n, ATTENTION_SINKS);
-    View of_bias = bias ? bias_operand(l, bias) : (View){0}, of_mask = mask ? adjacent_operand(l, mask) : (View){0};
+    View of_bias = bias ? bias_operand(l, bias) : (View){0},
+         of_mask = mask ? adjacent_operand(l, mask) : (View){0};
     View of_sinks = sinks ? adjacent_operand(l, sinks) : (View){0};
     Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
     k->share = share_by(SHARE_TILES, dim_const(l->graph, attr_int(n, "num_heads", 1)));

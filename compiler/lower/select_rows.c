@@ -1,15 +1,18 @@
-// Kernels that compute rows: lookups in tables of embeddings, norms, quantizing, chosen rows, products with packed weights.
+// Kernels that compute rows: lookups in tables of embeddings, norms, quantizing, chosen rows,
+// products with packed weights.
 #include "ir/operands.h"
 #include "lower/select.h"
 
-// ---------------------------------------------------------------------------------------------------------------- embeddings
+// -------------------------------------------------------------------------------------- embeddings
 static bool is_table_lookup(const Node *n) {
     if (n->op != OP_gather) return false;
     const Node *table = n->in[0];
     DType t = table->type.dtype;
-    bool holds_floats = table->op == OP_pack || (table->op == OP_constant && (t == DT_f32 || t == DT_f16 || t == DT_bf16));
-    return holds_floats && table->type.rank == 2 && n->in[1]->op == OP_input && n->in[1]->type.rank == 1 &&
-           n->in[1]->type.dtype == DT_i32 && attr_int(n, "axis", 0) == 0;
+    bool holds_floats = table->op == OP_pack ||
+                        (table->op == OP_constant && (t == DT_f32 || t == DT_f16 || t == DT_bf16));
+    return holds_floats && table->type.rank == 2 && n->in[1]->op == OP_input &&
+           n->in[1]->type.rank == 1 && n->in[1]->type.dtype == DT_i32 &&
+           attr_int(n, "axis", 0) == 0;
 }
 
 static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
@@ -62,7 +65,7 @@ void select_cast(Lowering *l, Node *n) {
         select_nest(l, n);
 }
 
-// ------------------------------------------------------------------------------------------------------------ row-wise kernels
+// -------------------------------------------------------------------------------- row-wise kernels
 // Weight and bias, from operand `first` on.
 static void norm_weights(Lowering *l, const Node *n, int first, View weights[2]) {
     for (int i = first; i < n->n_in; i++)
@@ -85,15 +88,16 @@ void select_norm(Lowering *l, Node *n) {
 
 // (x, residual, weight, bias) -> sum, norm: the sum takes the residual's place
 void select_skip_norm(Lowering *l, Node *n) {
-    View x = matrix_operand(l, n->in[SKIP_NORM_X]), residual = matrix_operand(l, n->in[SKIP_NORM_RESIDUAL]);
+    View x = matrix_operand(l, n->in[SKIP_NORM_X]),
+         residual = matrix_operand(l, n->in[SKIP_NORM_RESIDUAL]);
     View weights[2] = {0};
     norm_weights(l, n, SKIP_NORM_WEIGHT, weights);
     Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
     Node *sum = item_of(n, 0), *norm = item_of(n, 1);
     const Type *type = &n->items[1];
     k->share = share_rows(l, type);
-    k->replicated_if_one_row =
-        is_rows(l, type) && !(sum && output_index(l->graph, sum) >= 0) && !(norm && output_index(l->graph, norm) >= 0);
+    k->replicated_if_one_row = is_rows(l, type) && !(sum && output_index(l->graph, sum) >= 0) &&
+                               !(norm && output_index(l->graph, norm) >= 0);
     for (int i = SKIP_NORM_WEIGHT; i < n->n_in; i++) k->in[i] = weights[i - SKIP_NORM_WEIGHT];
     x.own_part = residual.own_part = true;
     k->in[SKIP_NORM_X] = x;
@@ -106,26 +110,30 @@ void select_skip_norm(Lowering *l, Node *n) {
         kernel_give(l, k, 1, sum, view_result(l, sum, type, k->replicated_if_one_row));
 }
 
-// The norm that has just been selected, when it gives the same rows to the same threads: it quantizes each row while it is
-// near.
+// The norm that has just been selected, when it gives the same rows to the same threads: it
+// quantizes each row while it is near.
 static Kernel *norm_before(Lowering *l, const Node *n, const View *x) {
     const Program *p = l->program;
     Kernel *k = p->n_kernels ? p->kernels[p->n_kernels - 1] : NULL;
-    if (!k || k->family != FAMILY_NORM || p->n_regions || !view_same_place(x, &k->out[0])) return NULL;
-    bool same_rows = k->share.count == share_rows(l, &n->type).count && k->replicated_if_one_row == is_rows(l, &n->type);
+    if (!k || k->family != FAMILY_NORM || p->n_regions || !view_same_place(x, &k->out[0]))
+        return NULL;
+    bool same_rows = k->share.count == share_rows(l, &n->type).count &&
+                     k->replicated_if_one_row == is_rows(l, &n->type);
     return same_rows && quantized_result(k) < 0 && output_index(l->graph, n) < 0 ? k : NULL;
 }
 
 int quantized_result(const Kernel *k) {
     int last = k->n_out - 1;
-    return k->family == FAMILY_NORM && last > 0 && k->out[last].type.dtype == DT_q8_rows ? last : -1;
+    return k->family == FAMILY_NORM && last > 0 && k->out[last].type.dtype == DT_q8_rows ? last
+                                                                                         : -1;
 }
 
 void select_quantize(Lowering *l, Node *n) {
     View x = matrix_operand(l, n->in[0]);
     Kernel *norm = n->type.dtype == DT_q8_rows ? norm_before(l, n, &x) : NULL;
     if (norm) {
-        kernel_give(l, norm, norm->n_out, n, view_result(l, n, &n->type, norm->replicated_if_one_row));
+        kernel_give(l, norm, norm->n_out, n,
+                    view_result(l, n, &n->type, norm->replicated_if_one_row));
         return;
     }
     Kernel *k = kernel_new(l, FAMILY_QUANTIZE, n, 1);
@@ -143,7 +151,7 @@ void select_gather_rows(Lowering *l, Node *n) {
     kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->replicated_if_one_row));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- matmul
+// ------------------------------------------------------------------------------------------ matmul
 static const Dim *panels_of(Lowering *l, const Dim *columns) {
     const Dim *rounded = dim_binary(l->graph, DIM_ADD, columns, dim_const(l->graph, 15));
     return dim_binary(l->graph, DIM_FLOORDIV, rounded, dim_const(l->graph, 16));
@@ -154,7 +162,8 @@ static View epilogue_operand(Lowering *l, const Node *product, Node *n) {
     View v = view_operand(l, n);
     const Dim *columns = product->type.dim[product->type.rank - 1];
     if (v.base == BASE_SCALAR || v.type.rank == 0) return v;
-    if (product->op == OP_expert_matmul && v.type.rank > 1 && dim_is(v.type.dim[v.type.rank - 1], 1))
+    if (product->op == OP_expert_matmul && v.type.rank > 1 &&
+        dim_is(v.type.dim[v.type.rank - 1], 1))
         return adjacent_operand(l, n);
     bool vector = v.type.rank == 1 && (v.type.dim[0] == columns || dim_is(v.type.dim[0], 1));
     return vector ? adjacent_operand(l, n) : matrix_like(l, n, product);
@@ -177,12 +186,13 @@ void select_matmul_packed(Lowering *l, Node *n) {
     kernel_give(l, k, 0, n, result.buffer ? result : view_result(l, n, &n->type, false));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- experts
+// ----------------------------------------------------------------------------------------- experts
 // The entries of an index by their experts: sorted once for all products that read it.
 static View entry_order(Lowering *l, Node *product, View index) {
     for (int i = l->program->n_kernels - 1; i >= 0; i--) {
         const Kernel *k = l->program->kernels[i];
-        if (k->family == FAMILY_ORDER && k->node->in[EXPERT_INDEX] == product->in[EXPERT_INDEX]) return k->out[0];
+        if (k->family == FAMILY_ORDER && k->node->in[EXPERT_INDEX] == product->in[EXPERT_INDEX])
+            return k->out[0];
     }
     Kernel *k = kernel_new(l, FAMILY_ORDER, product, 1);
     const Type *type = &product->in[EXPERT_INDEX]->type;

@@ -12,15 +12,18 @@
 
 static bool has_rows(const Program *p, const Dim *d) { return dim_has_symbol(d, p->rows); }
 
-// ------------------------------------------------------------------------------------------------------------------ programs
-static bool is_list_of_rows(const Program *p, const Type *type) { return type->rank == 1 && type->dim[0] == p->rows; }
+// ---------------------------------------------------------------------------------------- programs
+static bool is_list_of_rows(const Program *p, const Type *type) {
+    return type->rank == 1 && type->dim[0] == p->rows;
+}
 
 // Its inputs have the sequence's length, one of them the tokens; results have a row each, or a
 // fixed size.
 static bool is_of_one_sequence(const Program *p) {
     const Graph *g = p->graph;
     bool tokens = false;
-    if (!p->rows || p->n_symbols != 1 || p->n_data_dependent || p->n_counters || p->n_regions || p->n_states || p->over_ranks)
+    if (!p->rows || p->n_symbols != 1 || p->n_data_dependent || p->n_counters || p->n_regions ||
+        p->n_states || p->over_ranks)
         return false;
     for (int i = 0; i < g->n_inputs; i++) {
         if (!is_list_of_rows(p, &g->inputs[i]->type)) return false;
@@ -35,18 +38,20 @@ static bool is_of_one_sequence(const Program *p) {
     return tokens && !*p->prefix;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- operands
+// ---------------------------------------------------------------------------------------- operands
 static const Dim *units_of(const Program *p, const View *v) {
     if (v->base == BASE_BUFFER) return v->buffer->units;
     if (v->base != BASE_INPUT && v->base != BASE_OUTPUT) return NULL;
-    return type_count(p->graph, v->base == BASE_INPUT ? &v->input->type : &p->graph->outputs[v->output]->type);
+    return type_count(
+        p->graph, v->base == BASE_INPUT ? &v->input->type : &p->graph->outputs[v->output]->type);
 }
 
 // Units of storage of each row of the text, where all rows have as many; or 0.
 static int64_t units_of_row(const Program *p, const View *v) {
     const Dim *count = units_of(p, v);
     int64_t factor, offset;
-    bool line = count && has_rows(p, count) && dim_is_line(p->graph, count, p->rows, &factor, &offset) && !offset;
+    bool line = count && has_rows(p, count) &&
+                dim_is_line(p->graph, count, p->rows, &factor, &offset) && !offset;
     return line ? factor : 0;
 }
 
@@ -74,7 +79,7 @@ static bool is_same_for_all(const Program *p, const View *v) {
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ kernels
+// ----------------------------------------------------------------------------------------- kernels
 static bool shares_rows(const Kernel *k) {
     switch (k->family) {
         case FAMILY_EMBED:
@@ -105,7 +110,8 @@ static bool can_be_per_sequence(const Kernel *k) {
     for (int i = 0; i < k->n_in + k->n_out; i++) {
         const View *v = i < k->n_in ? &k->in[i] : &k->out[i - k->n_in];
         if (v->base == BASE_BUFFER && dtype_bits(v->buffer->dtype) < 8) return false;
-        if (v->row_index || (v->base == BASE_BUFFER && v->buffer->fixed_size && !attends)) return false;
+        if (v->row_index || (v->base == BASE_BUFFER && v->buffer->fixed_size && !attends))
+            return false;
     }
     return !attends || !attr_in(k->attrs, "batch");
 }
@@ -116,7 +122,8 @@ void batch_sequences(Program *p) {
     p->batches_sequences = is_of_one_sequence(p);
     for (int i = 0; i < p->n_kernels && p->batches_sequences; i++) {
         per_sequence[representative(p, i)] |= must_be_per_sequence(p, p->kernels[i]);
-        p->batches_sequences = can_be_per_sequence(p->kernels[i]) || !must_be_per_sequence(p, p->kernels[i]);
+        p->batches_sequences =
+            can_be_per_sequence(p->kernels[i]) || !must_be_per_sequence(p, p->kernels[i]);
     }
     for (int i = 0; i < p->n_kernels && p->batches_sequences; i++)
         p->kernels[i]->per_sequence = per_sequence[representative(p, i)];

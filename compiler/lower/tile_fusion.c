@@ -20,25 +20,35 @@
 #include "kernels/quantize.h"
 #include "lower/lowering.h"
 
-enum { MAX_TILES = 1024, MOST_BLOCKS = 4 };  // BURIN_MAX_TILES of runtime/engine/threads.h; of a product's tile
+enum {
+    MAX_TILES = 1024,
+    MOST_BLOCKS = 4
+};  // BURIN_MAX_TILES of runtime/engine/threads.h; of a product's tile
 
 static bool makes_tiles(const Program *p, const Kernel *k) {
     bool alone = !k->per_sequence && !p->over_ranks && !p->compared && !p->n_regions;
     return alone && (k->family == FAMILY_MATMUL || k->family == FAMILY_ATTENTION);
 }
 
-static bool takes_heads(const Kernel *k) { return k->family == FAMILY_ROTARY || k->family == FAMILY_APPEND; }
-static bool takes_blocks(const Kernel *k) { return k->family == FAMILY_QUANTIZE && k->out[0].type.dtype == DT_q8_rows; }
+static bool takes_heads(const Kernel *k) {
+    return k->family == FAMILY_ROTARY || k->family == FAMILY_APPEND;
+}
+static bool takes_blocks(const Kernel *k) {
+    return k->family == FAMILY_QUANTIZE && k->out[0].type.dtype == DT_q8_rows;
+}
 
 static bool columns_of(const View *v, int64_t *columns) {
     return v->base == BASE_BUFFER && v->type.rank == 2 && dim_is_const(v->type.dim[1], columns);
 }
 
-// Where an operand begins in the columns of a maker's result; -1: it is not some columns of the same rows
+// Where an operand begins in the columns of a maker's result; -1: it is not some columns of the
+// same rows
 static int64_t first_column(const View *y, const View *x) {
     int64_t from, begin, step;
     if (x->base != BASE_BUFFER || y->base != BASE_BUFFER || x->buffer != y->buffer) return -1;
-    if (x->type.rank != 2 || y->type.rank != 2 || x->type.dim[0] != y->type.dim[0] || x->stride[0] != y->stride[0]) return -1;
+    if (x->type.rank != 2 || y->type.rank != 2 || x->type.dim[0] != y->type.dim[0] ||
+        x->stride[0] != y->stride[0])
+        return -1;
     if (!dim_is_const(x->stride[1], &step) || step != 1) return -1;
     return dim_is_const(x->offset, &from) && dim_is_const(y->offset, &begin) ? from - begin : -1;
 }
@@ -48,27 +58,38 @@ static int64_t tile_width(const Kernel *maker, const Kernel *k) {
     int64_t columns, all, heads;
     if (!columns_of(&k->in[0], &columns) || !columns_of(&maker->out[0], &all)) return 0;
     if (maker->family == FAMILY_ATTENTION) return all / kernel_int(maker, "num_heads", 1);
-    if (takes_heads(k)) return dim_is_const(k->share.count, &heads) && heads && columns % heads == 0 ? columns / heads : 0;
+    if (takes_heads(k))
+        return dim_is_const(k->share.count, &heads) && heads && columns % heads == 0
+                   ? columns / heads
+                   : 0;
     for (int blocks = MOST_BLOCKS; blocks; blocks /= 2)
         if (all % (QUANT_BLOCK * blocks) == 0) return QUANT_BLOCK * blocks;
     return 0;
 }
 
 static bool is_whole_tiles(const Kernel *maker, Kernel *k, int64_t width) {
-    int64_t columns, all, heads, unit = takes_blocks(k) ? QUANT_BLOCK : LANES, first = first_column(&maker->out[0], &k->in[0]);
-    if (!columns_of(&k->in[0], &columns) || !columns_of(&maker->out[0], &all) || width <= 0 || width % unit) return false;
-    if (all % width || first < 0 || first % width || columns % width || first + columns > all) return false;
-    if (takes_heads(k) && (!dim_is_const(k->share.count, &heads) || columns != heads * width)) return false;
+    int64_t columns, all, heads, unit = takes_blocks(k) ? QUANT_BLOCK : LANES,
+                                 first = first_column(&maker->out[0], &k->in[0]);
+    if (!columns_of(&k->in[0], &columns) || !columns_of(&maker->out[0], &all) || width <= 0 ||
+        width % unit)
+        return false;
+    if (all % width || first < 0 || first % width || columns % width || first + columns > all)
+        return false;
+    if (takes_heads(k) && (!dim_is_const(k->share.count, &heads) || columns != heads * width))
+        return false;
     k->first_tile = (int)(first / width), k->n_tiles = (int)(columns / width);
     return true;
 }
 
-static const View *operand(const Kernel *k, int i) { return i < k->n_in ? &k->in[i] : &k->out[i - k->n_in]; }
+static const View *operand(const Kernel *k, int i) {
+    return i < k->n_in ? &k->in[i] : &k->out[i - k->n_in];
+}
 
 static bool is_same_memory(const View *v, const View *w) {
     if (v->base != w->base) return false;
     if (v->base == BASE_BUFFER) return v->buffer == w->buffer;
-    return (v->base == BASE_STATE && v->state == w->state) || (v->base == BASE_OUTPUT && v->output == w->output);
+    return (v->base == BASE_STATE && v->state == w->state) ||
+           (v->base == BASE_OUTPUT && v->output == w->output);
 }
 
 // Returns true if two kernels of a group may run at once, apart from the tiles themselves.
@@ -86,7 +107,8 @@ static bool meet(const Kernel *maker, const Kernel *a, const Kernel *b) {
 static bool stays_in_its_tiles(const Kernel *maker, const Kernel *k) {
     for (int i = 1; i < k->n_in + k->n_out; i++) {
         const View *v = operand(k, i);
-        if (is_same_memory(v, &maker->out[0]) && (i < k->n_in || !view_same_place(v, &k->in[0]))) return false;
+        if (is_same_memory(v, &maker->out[0]) && (i < k->n_in || !view_same_place(v, &k->in[0])))
+            return false;
     }
     return true;
 }
@@ -106,7 +128,8 @@ static bool can_fuse(const Program *p, int maker, int at, int64_t *width) {
 // early: consumers of a kernel before that point are before it too
 static int end_of_iteration(const Program *p, int kernel) {
     const Loop *l = &p->loop;
-    int in_last = l->period - l->missing, behind = l->first + l->period * (l->iterations - 1) + in_last;
+    int in_last = l->period - l->missing,
+        behind = l->first + l->period * (l->iterations - 1) + in_last;
     if (!l->iterations || kernel >= behind) return p->n_kernels;
     if (kernel < l->first) return l->first;
     int of = representative(p, kernel) - l->first;
@@ -121,8 +144,10 @@ static int count_fused(const Program *p, int maker, int64_t *width) {
 
 // Memory that all threads share: a row computed by tiles is not per-thread, even in a one-row step.
 static void fuse_into(Kernel *k, const Kernel *like, const Kernel *maker) {
-    k->fused_into = maker, k->replicated_if_one_row = false, k->first_tile = like->first_tile, k->n_tiles = like->n_tiles;
-    if (k->out[0].base == BASE_BUFFER && k->family == FAMILY_QUANTIZE) k->out[0].buffer->per_thread = false;
+    k->fused_into = maker, k->replicated_if_one_row = false, k->first_tile = like->first_tile,
+    k->n_tiles = like->n_tiles;
+    if (k->out[0].base == BASE_BUFFER && k->family == FAMILY_QUANTIZE)
+        k->out[0].buffer->per_thread = false;
 }
 
 // Those of a loop's first iteration are those of all: buffers and strides are the same in each.
@@ -140,6 +165,7 @@ void fuse_consumers(Program *p) {
             if (tiles + of_result > MAX_TILES) k->n_fused = 0;
             if (k->n_fused) tiles += of_result;
         }
-        for (int j = 1; j <= k->n_fused; j++) fuse_into(p->kernels[i + j], p->kernels[representative(p, i + j)], k);
+        for (int j = 1; j <= k->n_fused; j++)
+            fuse_into(p->kernels[i + j], p->kernels[representative(p, i + j)], k);
     }
 }

@@ -28,7 +28,8 @@ static bool is_among(const char *word, DType type) {
     size_t length = strlen(name);
     if (!strncmp(word, "any", 3)) return true;
     for (const char *at = word; *at && *at != ' '; at += strcspn(at, "| "), at += *at == '|')
-        if ((strcspn(at, "| ") == length && !strncmp(at, name, length)) || (!strncmp(at, "blocks", 6) && dtype_is_block(type)))
+        if ((strcspn(at, "| ") == length && !strncmp(at, name, length)) ||
+            (!strncmp(at, "blocks", 6) && dtype_is_block(type)))
             return true;
     return false;
 }
@@ -45,10 +46,13 @@ static bool kernel_gives(KernelFamily family, int result, DType type) {
 static void refuse(const Kernel *k, const char *what, int place, DType type, const char *words) {
     int length = (int)strcspn(words, " ");
     diag_fatal(k->node->loc,
-               "%s: its kernel has no code for %s %d of type %s\nnote: %%%s; it is %.*s that the kernel knows"
+               "%s: its kernel has no code for %s %d of type %s\nnote: %%%s; it is %.*s that the "
+               "kernel knows"
                "\nhint: %-s",
-               op_info[k->node->op].name, what, place, dtype_name(type), k->node->name, length, words,
-               dtype_bits(type) == 16 ? "floats of 16 bits become f32 in the pass widen, which --start-from must not leave out"
+               op_info[k->node->op].name, what, place, dtype_name(type), k->node->name, length,
+               words,
+               dtype_bits(type) == 16 ? "floats of 16 bits become f32 in the pass widen, which "
+                                        "--start-from must not leave out"
                                       : "a model of f32 has it");
 }
 

@@ -30,7 +30,9 @@ bool view_is_contiguous(Graph *g, const View *v) {
 }
 
 bool view_same_place(const View *a, const View *b) {
-    if (a->base != b->base || a->base == BASE_SCALAR || a->buffer != b->buffer || a->offset != b->offset) return false;
+    if (a->base != b->base || a->base == BASE_SCALAR || a->buffer != b->buffer ||
+        a->offset != b->offset)
+        return false;
     if (a->row_index != b->row_index || !type_equal(&a->type, &b->type)) return false;
     for (int i = 0; i < a->type.rank; i++)
         if (a->stride[i] != b->stride[i]) return false;
@@ -41,8 +43,10 @@ static bool derive_slice(Lowering *l, const Node *n, View *v) {
     int axis = node_axis(n);
     const Dim *start = attr_dim(n, "start"), *stride = v->stride[axis];
     if (v->row_index && axis == 0) return false;
-    v->offset = dim_binary(l->graph, DIM_ADD, v->offset, dim_binary(l->graph, DIM_MUL, start, stride));
-    v->stride[axis] = dim_binary(l->graph, DIM_MUL, stride, dim_const(l->graph, attr_int(n, "step", 1)));
+    v->offset =
+        dim_binary(l->graph, DIM_ADD, v->offset, dim_binary(l->graph, DIM_MUL, start, stride));
+    v->stride[axis] =
+        dim_binary(l->graph, DIM_MUL, stride, dim_const(l->graph, attr_int(n, "step", 1)));
     v->type = n->type;
     return true;
 }
@@ -69,13 +73,14 @@ View view_broadcast(Lowering *l, View from, const Type *to) {
 }
 
 static bool derive_expand(Lowering *l, const Node *n, View *v) {
-    if (v->row_index && (n->type.rank > v->type.rank || v->type.dim[0] != n->type.dim[0])) return false;
+    if (v->row_index && (n->type.rank > v->type.rank || v->type.dim[0] != n->type.dim[0]))
+        return false;
     *v = view_broadcast(l, *v, &n->type);
     return true;
 }
 
-// A reshape keeps its strides wherever a run of old axes and a run of new axes hold the same number of elements and the old run
-// is itself contiguous; axes of extent 1 belong to any run.
+// A reshape keeps its strides wherever a run of old axes and a run of new axes hold the same number
+// of elements and the old run is itself contiguous; axes of extent 1 belong to any run.
 typedef struct Axes {
     int n;
     const Dim *extent[MAX_RANK], *stride[MAX_RANK];
@@ -151,12 +156,15 @@ static bool derive_windows(Lowering *l, const Node *n, View *v) {
     int axes, ignored;
     View from = *v;
     attr_ints(n, "kernel", &axes);
-    const int64_t *strides = attr_ints(n, "strides", &ignored), *dilations = attr_ints(n, "dilations", &ignored);
+    const int64_t *strides = attr_ints(n, "strides", &ignored),
+                  *dilations = attr_ints(n, "dilations", &ignored);
     if (from.row_index) return false;
     for (int i = 0, axis = from.type.rank - axes; i < axes; i++, axis++) {
         const Dim *along = from.stride[axis];
-        v->stride[axis] = dim_binary(l->graph, DIM_MUL, along, dim_const(l->graph, strides ? strides[i] : 1));
-        v->stride[axis + axes] = dim_binary(l->graph, DIM_MUL, along, dim_const(l->graph, dilations ? dilations[i] : 1));
+        v->stride[axis] =
+            dim_binary(l->graph, DIM_MUL, along, dim_const(l->graph, strides ? strides[i] : 1));
+        v->stride[axis + axes] =
+            dim_binary(l->graph, DIM_MUL, along, dim_const(l->graph, dilations ? dilations[i] : 1));
     }
     v->type = n->type;
     return true;
@@ -185,7 +193,8 @@ static uint64_t type_bytes(const Type *type) {
     int64_t dim[MAX_RANK];
     for (int i = 0; i < type->rank; i++) dim[i] = dim_upper(type->dim[i]);
     int64_t units = storage_units_of(type->dtype, type->rank, dim);
-    if (units < 0 || units > INT64_MAX / 64) diag_fatal(NO_LOC, "a value of type %s is too large", type_text(type));
+    if (units < 0 || units > INT64_MAX / 64)
+        diag_fatal(NO_LOC, "a value of type %s is too large", type_text(type));
     return dtype_bytes(type->dtype, units);
 }
 
@@ -193,8 +202,8 @@ uint64_t type_row_bytes(const Lowering *l, const Type *type) {
     const Program *p = l->program;
     const Dim *count = type_count(l->graph, type);
     uint64_t bytes = type_bytes(type);
-    bool by_rows =
-        (p->rows && dim_divides(l->graph, p->rows, count)) || (p->logit_rows && dim_divides(l->graph, p->logit_rows, count));
+    bool by_rows = (p->rows && dim_divides(l->graph, p->rows, count)) ||
+                   (p->logit_rows && dim_divides(l->graph, p->logit_rows, count));
     if (by_rows) bytes = (bytes + (uint64_t)p->max_rows - 1) / (uint64_t)p->max_rows;
     return (bytes + 63) / 64 * 64;
 }

@@ -1,12 +1,13 @@
-// Weights: one piece for each constant that a kernel reads, in the form it reads it, packed on demand panel by panel.
+// Weights: one piece for each constant that a kernel reads, in the form it reads it, packed on
+// demand panel by panel.
 //
 //   f32, f16, bf16   [n/16][k][16]: a panel is 16 columns of the product, stored row k by row k
 //   q8_0, q4_k ...   [n/16][k/block] panel blocks (runtime/kernels/blocks.h); i8_32, i9_32: and sums of each panel's columns
 //   constants        row-major, as they are
 //
-// A pack node lays several matrices side by side (columns of the first, then of the second), or with `interleave` one panel of
-// each in turn. Sources are [N, K] as in checkpoints, or [K, N] with `transposed`. The last panel and the last block of k are
-// filled with zeros.
+// A pack node lays several matrices side by side (columns of the first, then of the second), or
+// with `interleave` one panel of each in turn. Sources are [N, K] as in checkpoints, or [K, N] with
+// `transposed`. The last panel and the last block of k are filled with zeros.
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ enum {
     CHUNK = 1 << 20
 };  // DEPTH: elements along k that are read at once, a multiple of every block
 
-// ------------------------------------------------------------------------------------------------------------------ formats
+// ----------------------------------------------------------------------------------------- formats
 // values[column * stride + i] is element i along k of a block
 static void pack_f32(const float *values, int stride, void *bytes) {
     float *out = bytes;
@@ -60,7 +61,7 @@ const WeightFormat *weight_format_find(Arena *arena, const char *name) {
     return w;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ sources
+// ----------------------------------------------------------------------------------------- sources
 // Data in files need not be aligned.
 static uint16_t read_half(const Tensor *t, int64_t i) {
     uint16_t bits;
@@ -77,7 +78,8 @@ static void read_values(const Tensor *t, int64_t first, int64_t step, int64_t n,
     }
     switch (t->dtype) {
         case DT_f32:
-            for (int64_t i = 0; i < n; i++) memcpy(out + i, (const char *)t->data + 4 * (first + i * step), 4);
+            for (int64_t i = 0; i < n; i++)
+                memcpy(out + i, (const char *)t->data + 4 * (first + i * step), 4);
             break;
         case DT_bf16:
             for (int64_t i = 0; i < n; i++) out[i] = sf_from_bf16(read_half(t, first + i * step));
@@ -86,16 +88,18 @@ static void read_values(const Tensor *t, int64_t first, int64_t step, int64_t n,
             for (int64_t i = 0; i < n; i++) out[i] = sf_from_f16(read_half(t, first + i * step));
             break;
         case DT_f64:
-            for (int64_t i = 0; i < n; i++) out[i] = (float)dtype_load(DT_f64, t->data, first + i * step);
+            for (int64_t i = 0; i < n; i++)
+                out[i] = (float)dtype_load(DT_f64, t->data, first + i * step);
             break;
         case DT_i8:
         case DT_u8:
         case DT_i16:
-            for (int64_t i = 0; i < n; i++) out[i] = (float)dtype_load(t->dtype, t->data, first + i * step);
+            for (int64_t i = 0; i < n; i++)
+                out[i] = (float)dtype_load(t->dtype, t->data, first + i * step);
             break;
         default:
-            diag_fatal(loc_file(t->source), "tensor %s: weights of type %s cannot be packed", t->name ? t->name : "",
-                       dtype_name(t->dtype));
+            diag_fatal(loc_file(t->source), "tensor %s: weights of type %s cannot be packed",
+                       t->name ? t->name : "", dtype_name(t->dtype));
     }
 }
 
@@ -153,7 +157,8 @@ static void pack_float_panel(const PackedWeight *w, int64_t panel, unsigned char
     const WeightFormat *f = w->format;
     for (int64_t k = 0; k < w->depth; k += DEPTH) {
         read_columns(w, panel, k, values);
-        for (int64_t i = 0; i < DEPTH && k + i < w->depth; i++, bytes += f->panel_bytes) f->pack(values + i, DEPTH, bytes);
+        for (int64_t i = 0; i < DEPTH && k + i < w->depth; i++, bytes += f->panel_bytes)
+            f->pack(values + i, DEPTH, bytes);
     }
 }
 
@@ -161,14 +166,16 @@ static void add_error(const Format *f, const EncodeInput *in, const CodedBlock *
     float kept[FORMAT_BLOCK];
     coded_values(f, c, kept);
     for (int64_t i = 0; i < in->n; i++) {
-        double value = in->values[i], lost = value - (double)kept[i], weight = in->importance ? in->importance[i] : 1;
+        double value = in->values[i], lost = value - (double)kept[i],
+               weight = in->importance ? in->importance[i] : 1;
         e->lost += weight * lost * lost;
         e->all += weight * value * value;
     }
 }
 
 // The block at k of a column: the file's own, or the values quantized
-static void read_block(const PackShare *s, const Tensor *t, int64_t column, int64_t k, CodedBlock *c) {
+static void read_block(const PackShare *s, const Tensor *t, int64_t column, int64_t k,
+                       CodedBlock *c) {
     const PackedWeight *w = s->piece;
     const Format *f = w->format->blocks;
     float values[FORMAT_BLOCK];
@@ -178,7 +185,8 @@ static void read_block(const PackShare *s, const Tensor *t, int64_t column, int6
         f->decode((const uint8_t *)t->data + (column * w->depth + k) / f->block * f->bytes, c);
         return;
     }
-    int64_t n = w->depth - k < f->block ? w->depth - k : f->block, step = transposed ? t->dim[1] : 1;
+    int64_t n = w->depth - k < f->block ? w->depth - k : f->block,
+            step = transposed ? t->dim[1] : 1;
     read_values(t, transposed ? k * step + column : column * w->depth + k, step, n, values);
     const Importance *m = t->importance && t->importance->n == w->depth ? t->importance : NULL;
     EncodeInput in = {values, m ? m->column + k : NULL, n};
@@ -232,8 +240,8 @@ static void pack_units(const PackedWeight *w, uint64_t first, uint64_t n, unsign
     uint64_t count = cpus < 1 ? 1 : cpus > MOST_THREADS ? MOST_THREADS : (uint64_t)cpus;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t from = n * i / count, to = n * (i + 1) / count;
-        shares[i] =
-            (PackShare){w, first + from, to - from, bytes + from * w->unit_bytes, calloc((size_t)sources, sizeof(QuantError))};
+        shares[i] = (PackShare){w, first + from, to - from, bytes + from * w->unit_bytes,
+                                calloc((size_t)sources, sizeof(QuantError))};
         if (!shares[i].errors) diag_fatal(NO_LOC, "out of memory");
         started[i] = i && !pthread_create(&threads[i], NULL, pack_share, &shares[i]);
     }
@@ -250,8 +258,8 @@ static void pack_units(const PackedWeight *w, uint64_t first, uint64_t n, unsign
     }
 }
 
-// Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the checkpoint's pages, keeps
-// nothing.
+// Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the
+// checkpoint's pages, keeps nothing.
 static void weight_piece_pack(const PackedWeight *w, uint64_t first, uint64_t n, void *bytes) {
     if (!w->format) {
         memcpy(bytes, (const char *)w->node->value->data + first, n);
@@ -265,7 +273,8 @@ static void weight_piece_pack(const PackedWeight *w, uint64_t first, uint64_t n,
 static void forget_sources(const Node *n) {
     if (n->value) mapping_forget(n->value->data, n->value->bytes);
     for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] && n->in[i]->value) mapping_forget(n->in[i]->value->data, n->in[i]->value->bytes);
+        if (n->in[i] && n->in[i]->value)
+            mapping_forget(n->in[i]->value->data, n->in[i]->value->bytes);
 }
 
 bool program_has_integers(const Program *p) {
@@ -276,7 +285,8 @@ bool program_has_integers(const Program *p) {
 
 bool program_has_bf16(const Program *p) {
     for (int i = 0; i < p->n_weights; i++)
-        if (p->weights[i]->node->op == OP_pack && !strcmp(p->weights[i]->format->name, "bf16")) return true;
+        if (p->weights[i]->node->op == OP_pack && !strcmp(p->weights[i]->format->name, "bf16"))
+            return true;
     return p->encoder && program_has_bf16(p->encoder);
 }
 
@@ -307,27 +317,35 @@ void weights_write(const Program *p, WeightSink *sink, void *user) {
     arena_free(arena);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- pieces
+// ------------------------------------------------------------------------------------------ pieces
 static bool same_tensor(const Tensor *a, const Tensor *b) {
     if (a == b) return true;
-    if (!a || !b || a->dtype != b->dtype || a->rank != b->rank || a->bytes != b->bytes) return false;
+    if (!a || !b || a->dtype != b->dtype || a->rank != b->rank || a->bytes != b->bytes)
+        return false;
     for (int i = 0; i < a->rank; i++)
         if (a->dim[i] != b->dim[i]) return false;
     return a->data == b->data || !memcmp(a->data, b->data, a->bytes);
 }
 
-static bool same_attr(const Node *a, const Node *b, const char *name) { return attr_int(a, name, 0) == attr_int(b, name, 0); }
+static bool same_attr(const Node *a, const Node *b, const char *name) {
+    return attr_int(a, name, 0) == attr_int(b, name, 0);
+}
 
 static bool same_pack(const Node *a, const Node *b) {
-    if (a->n_in != b->n_in || strcmp(attr_string(a, "format", ""), attr_string(b, "format", ""))) return false;
+    if (a->n_in != b->n_in || strcmp(attr_string(a, "format", ""), attr_string(b, "format", "")))
+        return false;
     for (int i = 0; i < a->n_in; i++)
         if (!same_tensor(a->in[i]->value, b->in[i]->value)) return false;
-    return same_attr(a, b, "experts") && same_attr(a, b, "transposed") && same_attr(a, b, "interleave");
+    return same_attr(a, b, "experts") && same_attr(a, b, "transposed") &&
+           same_attr(a, b, "interleave");
 }
 
 static bool same_piece(const PackedWeight *a, const PackedWeight *b) {
-    if (a->group != b->group || a->group != GROUP_PROGRAM || a->node->op != b->node->op || a->bytes != b->bytes) return false;
-    return a->node->op == OP_pack ? same_pack(a->node, b->node) : same_tensor(a->node->value, b->node->value);
+    if (a->group != b->group || a->group != GROUP_PROGRAM || a->node->op != b->node->op ||
+        a->bytes != b->bytes)
+        return false;
+    return a->node->op == OP_pack ? same_pack(a->node, b->node)
+                                  : same_tensor(a->node->value, b->node->value);
 }
 
 static PackedWeight *find_same(const Program *p, const PackedWeight *w) {
@@ -361,7 +379,10 @@ static void describe_pack(PackedWeight *w) {
     const char *format = attr_string(n, "format", "");
     bool transposed = attr_int(n, "transposed", 0);
     w->format = weight_format_find(w->owner->arena, format);
-    if (!w->format) diag_fatal(n->loc, "weights cannot be packed as %s\nhint: burin formats lists what there is", format);
+    if (!w->format)
+        diag_fatal(n->loc,
+                   "weights cannot be packed as %s\nhint: burin formats lists what there is",
+                   format);
     for (int i = 0; i < n->n_in; i++) {
         const Node *source = n->in[i];
         if (source->op != OP_constant || source->type.rank != 2)
@@ -372,7 +393,8 @@ static void describe_pack(PackedWeight *w) {
     w->experts = attr_int(n, "experts", 1);
     int64_t panels = (w->columns / w->experts + COLUMNS - 1) / COLUMNS;
     if (attr_int(n, "interleave", 0))
-        panels = n->n_in / w->experts * ((n->in[0]->value->dim[transposed] + COLUMNS - 1) / COLUMNS);
+        panels =
+            n->n_in / w->experts * ((n->in[0]->value->dim[transposed] + COLUMNS - 1) / COLUMNS);
     if (w->format->blocks) w->errors = ARENA_ARRAY(w->owner->arena, QuantError, n->n_in);
     w->units = (uint64_t)(panels * w->experts);
     const int64_t blocks = (w->depth + w->format->block - 1) / w->format->block;

@@ -10,22 +10,24 @@
 
 #define LICENCE "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
 
-static const char about[] =
+static const char about[] = "# " LICENCE
+                            "# make: the program NAME and NAME.a, the library of NAME.h. make "
+                            "install PREFIX=/usr/local: both, and the header.\n"
+                            "# Any compiler with GNU C will do: make CC=gcc CFLAGS=-g.\n"
+                            "CC = cc\n";
+
+static const char about_ranks[] =
     "# " LICENCE
-    "# make: the program NAME and NAME.a, the library of NAME.h. make install PREFIX=/usr/local: both, and the header.\n"
-    "# Any compiler with GNU C will do: make CC=gcc CFLAGS=-g.\n"
-    "CC = cc\n";
+    "# make: the program NAME, which mpirun -n 4 ./NAME starts on four ranks.\n"
+    "CC = mpicc -DBURIN_MPI=1\n";
 
-static const char about_ranks[] = "# " LICENCE
-                                  "# make: the program NAME, which mpirun -n 4 ./NAME starts on four ranks.\n"
-                                  "CC = mpicc -DBURIN_MPI=1\n";
-
-static const char head[] = "FLAGS = " FLAGS_LANGUAGE " " FLAGS_KERNELS " " FLAGS_NUMBERS " " FLAGS_FOLDER
-                           " -I. -Iruntime $(CFLAGS)\n"
-                           "PREFIX = /usr/local\n"
-                           "TO = $(DESTDIR)$(PREFIX)\n"
-                           "RUNTIME = $(patsubst %.c,%.o,$(wildcard runtime/*/*.c))\n"
-                           "MODEL =";
+static const char head[] =
+    "FLAGS = " FLAGS_LANGUAGE " " FLAGS_KERNELS " " FLAGS_NUMBERS " " FLAGS_FOLDER
+    " -I. -Iruntime $(CFLAGS)\n"
+    "PREFIX = /usr/local\n"
+    "TO = $(DESTDIR)$(PREFIX)\n"
+    "RUNTIME = $(patsubst %.c,%.o,$(wildcard runtime/*/*.c))\n"
+    "MODEL =";
 
 static const char rules[] =
     "\n\n"
@@ -57,14 +59,15 @@ static void add_named(Text *t, const char *text, const char *name) {
 
 static void add_objects(const Build *b, Text *t) {
     text_add(t, " %s_model.o %s_weights.o", b->name, b->name);
-    for (int i = 0; i < b->tools.n_cpus; i++) text_add(t, " %s_%s.o", b->name, b->tools.cpus[i]->symbol);
+    for (int i = 0; i < b->tools.n_cpus; i++)
+        text_add(t, " %s_%s.o", b->name, b->tools.cpus[i]->symbol);
 }
 
 static void add_rules(const Build *b, Text *t) {
     for (int i = 0; i < b->tools.n_cpus; i++) {
         const Target *cpu = b->tools.cpus[i];
-        text_add(t, "%s_%s.o: %s.c\n\t$(CC) $(FLAGS) %s%s-DBURIN_CPU=%s -c $< -o $@\n\n", b->name, cpu->symbol, b->name,
-                 cpu->flags, *cpu->flags ? " " : "", cpu->symbol);
+        text_add(t, "%s_%s.o: %s.c\n\t$(CC) $(FLAGS) %s%s-DBURIN_CPU=%s -c $< -o $@\n\n", b->name,
+                 cpu->symbol, b->name, cpu->flags, *cpu->flags ? " " : "", cpu->symbol);
     }
 }
 
@@ -102,8 +105,10 @@ static void mark_files(const Build *b, const char *folder) {
     }
     if (n >= 0) free(list);
     RuntimeFiles files = runtime_files(b->arena, arena_printf(b->arena, "%s/runtime", folder), "");
-    if (b->tools.mpi) runtime_add_room(b->arena, arena_printf(b->arena, "%s/runtime", folder), "mpi", "", &files);
-    for (int i = 0; i < files.n; i++) mark_file(arena_printf(b->arena, "%s/runtime/%s", folder, files.names[i]));
+    if (b->tools.mpi)
+        runtime_add_room(b->arena, arena_printf(b->arena, "%s/runtime", folder), "mpi", "", &files);
+    for (int i = 0; i < files.n; i++)
+        mark_file(arena_printf(b->arena, "%s/runtime/%s", folder, files.names[i]));
 }
 
 void folder_licence(const Build *b, const char *folder) {

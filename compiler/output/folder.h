@@ -5,7 +5,7 @@
 
 void folder_makefile(const Build *, Text *);
 
-// Begins every one of the folder, and of runtime/ in it, with the line of its licence; and puts the licence's text
-// there.
+// Begins every one of the folder, and of runtime/ in it, with the line of its licence; and puts the
+// licence's text there.
 void folder_licence(const Build *, const char *folder);
 #endif

@@ -9,7 +9,8 @@
 
 #include "engine/network.h"
 
-static const char constants_line[] = "// constants of the model\n", tensors_line[] = "// tensors of the model\n";
+static const char constants_line[] = "// constants of the model\n",
+                  tensors_line[] = "// tensors of the model\n";
 
 static char *read_template(const char *home, const char *file, int length, size_t *size) {
     Text path = {0};
@@ -19,7 +20,9 @@ static char *read_template(const char *home, const char *file, int length, size_
     return text;
 }
 
-static bool starts(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
+static bool starts(const char *text, const char *with) {
+    return !strncmp(text, with, strlen(with));
+}
 
 // A template, or a part of one. Its inclusion of the interfaces' common text is replaced by that
 // text.
@@ -28,7 +31,8 @@ typedef struct Template {
 } Template;
 
 static void append_renamed(const Template *t, const char *from, const char *end, Text *out) {
-    static const char include[] = "#include \"", shared[] = "library_shared.h\"\n", calls[] = "library_calls.h\"\n";
+    static const char include[] = "#include \"", shared[] = "library_shared.h\"\n",
+                      calls[] = "library_calls.h\"\n";
     while (from < end) {
         const char *file = from + strlen(include);
         if (starts(from, "NAME")) {
@@ -52,22 +56,31 @@ static void append_renamed(const Template *t, const char *from, const char *end,
 
 static void add_constants(const char *name, const LibraryFacts *f, Text *out) {
     text_add(out, "#define %s_ABI_VERSION %d\n", name, BURIN_ABI);
-    text_add(out, "#define %s_IDENTITY \"%s\"            // architecture, weights and options\n", name, f->identity);
-    if (f->numbers) text_add(out, "// %s. What is said below of equal bits holds but for that.\n", f->numbers);
+    text_add(out, "#define %s_IDENTITY \"%s\"            // architecture, weights and options\n",
+             name, f->identity);
+    if (f->numbers)
+        text_add(out, "// %s. What is said below of equal bits holds but for that.\n", f->numbers);
     text_add(out, "#define %s_WEIGHT_BYTES %" PRIu64 "\n", name, f->weight_bytes);
     text_add(out, "#define %s_MAX_ROWS %d                // computed at once\n", name, f->max_rows);
     if (!f->network) {
         text_add(out, "#define %s_VOCAB_SIZE %d\n", name, f->vocab_size);
-        text_add(out, "#define %s_CONTEXT %d                 // tokens in a slot\n", name, f->context);
-        text_add(out, "#define %s_SLOT_BYTES %" PRIu64 "     // state of a sequence: KV caches\n", name, f->slot_bytes);
+        text_add(out, "#define %s_CONTEXT %d                 // tokens in a slot\n", name,
+                 f->context);
+        text_add(out, "#define %s_SLOT_BYTES %" PRIu64 "     // state of a sequence: KV caches\n",
+                 name, f->slot_bytes);
     }
-    text_add(out, "#define %s_ROW_BYTES %" PRIu64 "      // of the arena, for each row computed at once\n", name, f->row_bytes);
+    text_add(out,
+             "#define %s_ROW_BYTES %" PRIu64
+             "      // of the arena, for each row computed at once\n",
+             name, f->row_bytes);
     text_add(out, "#define %s_ARENA_BYTES %" PRIu64 "    // for all rows\n", name, f->arena_bytes);
-    text_add(out, "#define %s_ARENA_LOWER_BOUND %" PRIu64 "  // what must lie apart, whatever the places%s\n", name,
-             f->arena_lower_bound, f->network ? ", in the largest run it was built for" : "");
+    text_add(out,
+             "#define %s_ARENA_LOWER_BOUND %" PRIu64
+             "  // what must lie apart, whatever the places%s\n",
+             name, f->arena_lower_bound, f->network ? ", in the largest run it was built for" : "");
 }
 
-// ------------------------------------------------------------------------------------------------- an example of the tensors
+// ----------------------------------------------------------------------- an example of the tensors
 // A tensor's name as C.
 static void add_identifier(Text *out, const char *name) {
     if (!isalpha((unsigned char)*name)) text_add(out, "_");
@@ -83,7 +96,8 @@ static void add_dims(Text *out, const burin_network *net, const int64_t *symbols
     for (int i = 0; i < net->n_inputs; i++)
         for (int j = 0; j < net->inputs[i].rank; j++, first = false) {
             int64_t dim = net->inputs[i].dim[j];
-            text_add(out, "%s%" PRId64, first ? "" : ", ", dim >= 0 ? dim : net->dimension((int)(-1 - dim), symbols));
+            text_add(out, "%s%" PRId64, first ? "" : ", ",
+                     dim >= 0 ? dim : net->dimension((int)(-1 - dim), symbols));
         }
 }
 
@@ -95,19 +109,22 @@ static void add_types(Text *out, const char *what, const burin_tensor *tensors, 
 }
 
 static void add_tensors(const burin_network *net, Text *out) {
-    int64_t *symbols = calloc((size_t)(net->n_symbols + net->n_data_dependent) + 1, sizeof *symbols);
+    int64_t *symbols =
+        calloc((size_t)(net->n_symbols + net->n_data_dependent) + 1, sizeof *symbols);
     burin_network_usual_symbols(net, symbols);
     add_types(out, "input", net->inputs, net->n_inputs);
     add_types(out, "output", net->outputs, net->n_outputs);
-    text_add(out, "//     const void *inputs[] = {"), add_tensor_names(out, net->inputs, net->n_inputs);
+    text_add(out, "//     const void *inputs[] = {"),
+        add_tensor_names(out, net->inputs, net->n_inputs);
     text_add(out, "};\n//     int64_t dims[] = {"), add_dims(out, net, symbols);
     text_add(out, "};  // of all inputs, one after the other\n//     void *outputs[] = {");
     add_tensor_names(out, net->outputs, net->n_outputs), text_add(out, "};\n");
     free(symbols);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the files
-static void append_file(const char *home, const char *name, const char *file, const LibraryFacts *facts, Text *out) {
+// --------------------------------------------------------------------------------------- the files
+static void append_file(const char *home, const char *name, const char *file,
+                        const LibraryFacts *facts, Text *out) {
     const Template template = {home, name};
     size_t size;
     char *text = read_template(home, file, (int)strlen(file), &size), *from = text, *marker;
@@ -137,7 +154,8 @@ void library_source(const char *home, const char *name, const LibraryFacts *fact
 static void add_python_constants(const LibraryFacts *f, Text *out) {
     text_add(out, "LIBRARY = os.fsdecode(b\"");
     for (const char *s = f->shared; *s; s++)
-        text_add(out, isalnum((unsigned char)*s) || strchr("._-", *s) ? "%c" : "\\x%02x", (unsigned char)*s);
+        text_add(out, isalnum((unsigned char)*s) || strchr("._-", *s) ? "%c" : "\\x%02x",
+                 (unsigned char)*s);
     text_add(out, "\")\n");
     if (!f->network) text_add(out, "VOCAB_SIZE, CONTEXT = %d, %d\n", f->vocab_size, f->context);
 }
@@ -145,7 +163,8 @@ static void add_python_constants(const LibraryFacts *f, Text *out) {
 static void append_part(const Template *t, const char *file, const LibraryFacts *f, Text *out) {
     static const char constants[] = "# constants of the model\n";
     size_t size;
-    char *text = read_template(t->home, file, (int)strlen(file), &size), *marker = strstr(text, constants), *from = text;
+    char *text = read_template(t->home, file, (int)strlen(file), &size),
+         *marker = strstr(text, constants), *from = text;
     if (marker) {
         append_renamed(t, text, marker, out);
         add_python_constants(f, out);

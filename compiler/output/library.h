@@ -1,5 +1,6 @@
-// The C interface of a library, made of runtime/library/library.h and runtime/library/library.c, or of library_network.h and
-// library_network.c for a network: all are C with NAME as the model's name.
+// The C interface of a library, made of runtime/library/library.h and runtime/library/library.c, or
+// of library_network.h and library_network.c for a network: all are C with NAME as the model's
+// name.
 #ifndef BURIN_OUTPUT_LIBRARY_H
 #define BURIN_OUTPUT_LIBRARY_H
 #include <stdbool.h>
@@ -19,7 +20,8 @@ typedef struct LibraryFacts {
     uint64_t weight_bytes, slot_bytes, row_bytes, arena_bytes, arena_lower_bound;
 } LibraryFacts;
 
-// `name` is a C identifier. Append to NAME.h, and to NAME_api.c, which includes it; `home` has the folder runtime/.
+// `name` is a C identifier. Append to NAME.h, and to NAME_api.c, which includes it; `home` has the
+// folder runtime/.
 void library_header(const char *home, const char *name, const LibraryFacts *, Text *out);
 void library_source(const char *home, const char *name, const LibraryFacts *, Text *out);
 // NAME.py, beside NAME.so.

@@ -12,7 +12,8 @@
 
 static const char NAME[] = "MANIFEST";
 static const char HEAD[] =
-    "# Written by burin, and what make makes of it: another build replaces these files, if there are no others.\n";
+    "# Written by burin, and what make makes of it: another build replaces these files, if there "
+    "are no others.\n";
 
 typedef struct TreeWalk {
     Arena *arena;
@@ -30,7 +31,8 @@ static void walk(TreeWalk *w, const char *below) {
     if (n < 0) diag_fatal(NO_LOC, "cannot read the folder %s: %s", path, strerror(errno));
     for (int i = 0; i < n; i++) {
         struct stat s;
-        const char *entry = list[i]->d_name, *name = arena_printf(w->arena, "%s%s%s", below, *below ? "/" : "", entry);
+        const char *entry = list[i]->d_name,
+                   *name = arena_printf(w->arena, "%s%s%s", below, *below ? "/" : "", entry);
         if (!strcmp(entry, ".") || !strcmp(entry, "..")) continue;
         if (lstat(arena_printf(w->arena, "%s/%s", w->folder, name), &s)) s.st_mode = 0;
         w->visit(w, name, s.st_mode);
@@ -40,15 +42,17 @@ static void walk(TreeWalk *w, const char *below) {
     free(list);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- writing
+// ----------------------------------------------------------------------------------------- writing
 static void add_name(TreeWalk *w, const char *name, mode_t mode) {
     size_t n = strlen(name);
     text_add(w->list, "%s%s\n", name, S_ISDIR(mode) ? "/" : "");
-    if (n > 2 && name[n - 2] == '.' && strchr("cS", name[n - 1])) text_add(w->list, "%.*s.o\n", (int)n - 2, name);
+    if (n > 2 && name[n - 2] == '.' && strchr("cS", name[n - 1]))
+        text_add(w->list, "%.*s.o\n", (int)n - 2, name);
 }
 
 static void add_objects(Text *list, const Build *b) {
-    for (int i = 0; i < b->tools.n_cpus; i++) text_add(list, "%s_%s.o\n", b->name, b->tools.cpus[i]->symbol);
+    for (int i = 0; i < b->tools.n_cpus; i++)
+        text_add(list, "%s_%s.o\n", b->name, b->tools.cpus[i]->symbol);
 }
 
 void write_manifest(const Build *b, const char *folder) {
@@ -61,11 +65,14 @@ void write_manifest(const Build *b, const char *folder) {
     text_free(&list);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- reading
+// ----------------------------------------------------------------------------------------- reading
 static void check_name(TreeWalk *w, const char *name, mode_t mode) {
     const char *entry = S_ISDIR(mode) ? arena_printf(w->arena, "%s/", name) : name;
     if ((S_ISDIR(mode) || S_ISREG(mode)) && map_get(&w->listed, entry)) return;
-    diag_fatal(NO_LOC, "%s holds %s, which burin did not write\nhint: take it away, or give -o another name", w->folder, name);
+    diag_fatal(
+        NO_LOC,
+        "%s holds %s, which burin did not write\nhint: take it away, or give -o another name",
+        w->folder, name);
 }
 
 static void read_list(TreeWalk *w, char *text) {
@@ -79,14 +86,19 @@ void folder_check_ours(Arena *arena, const char *folder) {
     struct stat s;
     if (lstat(folder, &s)) return;
     if (S_ISLNK(s.st_mode))
-        diag_fatal(NO_LOC, "%s is a link, which a folder cannot take the place of\nhint: give -o what it leads to", folder);
+        diag_fatal(
+            NO_LOC,
+            "%s is a link, which a folder cannot take the place of\nhint: give -o what it leads to",
+            folder);
     const char *path = arena_printf(arena, "%s/%s", folder, NAME);
     uint64_t size;
     int fd = open_regular(path, &size);
     if (fd >= 0) close(fd);
     char *text = fd < 0 ? NULL : read_text_file(path, NULL);
     if (!text || strncmp(text, HEAD, strlen(HEAD)))
-        diag_fatal(NO_LOC, "%s is a folder of something else\nhint: remove it, or give -o another name", folder);
+        diag_fatal(NO_LOC,
+                   "%s is a folder of something else\nhint: remove it, or give -o another name",
+                   folder);
     TreeWalk w = {.arena = arena, .folder = folder, .visit = check_name};
     map_init(&w.listed, arena);
     read_list(&w, text + strlen(HEAD));

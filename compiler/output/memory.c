@@ -16,12 +16,13 @@
 
 static bool fits(const Build *b, MemoryNeeds n) {
     const Options *o = b->options;
-    return (!o->max_ram || n.ram <= (uint64_t)o->max_ram) && (!o->max_flash || n.flash <= (uint64_t)o->max_flash);
+    return (!o->max_ram || n.ram <= (uint64_t)o->max_ram) &&
+           (!o->max_flash || n.flash <= (uint64_t)o->max_flash);
 }
 
-// ---------------------------------------------------------------------------------------------------- what would make it fit
-// Does it fit with other options? Their pipeline up to the plan, in a process of its own; `compiled`: up to the objects where
-// there is flash, which holds their code, too.
+// -------------------------------------------------------------------------- what would make it fit
+// Does it fit with other options? Their pipeline up to the plan, in a process of its own;
+// `compiled`: up to the objects where there is flash, which holds their code, too.
 static bool fits_with(const Options *options, bool compiled) {
     int status = 1;
     fflush(stdout), fflush(stderr);
@@ -52,7 +53,8 @@ static bool would_fit(const Options *o) { return fits_with(o, true); }
 
 enum { LEAST_CONTEXT = 16 };
 
-// The longest context of 16, 32, 64 ... below the model's that fits with the other options; 0: none does
+// The longest context of 16, 32, 64 ... below the model's that fits with the other options; 0: none
+// does
 static int64_t fitting_context(const Build *b, Options o) {
     int64_t context = LEAST_CONTEXT, whole = b->passes.context;
     o.context = context;
@@ -103,11 +105,13 @@ static void try_alone(const Build *b, const Options *o, Text *hint) {
     static const char *const caches[] = {"f16", "q8_0"}, *const formats[] = {"q8_0", "q4_0"};
     bool decoder = is_decoder(b->program), found = false;
     Attempt a = {.options = *o};
-    if (decoder && b->program->max_rows > 8 && (with_chunk(&a, 8), would_fit(&a.options))) add_answer(hint, &a);
+    if (decoder && b->program->max_rows > 8 && (with_chunk(&a, 8), would_fit(&a.options)))
+        add_answer(hint, &a);
     a.words.length = 0, a.options = *o;
     if (decoder && try_context(b, &a)) add_answer(hint, &a);
     a.options = *o;
-    for (int i = 0; i < 2 && b->program->plan.cache_bytes && !o->kv && !found; i++, a.words.length = 0)
+    for (int i = 0; i < 2 && b->program->plan.cache_bytes && !o->kv && !found;
+         i++, a.words.length = 0)
         if ((with_cache(&a, caches[i]), found = would_fit(&a.options))) add_answer(hint, &a);
     a.options = *o, found = false;
     for (int i = 0; i < 2 && !o->quant && !found; i++, a.words.length = 0)
@@ -120,7 +124,8 @@ static void try_together(const Build *b, const Options *o, Text *hint) {
     bool decoder = is_decoder(b->program), found = false;
     Attempt a = {.options = *o};
     if (decoder && b->program->max_rows > 8) with_chunk(&a, 8);
-    if (b->program->plan.cache_bytes && !o->kv) with_cache(&a, "q8_0"), found = would_fit(&a.options);
+    if (b->program->plan.cache_bytes && !o->kv)
+        with_cache(&a, "q8_0"), found = would_fit(&a.options);
     if (!found && decoder) found = try_context(b, &a);
     static const char *const formats[] = {"q8_0", "q4_0"};
     size_t length = a.words.length;
@@ -139,7 +144,8 @@ static const char *what_fits(const Build *b) {
     try_alone(b, &o, &hint);
     if (!hint.length) try_together(b, &o, &hint);
     const char *sizes = b->program->dynamic_sizes ? plan_sizes_option(b->arena, b->program) : "";
-    if (!hint.length && *sizes) return arena_printf(b->arena, "that is the largest run:%s bounds its sizes", sizes);
+    if (!hint.length && *sizes)
+        return arena_printf(b->arena, "that is the largest run:%s bounds its sizes", sizes);
     if (!hint.length) return "it does not fit with other --chunk, --ctx, --kv and --quant either";
     return arena_printf(b->arena, "it fits with%s", hint.data);
 }
@@ -150,25 +156,30 @@ static _Noreturn void refuse(const Build *b, MemoryNeeds n) {
     Text plan = {0};
     plan_print(&plan, b->program);
     char needed[32], allowed[32];
-    diag_fatal(NO_LOC, "the %s needs %s MB (%llu bytes)%s, --max-%s allows %s MB (%llu bytes)\nnote: %s:\n%-shint: %s",
+    diag_fatal(NO_LOC,
+               "the %s needs %s MB (%llu bytes)%s, --max-%s allows %s MB (%llu bytes)\nnote: "
+               "%s:\n%-shint: %s",
                n.flash ? "library" : "program", megabytes_text(needed, ram ? n.ram : n.flash),
-               (unsigned long long)(ram ? n.ram : n.flash), ram && n.flash ? " of RAM" : "", ram ? "ram" : "flash",
+               (unsigned long long)(ram ? n.ram : n.flash), ram && n.flash ? " of RAM" : "",
+               ram ? "ram" : "flash",
                megabytes_text(allowed, (uint64_t)(ram ? o->max_ram : o->max_flash)),
                (unsigned long long)(ram ? o->max_ram : o->max_flash),
-               ram ? memory_needs_text(b) : "weights, tokenizer and code", arena_strdup(b->arena, plan.data), what_fits(b));
+               ram ? memory_needs_text(b) : "weights, tokenizer and code",
+               arena_strdup(b->arena, plan.data), what_fits(b));
 }
 
 void memory_check(const Build *b) {
     const Options *o = b->options;
     if (!o->max_ram && !o->max_flash) return;
     if (o->max_flash && !machine_is_bare(b->tools.machine))
-        usage_error("--max-flash: a program for %s is in memory as a whole\n  hint: --max-ram", b->tools.machine->triple);
+        usage_error("--max-flash: a program for %s is in memory as a whole\n  hint: --max-ram",
+                    b->tools.machine->triple);
     MemoryNeeds n = memory_needs(b);
     if (fits(b, n)) return;
     refuse(b, n);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- the table
+// --------------------------------------------------------------------------------------- the table
 static void print_row(const char *place, const char *what, uint64_t bytes) {
     char text[32];
     printf("%-7s %-36s %12s\n", place, what, bytes_text(text, bytes));

@@ -1,5 +1,6 @@
-// The files that a build leaves: a program, a library and its header, or a folder of C. Complete, or not there: everything is
-// made beside its place, under a name that is removed when the run ends early, and moved when it is whole.
+// The files that a build leaves: a program, a library and its header, or a folder of C. Complete,
+// or not there: everything is made beside its place, under a name that is removed when the run ends
+// early, and moved when it is whole.
 #include "output/output.h"
 
 #include <errno.h>
@@ -35,7 +36,8 @@ typedef struct Partial {
 
 static Partial beside(const Build *b, const char *output) {
     const char *name = path_name(output),
-               *folder = scratch_folder(b->arena, path_folder(b->arena, output), arena_printf(b->arena, ".%s.", name));
+               *folder = scratch_folder(b->arena, path_folder(b->arena, output),
+                                        arena_printf(b->arena, ".%s.", name));
     if (!folder) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
     return (Partial){folder, arena_printf(b->arena, "%s/%s", folder, name)};
 }
@@ -58,9 +60,11 @@ static void move_into_place(const Build *b, Partial from, const char *to) {
 
 // An object with the image as `symbol`.
 static const char *weights_object(const Build *b, const char *folder, const char *symbol) {
-    const char *file = arena_printf(b->arena, "%s/%s", folder, symbol), *object = arena_printf(b->arena, "%s.o", file);
+    const char *file = arena_printf(b->arena, "%s/%s", folder, symbol),
+               *object = arena_printf(b->arena, "%s.o", file);
     bool elf = !machine_is_windows(b->tools.machine);
-    if (elf && image_write_object(&b->image, b->tools.machine->architecture, symbol, object)) return object;
+    if (elf && image_write_object(&b->image, b->tools.machine->architecture, symbol, object))
+        return object;
     image_write(&b->image, file);
     return toolchain_object_of(&b->tools, file, symbol);
 }
@@ -70,10 +74,11 @@ static void check_address_space(const Build *b) {
     uint64_t bytes = b->image.bytes + b->program->plan.slot_bytes;
     if (b->draft) bytes += b->draft->image.bytes + b->draft->program->plan.slot_bytes;
     if (b->tools.machine->address_bits == 32 && bytes > most)
-        diag_fatal(NO_LOC,
-                   "%.1f GB of weights and cache do not fit the 2 GB that a program for %s can count on\n"
-                   "hint: a shorter --ctx, --quant, or a 64-bit --target",
-                   (double)bytes / (1 << 30), b->tools.machine->triple);
+        diag_fatal(
+            NO_LOC,
+            "%.1f GB of weights and cache do not fit the 2 GB that a program for %s can count on\n"
+            "hint: a shorter --ctx, --quant, or a 64-bit --target",
+            (double)bytes / (1 << 30), b->tools.machine->triple);
 }
 
 static void check_library_size(const Build *b) {
@@ -98,7 +103,8 @@ static void build_program(Build *b, const char *folder, const char *output) {
     if (!apart) add_weights(b, folder, &objects);
     if (!apart && b->draft) add_weights(b->draft, folder, &objects);
     Partial partial = beside(b, output);
-    toolchain_link_program(&b->tools, &objects, IMAGE_ADDRESS + b->image.bytes, folder, partial.path);
+    toolchain_link_program(&b->tools, &objects, IMAGE_ADDRESS + b->image.bytes, folder,
+                           partial.path);
     const Image *draft = b->draft ? &b->draft->image : NULL;
     if (machine_is_windows(b->tools.machine))
         image_append_behind(&b->image, draft, partial.path);
@@ -107,7 +113,7 @@ static void build_program(Build *b, const char *folder, const char *output) {
     move_into_place(b, partial, output);
 }
 
-// --------------------------------------------------------------------------------------------------------------- libraries
+// --------------------------------------------------------------------------------------- libraries
 static LibraryFacts library_facts(const Build *b) {
     const Plan *plan = &b->program->plan;
     uint64_t rows = (uint64_t)b->program->max_rows;
@@ -189,13 +195,16 @@ static void build_library(Build *b, const char *folder, const char *output) {
     toolchain_link_library(&b->tools, &objects, b->kind, folder, partial.path);
     move_into_place(b, partial, output);
     int stem = (int)(strrchr(output, '.') - output);
-    copy_file(arena_printf(b->arena, "%s/%s.h", folder, b->name), arena_printf(b->arena, "%.*s.h", stem, output));
-    if (b->kind == OUTPUT_SHARED) write_python(b, arena_printf(b->arena, "%.*s.py", stem, output), output);
+    copy_file(arena_printf(b->arena, "%s/%s.h", folder, b->name),
+              arena_printf(b->arena, "%.*s.h", stem, output));
+    if (b->kind == OUTPUT_SHARED)
+        write_python(b, arena_printf(b->arena, "%.*s.py", stem, output), output);
 }
 
-// ------------------------------------------------------------------------------------------------------------ folders of C
+// ------------------------------------------------------------------------------------ folders of C
 static const char weights_source[] =
-    "// The packed weights and the tokenizer, mapped as they are. 64-bit addressed: .lrodata may lie anywhere.\n"
+    "// The packed weights and the tokenizer, mapped as they are. 64-bit addressed: .lrodata may "
+    "lie anywhere.\n"
     "#if defined(__x86_64__)\n"
     "    .section .lrodata,\"al\",%%progbits\n"
     "#else\n"
@@ -222,7 +231,8 @@ static void copy_runtime(const Build *b, const char *to) {
 static void write_weights(const Build *b, const char *folder) {
     Text source = {0};
     text_add(&source, weights_source, b->name, b->name, b->name, b->name);
-    write_file(arena_printf(b->arena, "%s/%s_weights.S", folder, b->name), source.data, source.length);
+    write_file(arena_printf(b->arena, "%s/%s_weights.S", folder, b->name), source.data,
+               source.length);
     image_write(&b->image, arena_printf(b->arena, "%s/%s.weights", folder, b->name));
     text_free(&source);
 }
@@ -246,14 +256,19 @@ static void build_folder(Build *b, const char *output) {
     move_into_place(b, made, output);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- all
+// --------------------------------------------------------------------------------------------- all
 // OUT.temps, made now or by an earlier build, which has left a mark in it.
 static const char *temps_folder(const Build *b, const char *output) {
-    const char *folder = arena_printf(b->arena, "%s.temps", output), *mark = arena_printf(b->arena, "%s/.burin", folder);
+    const char *folder = arena_printf(b->arena, "%s.temps", output),
+               *mark = arena_printf(b->arena, "%s/.burin", folder);
     struct stat s;
-    bool there = !lstat(folder, &s), ours = there && S_ISDIR(s.st_mode) && !lstat(mark, &s) && S_ISREG(s.st_mode);
+    bool there = !lstat(folder, &s),
+         ours = there && S_ISDIR(s.st_mode) && !lstat(mark, &s) && S_ISREG(s.st_mode);
     if (there && !ours)
-        diag_fatal(NO_LOC, "%s is there, and burin did not make it\nhint: remove it, or give -o another name", folder);
+        diag_fatal(
+            NO_LOC,
+            "%s is there, and burin did not make it\nhint: remove it, or give -o another name",
+            folder);
     make_folder(folder);
     write_file(mark, "", 0);
     return folder;
@@ -288,7 +303,8 @@ static bool is_special(const char *path) {
 
 // Read-only file systems and names that are too long show only when a file is made.
 static void check_is_creatable(Build *b, const char *output, const char *parent) {
-    const char *probe = arena_printf(b->arena, "%s/.%s.%d.probe", parent, path_name(output), (int)getpid());
+    const char *probe =
+        arena_printf(b->arena, "%s/.%s.%d.probe", parent, path_name(output), (int)getpid());
     int file = open(probe, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (file < 0) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
     close(file);
@@ -298,7 +314,8 @@ static void check_is_creatable(Build *b, const char *output, const char *parent)
 static bool is_marked_header(int file) {
     static const char start[] = "// C interface of the ", end[] = ", compiled by burin.\n";
     char head[256] = "";
-    return pread(file, head, sizeof head - 1, 0) > 0 && !strncmp(head, start, strlen(start)) && strstr(head, end);
+    return pread(file, head, sizeof head - 1, 0) > 0 && !strncmp(head, start, strlen(start)) &&
+           strstr(head, end);
 }
 
 // An empty file holds nothing that could be lost (mktemp makes such).
@@ -313,7 +330,11 @@ static void check_file(const char *path, bool (*is_marked)(int file)) {
     if (fd < 0) diag_fatal(NO_LOC, "cannot read %s, which is there: %s", path, strerror(errno));
     bool ours = !size || is_marked(fd);
     close(fd);
-    if (!ours) diag_fatal(NO_LOC, "%s is there, and burin did not write it\nhint: remove it, or give -o another name", path);
+    if (!ours)
+        diag_fatal(
+            NO_LOC,
+            "%s is there, and burin did not write it\nhint: remove it, or give -o another name",
+            path);
 }
 
 // Programs and libraries are marked; the header of a library by its first line.
@@ -329,17 +350,22 @@ static void check_bare(const Build *b, const char *output) {
     if (!machine_is_bare(m) || b->kind == OUTPUT_FOLDER) return;
     if (b->kind != OUTPUT_ARCHIVE)
         usage_error(
-            "-o %s: there is no operating system on %s\n  hint: -o x.a, a library without heap, threads or files, to "
-            "link with your startup code and linker script; examples/boards has some, and makes images of them",
+            "-o %s: there is no operating system on %s\n  hint: -o x.a, a library without heap, "
+            "threads or files, to "
+            "link with your startup code and linker script; examples/boards has some, and makes "
+            "images of them",
             output, m->triple);
-    if (b->tools.n_cpus > 1) usage_error("--mcpu: a library for %s has the code of one CPU", m->triple);
+    if (b->tools.n_cpus > 1)
+        usage_error("--mcpu: a library for %s has the code of one CPU", m->triple);
 }
 
 static void check_windows(const Build *b, const char *output) {
     const Machine *m = b->tools.machine;
     if (machine_is_windows(m) && (b->kind == OUTPUT_OBJECT || b->kind == OUTPUT_FOLDER))
-        usage_error("-o %s: for %s burin writes programs and libraries\n  hint: -o model.exe, -o model.a, -o model.dll", output,
-                    m->triple);
+        usage_error(
+            "-o %s: for %s burin writes programs and libraries\n  hint: -o model.exe, -o model.a, "
+            "-o model.dll",
+            output, m->triple);
 }
 
 static void check_ranks(const Build *b, const char *output) {
@@ -359,11 +385,15 @@ static void check_sysroot(Build *b, const char *output) {
     const char *folder = b->options->sysroot;
     if (!folder) return;
     if (b->kind == OUTPUT_FOLDER)
-        usage_error("-o %s: --sysroot is what burin links with, and a folder of C is compiled later", output);
-    toolchain_with_sysroot(&b->tools, folder, b->kind == OUTPUT_PROGRAM || b->kind == OUTPUT_SHARED);
+        usage_error(
+            "-o %s: --sysroot is what burin links with, and a folder of C is compiled later",
+            output);
+    toolchain_with_sysroot(&b->tools, folder,
+                           b->kind == OUTPUT_PROGRAM || b->kind == OUTPUT_SHARED);
 }
 
-// Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
+// Before the work begins: can it be written at all? An earlier file or folder of ours is
+// overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
     const char *parent = path_folder(b->arena, output);
     check_output_name(b->arena, b->tools.machine, output);
@@ -378,18 +408,26 @@ void build_check_output(Build *b, const char *output) {
     editor_check(b, output);
     server_check(b, output);
     pictures_check(b, output);
-    if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
+    if (!is_folder(parent))
+        diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
     if (is_special(output))
-        diag_fatal(NO_LOC, "cannot write %s: it is a device or a pipe\nhint: -o names a file that is written anew", output);
+        diag_fatal(
+            NO_LOC,
+            "cannot write %s: it is a device or a pipe\nhint: -o names a file that is written anew",
+            output);
     if (!is_folder(output)) {
         if (b->kind == OUTPUT_FOLDER && !access(output, F_OK))
-            diag_fatal(NO_LOC, "%s is there, and is no folder\nhint: remove it, or give -o another name", output);
+            diag_fatal(NO_LOC,
+                       "%s is there, and is no folder\nhint: remove it, or give -o another name",
+                       output);
         check_is_ours(b, output);
         check_is_creatable(b, output, parent);
         return;
     }
     if (b->kind != OUTPUT_FOLDER)
-        diag_fatal(NO_LOC, "cannot write the program to %s: it is a folder\nhint: -o says where it goes", output);
+        diag_fatal(NO_LOC,
+                   "cannot write the program to %s: it is a folder\nhint: -o says where it goes",
+                   output);
     folder_check_ours(b->arena, output);
 }
 

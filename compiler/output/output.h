@@ -7,5 +7,6 @@
 void build_check_output(Build *, const char *output);
 // Writes the program, library or folder: complete at `output`, or not at all.
 void build_output(Build *, const char *output);
-uint64_t build_code_bytes(Build *);  // compiles the library of a machine without an operating system: its code, without weights
+uint64_t build_code_bytes(Build *);  // compiles the library of a machine without an operating
+                                     // system: its code, without weights
 #endif

@@ -5,6 +5,7 @@
 
 // Marks a whole program, library, object or archive. Ends the run when it cannot.
 void mark_output(const char *path);
-// Returns true if the file is as mark_output has left it. One that was stripped, merged or linked into another since is not.
+// Returns true if the file is as mark_output has left it. One that was stripped, merged or linked
+// into another since is not.
 bool output_is_marked(int file);
 #endif

@@ -13,7 +13,9 @@ typedef struct Attempt {
     bool of_bytes;     // what is quantized inside of the formula is computed in f32 instead
 } Attempt;
 
-bool recognise_all(Graph *, PassContext *, bool (*recogniser)(Node *, Attempt *));  // every node is an anchor
-bool attempt_broke(Attempt *, const Node *, const char *why);                       // true
-bool attempt_fails(Attempt *, const Node *, const char *why);  // the same, for what is part of a pattern: false
+bool recognise_all(Graph *, PassContext *,
+                   bool (*recogniser)(Node *, Attempt *));     // every node is an anchor
+bool attempt_broke(Attempt *, const Node *, const char *why);  // true
+bool attempt_fails(Attempt *, const Node *,
+                   const char *why);  // the same, for what is part of a pattern: false
 #endif

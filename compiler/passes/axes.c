@@ -19,4 +19,6 @@ Node *with_extent(Node *n, Node *const *in, const char *name, Along a) {
     return inferred(copy);
 }
 
-bool varies_along(const Node *n, int axis) { return axis >= 0 && axis < n->type.rank && !dim_is(n->type.dim[axis], 1); }
+bool varies_along(const Node *n, int axis) {
+    return axis >= 0 && axis < n->type.rank && !dim_is(n->type.dim[axis], 1);
+}

@@ -48,7 +48,7 @@ static bool add_piece(Distance *d, DistancePiece p) {
     return true;
 }
 
-// -------------------------------------------------------------------------------------------------------- operations on pieces
+// ---------------------------------------------------------------------------- operations on pieces
 static bool constant_result(Op op, double a, double b, double *r) {
     switch (op) {
         case OP_min:
@@ -119,8 +119,10 @@ static bool compares(Op op, double difference) {
     }
 }
 
-// a ? b on [from, to]: their difference is slope * distance + c, so the answer changes at most around one distance.
-static bool compare_pieces(Op op, DistancePiece a, DistancePiece b, int64_t from, int64_t to, Distance *r) {
+// a ? b on [from, to]: their difference is slope * distance + c, so the answer changes at most
+// around one distance.
+static bool compare_pieces(Op op, DistancePiece a, DistancePiece b, int64_t from, int64_t to,
+                           Distance *r) {
     double slope = a.q - b.q, c = a.c - b.c;
     if (isinf(a.c) && isinf(b.c) && a.c == b.c) c = 0;
     if (slope != -(a.k - b.k)) return false;
@@ -129,18 +131,25 @@ static bool compare_pieces(Op op, DistancePiece a, DistancePiece b, int64_t from
     if (fabs(root) > 1e15) return false;
     int64_t below = (int64_t)ceil(root) - 1, above = (int64_t)floor(root) + 1;
     bool exact = below + 2 == above;
-    if (below >= from && !add_piece(r, (DistancePiece){from, 0, 0, compares(op, slope * ((double)below - root))})) return false;
-    if (exact && below + 1 >= from && below + 1 <= to && !add_piece(r, (DistancePiece){below + 1, 0, 0, compares(op, 0)}))
+    if (below >= from &&
+        !add_piece(r, (DistancePiece){from, 0, 0, compares(op, slope * ((double)below - root))}))
+        return false;
+    if (exact && below + 1 >= from && below + 1 <= to &&
+        !add_piece(r, (DistancePiece){below + 1, 0, 0, compares(op, 0)}))
         return false;
     if (above > to) return true;
-    return add_piece(r, (DistancePiece){above > from ? above : from, 0, 0, compares(op, slope * ((double)above - root))});
+    return add_piece(r, (DistancePiece){above > from ? above : from, 0, 0,
+                                        compares(op, slope * ((double)above - root))});
 }
 
-// -------------------------------------------------------------------------------------------------------- operations on wholes
-static int64_t end_of(const Distance *d, int i) { return i + 1 < d->n ? d->piece[i + 1].from - 1 : INT64_MAX; }
+// ---------------------------------------------------------------------------- operations on wholes
+static int64_t end_of(const Distance *d, int i) {
+    return i + 1 < d->n ? d->piece[i + 1].from - 1 : INT64_MAX;
+}
 
 // Calls for every range on which a and b (and c) are each one piece.
-typedef bool PieceFunction(Op, const DistancePiece *const *in, int64_t from, int64_t to, Distance *r);
+typedef bool PieceFunction(Op, const DistancePiece *const *in, int64_t from, int64_t to,
+                           Distance *r);
 
 static bool combine(Op op, int n, const Distance *const *in, PieceFunction *f, Distance *r) {
     int at[3] = {0};
@@ -159,32 +168,37 @@ static bool combine(Op op, int n, const Distance *const *in, PieceFunction *f, D
     }
 }
 
-static bool binary_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to, Distance *r) {
+static bool binary_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to,
+                         Distance *r) {
     DistancePiece p = {.from = from};
     if (op_is_comparison(op)) return compare_pieces(op, *in[0], *in[1], from, to, r);
     return combine_linear(op, *in[0], *in[1], &p) && add_piece(r, p);
 }
 
-static bool select_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to, Distance *r) {
+static bool select_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to,
+                         Distance *r) {
     (void)op, (void)to;
     DistancePiece p = *in[in[0]->c != 0 ? 1 : 2];
     p.from = from;
     return is_constant_piece(in[0]) && add_piece(r, p);
 }
 
-static bool abs_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to, Distance *r) {
+static bool abs_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to,
+                      Distance *r) {
     (void)op;
     DistancePiece p = *in[0], zero = {0};
     Distance sign = {0};
     if (!compare_pieces(OP_less, p, zero, from, to, &sign)) return false;
     for (int i = 0; i < sign.n; i++) {
         double s = sign.piece[i].c != 0 ? -1 : 1;
-        if (!add_piece(r, (DistancePiece){sign.piece[i].from, s * p.q, s * p.k, s * p.c})) return false;
+        if (!add_piece(r, (DistancePiece){sign.piece[i].from, s * p.q, s * p.k, s * p.c}))
+            return false;
     }
     return true;
 }
 
-static bool unary_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to, Distance *r) {
+static bool unary_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to,
+                        Distance *r) {
     DistancePiece p = *in[0];
     p.from = from;
     switch (op) {
@@ -195,31 +209,36 @@ static bool unary_piece(Op op, const DistancePiece *const *in, int64_t from, int
         case OP_not:
             return is_constant_piece(&p) && add_piece(r, (DistancePiece){from, 0, 0, p.c == 0});
         case OP_relu:
-            return is_constant_piece(&p) && add_piece(r, (DistancePiece){from, 0, 0, p.c > 0 ? p.c : 0});
+            return is_constant_piece(&p) &&
+                   add_piece(r, (DistancePiece){from, 0, 0, p.c > 0 ? p.c : 0});
         case OP_cast:
             return add_piece(r, p);
         case OP_round_f16:
-            return is_constant_piece(&p) && add_piece(r, (DistancePiece){from, 0, 0, sf_from_f16(f16_from_real(p.c))});
+            return is_constant_piece(&p) &&
+                   add_piece(r, (DistancePiece){from, 0, 0, sf_from_f16(f16_from_real(p.c))});
         case OP_round_bf16:
-            return is_constant_piece(&p) && add_piece(r, (DistancePiece){from, 0, 0, sf_from_bf16(bf16_from_real(p.c))});
+            return is_constant_piece(&p) &&
+                   add_piece(r, (DistancePiece){from, 0, 0, sf_from_bf16(bf16_from_real(p.c))});
         default:
             return false;
     }
 }
 
 // A cast to bool asks whether the value is not zero.
-static bool bool_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to, Distance *r) {
+static bool bool_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to,
+                       Distance *r) {
     (void)op;
     DistancePiece zero = {0};
     Distance equal = {0};
     if (!compare_pieces(OP_equal, *in[0], zero, from, to, &equal)) return false;
     for (int i = 0; i < equal.n; i++) {
-        if (!add_piece(r, (DistancePiece){equal.piece[i].from, 0, 0, equal.piece[i].c == 0})) return false;
+        if (!add_piece(r, (DistancePiece){equal.piece[i].from, 0, 0, equal.piece[i].c == 0}))
+            return false;
     }
     return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- leaves
+// ------------------------------------------------------------------------------------------ leaves
 static bool of_iota(const Node *n, const Roles *r, Distance *d) {
     int axis = node_axis(n);
     double offset = (double)r->offset[axis];
@@ -227,10 +246,12 @@ static bool of_iota(const Node *n, const Roles *r, Distance *d) {
 }
 
 static bool of_mask(const Node *n, const Roles *r, Distance *d) {
-    if (!r->mask || input_role(n) != INPUT_MASK || (r->mask->node && r->mask->node != n)) return gives_up(d, n);
+    if (!r->mask || input_role(n) != INPUT_MASK || (r->mask->node && r->mask->node != n))
+        return gives_up(d, n);
     for (int i = 0; i < r->rank; i++) {
         Role wanted = i + 1 == r->rank ? ROLE_KEY : ROLE_SEQUENCE;
-        if (r->offset[i] || (!dim_is(n->type.dim[i], 1) && r->role[i] != wanted)) return gives_up(d, n);
+        if (r->offset[i] || (!dim_is(n->type.dim[i], 1) && r->role[i] != wanted))
+            return gives_up(d, n);
     }
     r->mask->node = n;
     return is_linear(d, 0, 0, r->mask->element);
@@ -243,7 +264,8 @@ static int axis_with(const Roles *r, Role role) {
     return -1;
 }
 
-// A table over queries and keys: a function of the distance when it is constant along its diagonals.
+// A table over queries and keys: a function of the distance when it is constant along its
+// diagonals.
 static bool of_table(const Node *n, const Roles *r, Distance *d) {
     const Tensor *t = n->value;
     int query = axis_with(r, ROLE_QUERY), key = axis_with(r, ROLE_KEY);
@@ -256,7 +278,8 @@ static bool of_table(const Node *n, const Roles *r, Distance *d) {
         int64_t q = distance > 0 ? distance : 0, k = q - distance;
         double first = dtype_load(t->dtype, t->data, q * stride[query] + k * stride[key]);
         for (; q < rows && k < columns; q++, k++) {
-            if (dtype_load(t->dtype, t->data, q * stride[query] + k * stride[key]) != first) return gives_up(d, n);
+            if (dtype_load(t->dtype, t->data, q * stride[query] + k * stride[key]) != first)
+                return gives_up(d, n);
         }
         int64_t from = distance == 1 - columns ? NO_DISTANCE : distance + shift;
         if (!add_piece(d, (DistancePiece){from, 0, 0, first})) return gives_up(d, n);
@@ -264,7 +287,7 @@ static bool of_table(const Node *n, const Roles *r, Distance *d) {
     return true;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- operands
+// ---------------------------------------------------------------------------------------- operands
 static Roles roles_of_operand(const Roles *r, const Node *operand) {
     Roles result = {.rank = operand->type.rank, .mask = r->mask};
     for (int i = 1; i <= operand->type.rank && i <= r->rank; i++) {
@@ -279,7 +302,8 @@ static bool follow_transpose(const Node *n, const Roles *r, Distance *d) {
     int count;
     const int64_t *perm = attr_ints(n, "perm", &count);
     Roles in = {.rank = count, .mask = r->mask};
-    for (int i = 0; i < count; i++) in.role[perm[i]] = r->role[i], in.offset[perm[i]] = r->offset[i];
+    for (int i = 0; i < count; i++)
+        in.role[perm[i]] = r->role[i], in.offset[perm[i]] = r->offset[i];
     return follow(n->in[0], &in, d);
 }
 
@@ -294,7 +318,8 @@ static bool follow_reshape(const Node *n, const Roles *r, Distance *d) {
         } else if (j < to->rank && dim_is(to->dim[j], 1)) {
             j++;
         } else {
-            if (i == from->rank || j == to->rank || from->dim[i] != to->dim[j]) return gives_up(d, n);
+            if (i == from->rank || j == to->rank || from->dim[i] != to->dim[j])
+                return gives_up(d, n);
             in.role[j] = r->role[i], in.offset[j++] = r->offset[i++];
         }
     }
@@ -304,7 +329,8 @@ static bool follow_reshape(const Node *n, const Roles *r, Distance *d) {
 static bool follow_slice(const Node *n, const Roles *r, Distance *d) {
     int64_t start;
     int axis = node_axis(n);
-    if (!dim_is_const(attr_dim(n, "start"), &start) || attr_int(n, "step", 1) != 1) return gives_up(d, n);
+    if (!dim_is_const(attr_dim(n, "start"), &start) || attr_int(n, "step", 1) != 1)
+        return gives_up(d, n);
     Roles in = *r;
     in.offset[axis] += start;
     return follow(n->in[0], &in, d);
@@ -326,10 +352,15 @@ static bool follow_operands(const Node *n, const Roles *r, Distance *d) {
         if (!follow(n->in[i], &roles, &in[i])) return gives_up(d, in[i].broke);
     }
     bool to_bool = n->op == OP_cast && n->type.dtype == DT_bool;
-    PieceFunction *f = to_bool ? bool_piece : n->n_in == 1 ? unary_piece : n->n_in == 2 ? binary_piece : select_piece;
+    PieceFunction *f = to_bool        ? bool_piece
+                       : n->n_in == 1 ? unary_piece
+                       : n->n_in == 2 ? binary_piece
+                                      : select_piece;
     bool whole = n->type.dtype != DT_bool && !dtype_is_float(n->type.dtype);
-    // i // 8 of integers, or i / 8.0 made an integer, is constant over stretches of positions: no line
-    if (whole && (n->op == OP_div || (n->op == OP_cast && !is_whole(&in[0])))) return gives_up(d, n);
+    // i // 8 of integers, or i / 8.0 made an integer, is constant over stretches of positions: no
+    // line
+    if (whole && (n->op == OP_div || (n->op == OP_cast && !is_whole(&in[0]))))
+        return gives_up(d, n);
     return combine(n->op, n->n_in, all, f, d) || gives_up(d, n);
 }
 
@@ -354,7 +385,8 @@ static bool follow(const Node *n, const Roles *r, Distance *d) {
             return follow(n->in[0], &in, d);
         }
         default:
-            return op_is_elementwise(n->op) || n->op == OP_cast ? follow_operands(n, r, d) : gives_up(d, n);
+            return op_is_elementwise(n->op) || n->op == OP_cast ? follow_operands(n, r, d)
+                                                                : gives_up(d, n);
     }
 }
 
@@ -376,7 +408,7 @@ bool distance_with_mask(const Node *n, double element, const Node **mask, Distan
     return follows;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- the reading
+// ------------------------------------------------------------------------------------- the reading
 bool distance_is_condition(const Distance *d) {
     for (int i = 0; i < d->n; i++) {
         if (!is_constant_piece(&d->piece[i])) return false;
@@ -389,7 +421,8 @@ bool distance_allows(const Distance *d, bool added, Interval *allowed) {
     bool before = false;
     for (int i = 0; i < d->n; i++) {
         double v = d->piece[i].c;
-        if (!is_constant_piece(&d->piece[i]) || (added && v != 0 && !(v <= VERY_NEGATIVE))) return false;
+        if (!is_constant_piece(&d->piece[i]) || (added && v != 0 && !(v <= VERY_NEGATIVE)))
+            return false;
         bool open = added ? v == 0 : v != 0;
         if (open && !before) allowed->from = d->piece[i].from, intervals++;
         if (open) allowed->to = end_of(d, i);

@@ -1,4 +1,5 @@
-// Faults that tests build into passes, to see that `burin check --bisect` names them (tests/e2e/bisect.sh). burin has none.
+// Faults that tests build into passes, to see that `burin check --bisect` names them
+// (tests/e2e/bisect.sh). burin has none.
 #ifndef BURIN_PASSES_FAULT_H
 #define BURIN_PASSES_FAULT_H
 

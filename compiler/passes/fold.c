@@ -69,7 +69,9 @@ static Node *refer(Node *n) {
         if (!dim_is_const(attr_dim(n, "start"), &start) || !t->dim[0]) return NULL;
         t->data = (const char *)x->data + (uint64_t)start * (t->bytes / (uint64_t)t->dim[0]);
     }
-    t->name = x->name ? arena_printf(n->graph->arena, "%s.%s", x->name, n->op == OP_slice ? "rows" : "reshaped") : NULL;
+    t->name = x->name ? arena_printf(n->graph->arena, "%s.%s", x->name,
+                                     n->op == OP_slice ? "rows" : "reshaped")
+                      : NULL;
     return node_constant(n->graph, t, n->loc, n);
 }
 

@@ -52,11 +52,15 @@ static Node *input_of_role(const Graph *g, InputRole role) {
     return NULL;
 }
 
-static bool is_memory_input(const Node *n) { return n->op == OP_input && input_role(n) == INPUT_TENSOR; }
+static bool is_memory_input(const Node *n) {
+    return n->op == OP_input && input_role(n) == INPUT_TENSOR;
+}
 
-// ------------------------------------------------------------------------------------------------------------------- origins
+// ----------------------------------------------------------------------------------------- origins
 static Origin origin_of(const Node *n) {
-    Origin origin = n->op == OP_input ? is_memory_input(n) ? OF_MEMORY : OF_ROWS : n->op == OP_state ? OF_ROWS : OF_CONSTANTS;
+    Origin origin = n->op == OP_input   ? is_memory_input(n) ? OF_MEMORY : OF_ROWS
+                    : n->op == OP_state ? OF_ROWS
+                                        : OF_CONSTANTS;
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] && (Origin)n->in[i]->mark > origin) origin = (Origin)n->in[i]->mark;
     return origin;
@@ -65,21 +69,31 @@ static Origin origin_of(const Node *n) {
 static bool is_memory(const Node *n) { return n->mark == OF_MEMORY; }
 
 static bool attends_to_memory(const Node *n) {
-    return n->op == OP_attention && n->mark == OF_ROWS && is_memory(n->in[ATTENTION_KEY]) && is_memory(n->in[ATTENTION_VALUE]);
+    return n->op == OP_attention && n->mark == OF_ROWS && is_memory(n->in[ATTENTION_KEY]) &&
+           is_memory(n->in[ATTENTION_VALUE]);
 }
 
-// Rows may read memory as the keys and values of an attention, every key of it, and in no other way.
+// Rows may read memory as the keys and values of an attention, every key of it, and in no other
+// way.
 static bool reads_memory_well(const Node *n) {
     bool attends = attends_to_memory(n);
     for (int i = 0; i < n->n_in; i++) {
-        if (!n->in[i] || !is_memory(n->in[i]) || (attends && (i == ATTENTION_KEY || i == ATTENTION_VALUE))) continue;
-        diag_error(n->loc, "%%%s reads %%%s, which is the same in every step, other than as keys and values of an attention",
+        if (!n->in[i] || !is_memory(n->in[i]) ||
+            (attends && (i == ATTENTION_KEY || i == ATTENTION_VALUE)))
+            continue;
+        diag_error(n->loc,
+                   "%%%s reads %%%s, which is the same in every step, other than as keys and "
+                   "values of an attention",
                    n->name, n->in[i]->name);
         return false;
     }
-    bool masked = attends && (attr_int(n, "causal", 0) || attr_int(n, "window", 0) || operand_or_null(n, ATTENTION_BIAS) ||
-                              operand_or_null(n, ATTENTION_MASK));
-    if (masked) diag_error(n->loc, "%%%s masks the keys that an encoder leaves: there is no kernel for that", n->name);
+    bool masked =
+        attends && (attr_int(n, "causal", 0) || attr_int(n, "window", 0) ||
+                    operand_or_null(n, ATTENTION_BIAS) || operand_or_null(n, ATTENTION_MASK));
+    if (masked)
+        diag_error(n->loc,
+                   "%%%s masks the keys that an encoder leaves: there is no kernel for that",
+                   n->name);
     return !masked;
 }
 
@@ -88,11 +102,12 @@ static bool check_reads(Graph *g) {
     EACH_NODE(reader, g)
         if (reader->mark == OF_ROWS && !reads_memory_well(reader)) return false;
     for (int i = 0; i < g->n_outputs; i++)
-        if (is_memory(g->outputs[i])) return diag_error(g->outputs[i]->loc, "an output is the same in every step"), false;
+        if (is_memory(g->outputs[i]))
+            return diag_error(g->outputs[i]->loc, "an output is the same in every step"), false;
     return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- dimensions
+// -------------------------------------------------------------------------------------- dimensions
 // A dimension of the rows' graph in the other one: symbols as the encoder's output has them.
 static const Dim *moved_dim(const Hoist *h, const Dim *d) {
     if (d->kind == DIM_CONST) return dim_const(h->to, d->value);
@@ -127,7 +142,8 @@ static const Dim *symbol_like(Graph *g, const Dim *symbol, int64_t most) {
 static void bound_symbol(Graph *g, const Dim *symbol, int64_t most) {
     const Dim *bounded = symbol_like(g, symbol, most);
     EACH_NODE(n, g) {
-        for (int i = 0; i < n->type.rank; i++) n->type.dim[i] = dim_substitute(g, n->type.dim[i], symbol, bounded);
+        for (int i = 0; i < n->type.rank; i++)
+            n->type.dim[i] = dim_substitute(g, n->type.dim[i], symbol, bounded);
         if (n->op == OP_input) continue;
         substitute_dims(n, symbol, bounded);
         inferred(n);
@@ -142,10 +158,11 @@ static void bound_inputs(Graph *g, int64_t most) {
         }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- moving
+// ------------------------------------------------------------------------------------------ moving
 static Node *output_named(const Graph *g, const char *name) {
     for (int i = 0; i < g->n_outputs; i++)
-        if (!strcmp(g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, name)) return g->outputs[i];
+        if (!strcmp(g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, name))
+            return g->outputs[i];
     return NULL;
 }
 
@@ -168,10 +185,11 @@ static Graph *add_graph(Module *m) {
 
 static Node *moved_input(Hoist *h, const Node *input) {
     Node *output = output_named(h->to, input->name);
-    if (!output) return graph_add_input(h->to, input->name, moved_type(h, &input->type), input->loc);
+    if (!output)
+        return graph_add_input(h->to, input->name, moved_type(h, &input->type), input->loc);
     if (output->type.rank != input->type.rank || output->type.dtype != input->type.dtype)
-        diag_fatal(input->loc, "%%%s is %s, and graph %s makes %s", input->name, type_text(&input->type), h->to->name,
-                   type_text(&output->type));
+        diag_fatal(input->loc, "%%%s is %s, and graph %s makes %s", input->name,
+                   type_text(&input->type), h->to->name, type_text(&output->type));
     learn_symbols(h, input, output);
     return output;
 }
@@ -203,7 +221,8 @@ static Node *moved(Hoist *h, Node *n) {
     return n->scratch = copy;
 }
 
-static Node *memory_state(Graph *g, const Node *attention, const char *kind, int64_t layer, Node *before) {
+static Node *memory_state(Graph *g, const Node *attention, const char *kind, int64_t layer,
+                          Node *before) {
     Node *state = node_make(g, OP_state, attention->loc, 0, NULL, before);
     attr_set_string(state, "kind", kind);
     attr_set_int(state, "layer", layer);
@@ -212,20 +231,23 @@ static Node *memory_state(Graph *g, const Node *attention, const char *kind, int
     return state;
 }
 
-// The keys or values of an attention: the rows are left in a state by one graph, and read from it by the other.
+// The keys or values of an attention: the rows are left in a state by one graph, and read from it
+// by the other.
 static Node *leave_in_state(Hoist *h, Node *attention, const char *kind) {
     int64_t heads = attr_int(attention, "num_kv_heads", 1);
     Node *rows = moved(h, attention->in[strcmp(kind, "key") ? ATTENTION_VALUE : ATTENTION_KEY]);
     const Dim *length = rows->type.dim[0];
     if (h->length && h->length != length)
-        diag_fatal(attention->loc, "%%%s attends to %s rows, attention before it to %s", attention->name, dim_text(length),
-                   dim_text(h->length));
+        diag_fatal(attention->loc, "%%%s attends to %s rows, attention before it to %s",
+                   attention->name, dim_text(length), dim_text(h->length));
     h->length = length;
     const Dim *width = dim_binary(h->to, DIM_FLOORDIV, rows->type.dim[1], dim_const(h->to, heads));
     Node *to = memory_state(h->to, attention, kind, h->layers, NULL);
-    const Dim *dims[] = {h->slots[1], dim_const(h->to, heads), dim_const(h->to, dim_upper(length)), width};
+    const Dim *dims[] = {h->slots[1], dim_const(h->to, heads), dim_const(h->to, dim_upper(length)),
+                         width};
     to->type = type_of(rows->type.dtype, 4, dims);
-    Node *written = node_make(h->to, OP_cache_append, attention->loc, 2, (Node *[]){to, rows}, NULL);
+    Node *written =
+        node_make(h->to, OP_cache_append, attention->loc, 2, (Node *[]){to, rows}, NULL);
     attr_set_int(written, "heads", heads);
     graph_add_output(h->to, inferred(written), to->name);
     Node *state = memory_state(h->from, attention, kind, h->layers, attention);
@@ -237,7 +259,8 @@ static Node *leave_in_state(Hoist *h, Node *attention, const char *kind) {
 static void attend_to_state(Hoist *h, Node *n) {
     Node *operands[ATTENTION_OPERANDS];
     for (int i = 0; i < ATTENTION_OPERANDS; i++) operands[i] = operand_or_null(n, i);
-    operands[ATTENTION_KEY] = leave_in_state(h, n, "key"), operands[ATTENTION_VALUE] = leave_in_state(h, n, "value");
+    operands[ATTENTION_KEY] = leave_in_state(h, n, "key"),
+    operands[ATTENTION_VALUE] = leave_in_state(h, n, "value");
     operands[ATTENTION_SLOT] = h->slot, operands[ATTENTION_POSITION] = h->end;
     Node *by = node_again(n, n->op, operands_present(operands, ATTENTION_OPERANDS), operands, n);
     attr_set_int(by, "causal", 1);
@@ -271,7 +294,8 @@ static Node *add_end(Graph *g) {
 
 static void move(Hoist *h) {
     for (int i = 0; i < h->from->n_inputs; i++)
-        if (is_memory_input(h->from->inputs[i])) h->from->inputs[i]->scratch = moved_input(h, h->from->inputs[i]);
+        if (is_memory_input(h->from->inputs[i]))
+            h->from->inputs[i]->scratch = moved_input(h, h->from->inputs[i]);
     h->to->n_outputs = 0;
     EACH_NODE(n, h->from)
         if (attends_to_memory(n)) attend_to_state(h, n);
@@ -280,7 +304,8 @@ static void move(Hoist *h) {
 bool pass_hoist(Graph *g, PassContext *c) {
     bool any = false;
     for (int i = 0; i < g->n_inputs; i++) any |= is_memory_input(g->inputs[i]);
-    if (!any || !c->module || !input_of_role(g, INPUT_POSITIONS) || !input_of_role(g, INPUT_SLOTS)) return false;
+    if (!any || !c->module || !input_of_role(g, INPUT_POSITIONS) || !input_of_role(g, INPUT_SLOTS))
+        return false;
     if (!check_reads(g)) return false;
     EACH_NODE(n, g) n->scratch = NULL;
     Hoist h = {.from = g, .context = c, .slots = {slots_of(g)}};
@@ -288,7 +313,8 @@ bool pass_hoist(Graph *g, PassContext *c) {
     if (!h.to) h.to = add_graph(c->module);
     if (c->context > 0) bound_inputs(h.to, c->context);
     const Dim *slots = h.slots[0];
-    h.slots[1] = slots->kind == DIM_SYMBOL ? symbol_like(h.to, slots, slots->value) : dim_const(h.to, 1);
+    h.slots[1] =
+        slots->kind == DIM_SYMBOL ? symbol_like(h.to, slots, slots->value) : dim_const(h.to, 1);
     h.slot = input_of_role(g, INPUT_SLOTS), h.end = add_end(g);
     h.end->mark = OF_ROWS;
     move(&h);

@@ -1,6 +1,7 @@
 // infer: types and shapes of every value.
 //
-// A frontend may leave types open; here each node's is inferred from its operands, and a declared one that differs is replaced.
+// A frontend may leave types open; here each node's is inferred from its operands, and a declared
+// one that differs is replaced.
 //
 //   before   %y = matmul(%x, %w)
 //   after    %y = matmul(%x, %w) : f32[T, 192]

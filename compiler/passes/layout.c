@@ -3,9 +3,10 @@
 //   before   %y = matmul(%x, %w) : f32[R, 192]                     after   %p = pack(%w) {format="f32", transposed=1}
 //                                                                          %y = matmul_packed(%x, %p) {columns=192}
 //
-// fuse has packed the products that it saw; those that later passes made, or that had another shape then, follow here. A pack
-// names its sources and is never materialised in the compiler. An embedding that is also the output's weights is kept once: its
-// rows are looked up in the panels (lookup.c). Weights in blocks that nothing of this reads become floats.
+// fuse has packed the products that it saw; those that later passes made, or that had another shape
+// then, follow here. A pack names its sources and is never materialised in the compiler. An
+// embedding that is also the output's weights is kept once: its rows are looked up in the panels
+// (lookup.c). Weights in blocks that nothing of this reads become floats.
 //
 // Needs types; gives layout; keeps everything.
 #include "ir/eval/eval.h"
@@ -21,10 +22,14 @@ static bool look_up_floats(Node *cast) {
     Node *table = rows && rows->op == OP_gather ? rows->in[0] : NULL;
     if (!table || table->op != OP_constant || !dtype_is_block(table->type.dtype)) return false;
     const Tensor *t = table->value;
-    diag_warning(NO_LOC, "%s becomes floats, %.1f times as large: only rows that a list of tokens chooses are read from blocks",
-                 t->name ? t->name : table->name, (double)dtype_bytes(DT_f32, tensor_count(t)) / (double)t->bytes);
+    diag_warning(NO_LOC,
+                 "%s becomes floats, %.1f times as large: only rows that a list of tokens chooses "
+                 "are read from blocks",
+                 t->name ? t->name : table->name,
+                 (double)dtype_bytes(DT_f32, tensor_count(t)) / (double)t->bytes);
     Node *floats = build_cast(cursor_behind(table), table, DT_f32);
-    node_replace(cast, build_gather(cursor_behind(rows), floats, rows->in[1], attr_int(rows, "axis", 0)));
+    node_replace(cast,
+                 build_gather(cursor_behind(rows), floats, rows->in[1], attr_int(rows, "axis", 0)));
     return true;
 }
 
@@ -32,10 +37,10 @@ static bool make_floats(Graph *g) {
     bool changed = false;
     EACH_NODE(n, g) changed |= look_up_floats(n);
     EACH_NODE(n, g) {
-        const Tensor *value =
-            n->op == OP_cast && node_uses(n) && n->in[0]->op == OP_constant && dtype_is_block(n->in[0]->type.dtype)
-                ? eval_constant_node(n)
-                : NULL;
+        const Tensor *value = n->op == OP_cast && node_uses(n) && n->in[0]->op == OP_constant &&
+                                      dtype_is_block(n->in[0]->type.dtype)
+                                  ? eval_constant_node(n)
+                                  : NULL;
         if (!value) continue;
         node_become(n, node_constant(g, value, n->loc, n));
         changed = true;

@@ -16,11 +16,14 @@
 
 static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
 
-static bool is_token_list(const Node *n) { return n->op == OP_input && n->type.rank == 1 && n->type.dtype == DT_i32; }
+static bool is_token_list(const Node *n) {
+    return n->op == OP_input && n->type.rank == 1 && n->type.dtype == DT_i32;
+}
 
 static bool is_table_lookup(Node *n) {
-    return n->op == OP_gather && n->in[0]->op == OP_constant && n->in[0]->type.rank == 2 && attr_int(n, "axis", 0) == 0 &&
-           is_token_list(n->in[1]) && (n->type.dtype == DT_f32 || (node_only_user(n) && is_cast_to_f32(node_only_user(n))));
+    return n->op == OP_gather && n->in[0]->op == OP_constant && n->in[0]->type.rank == 2 &&
+           attr_int(n, "axis", 0) == 0 && is_token_list(n->in[1]) &&
+           (n->type.dtype == DT_f32 || (node_only_user(n) && is_cast_to_f32(node_only_user(n))));
 }
 
 static Node *pack_of_table(const Node *table) {
@@ -78,8 +81,11 @@ bool pack_tables(Graph *g, const QuantRules *rules) {
     bool changed = false;
     EACH_NODE(n, g) {
         DType wanted;
-        if (!is_table_lookup(n) || input_role(n->in[1]) != INPUT_TOKENS || dtype_is_block(n->in[0]->type.dtype)) continue;
-        DType format = quant_format(rules, n->in[0], width_dim(n->in[0])->value, MATRIX_LOOKED_UP, &wanted);
+        if (!is_table_lookup(n) || input_role(n->in[1]) != INPUT_TOKENS ||
+            dtype_is_block(n->in[0]->type.dtype))
+            continue;
+        DType format =
+            quant_format(rules, n->in[0], width_dim(n->in[0])->value, MATRIX_LOOKED_UP, &wanted);
         if (!dtype_is_block(format)) continue;
         Node *pack = pack_of_table(n->in[0]);
         look_up(n, pack ? pack : pack_alone(n->in[0], format));
@@ -95,8 +101,8 @@ bool pack_tables(Graph *g, const QuantRules *rules) {
 static bool cast_behind_lookup(Node *n) {
     Node *cast = n->op == OP_gather && attr_int(n, "axis", 0) == 0 ? n->in[0] : NULL;
     Node *table = cast && is_cast_to_f32(cast) ? cast->in[0] : NULL;
-    if (!table || table->op != OP_constant || table->type.rank != 2 || !dtype_is_block(table->type.dtype) ||
-        !is_token_list(n->in[1]))
+    if (!table || table->op != OP_constant || table->type.rank != 2 ||
+        !dtype_is_block(table->type.dtype) || !is_token_list(n->in[1]))
         return false;
     Node *rows = build_gather(cursor_behind(n), table, n->in[1], 0);
     node_replace(n, build_cast(cursor_behind(rows), rows, DT_f32));
@@ -110,7 +116,8 @@ bool look_up_in_packs(const Module *m, Graph *g, bool same_format) {
         if (!is_table_lookup(n)) continue;
         Node *pack = pack_of_table(n->in[0]);
         if (!pack) pack = pack_like_elsewhere(m, n->in[0]);
-        if (!pack && same_format && dtype_is_block(n->in[0]->type.dtype)) pack = pack_alone(n->in[0], n->in[0]->type.dtype);
+        if (!pack && same_format && dtype_is_block(n->in[0]->type.dtype))
+            pack = pack_alone(n->in[0], n->in[0]->type.dtype);
         if (!pack || (pack->type.dtype == n->type.dtype) != same_format) continue;
         look_up(n, pack);
         changed = true;

@@ -9,11 +9,12 @@
 #include "ir/convert.h"
 #include "kernels/plain.h"
 
-// ------------------------------------------------------------------------------------------------------------------ constants
+// --------------------------------------------------------------------------------------- constants
 bool match_scalar(const Node *n, double *value) {
     enum { LARGEST = 1 << 20 };
     while (n->op == OP_cast || n->op == OP_reshape || n->op == OP_expand) n = n->in[0];
-    if (n->op != OP_constant || !n->value || !n->value->data || !dtype_bits(n->type.dtype)) return false;
+    if (n->op != OP_constant || !n->value || !n->value->data || !dtype_bits(n->type.dtype))
+        return false;
     const Tensor *t = n->value;
     int64_t count = tensor_count(t);
     if (count < 1 || count > LARGEST) return false;
@@ -63,7 +64,7 @@ Node *rounded_before(Node *before, Node *x, const Node *like) {
     return n;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- products
+// ---------------------------------------------------------------------------------------- products
 static bool add_factor(Product *p, Node *n, int halves) {
     double v;
     if (halves % 2 == 0 && match_scalar(n, &v)) {
@@ -86,7 +87,8 @@ static bool add_product(Product *p, Node *n, int halves, bool root);
 // A power by a constant: a whole power of a product is a product; a half power is of one factor.
 static bool add_power(Product *p, Node *n, int halves) {
     double e;
-    if (!match_scalar(n->in[1], &e) || e * 2 != floor(e * 2) || fabs(e) > 8) return add_factor(p, n, halves);
+    if (!match_scalar(n->in[1], &e) || e * 2 != floor(e * 2) || fabs(e) > 8)
+        return add_factor(p, n, halves);
     int twice = (int)(e * 2);
     if (twice % 2 == 0) return add_product(p, n->in[0], halves * (twice / 2), false);
     return halves % 2 ? add_factor(p, n, halves) : add_factor(p, n->in[0], halves / 2 * twice);
@@ -97,9 +99,11 @@ static bool add_product(Product *p, Node *n, int halves, bool root) {
     if (is_implied(n)) return add_product(p, n->in[0], halves, false);
     switch (n->op) {
         case OP_mul:
-            return add_product(p, n->in[0], halves, false) && add_product(p, n->in[1], halves, false);
+            return add_product(p, n->in[0], halves, false) &&
+                   add_product(p, n->in[1], halves, false);
         case OP_div:
-            return add_product(p, n->in[0], halves, false) && add_product(p, n->in[1], -halves, false);
+            return add_product(p, n->in[0], halves, false) &&
+                   add_product(p, n->in[1], -halves, false);
         case OP_reciprocal:
             return add_product(p, n->in[0], -halves, false);
         case OP_neg:
@@ -135,7 +139,7 @@ Factor *product_find_power(Product *p, int halves) {
 
 void product_drop(Product *p, Factor *f) { *f = p->factor[--p->n]; }
 
-// ----------------------------------------------------------------------------------------------------------------------- sums
+// -------------------------------------------------------------------------------------------- sums
 static bool add_term(Sum *s, Node *n, double coefficient) {
     double v;
     if (match_scalar(n, &v)) {
@@ -170,7 +174,8 @@ static bool add_sum(Sum *s, Node *n, double k, bool root) {
             if (match_scalar(n->in[0], &v)) return add_sum(s, n->in[1], k * v, false);
             return add_term(s, n, k);
         case OP_div:
-            return match_scalar(n->in[1], &v) && v != 0 ? add_sum(s, n->in[0], k / v, false) : add_term(s, n, k);
+            return match_scalar(n->in[1], &v) && v != 0 ? add_sum(s, n->in[0], k / v, false)
+                                                        : add_term(s, n, k);
         default:
             return add_term(s, n, k);
     }
@@ -181,7 +186,7 @@ bool match_sum(Node *root, Sum *s) {
     return add_sum(s, root, 1, true);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- polynomials
+// ------------------------------------------------------------------------------------- polynomials
 static Polynomial polynomial_scaled(Polynomial p, double by) {
     for (int i = 0; i < 4; i++) p.c[i] *= by;
     return p;
@@ -219,28 +224,37 @@ static bool polynomial_at(const Node *n, const Node *x, Polynomial *r, int depth
     double v;
     if (n == x || (depth < 3 && match_same(n, x))) return *r = (Polynomial){{0, 1}}, true;
     if (match_scalar(n, &v)) return *r = (Polynomial){{v}}, true;
-    if (depth > 12 || n->n_in < 1 || !op_is_elementwise(n->op) || !polynomial_at(n->in[0], x, &a, depth + 1)) return false;
+    if (depth > 12 || n->n_in < 1 || !op_is_elementwise(n->op) ||
+        !polynomial_at(n->in[0], x, &a, depth + 1))
+        return false;
     if (n->op == OP_neg) return *r = polynomial_scaled(a, -1), true;
     if (is_implied(n)) return *r = a, true;
     if (n->n_in < 2) return false;
     if (n->op == OP_pow) return match_scalar(n->in[1], &v) && polynomial_power(a, v, r);
-    if (n->op == OP_div) return match_scalar(n->in[1], &v) && v != 0 && (*r = polynomial_scaled(a, 1 / v), true);
+    if (n->op == OP_div)
+        return match_scalar(n->in[1], &v) && v != 0 && (*r = polynomial_scaled(a, 1 / v), true);
     if (!polynomial_at(n->in[1], x, &b, depth + 1)) return false;
     if (n->op == OP_mul) return polynomial_times(a, b, r);
-    if (n->op == OP_add || n->op == OP_sub) return *r = polynomial_plus(a, b, n->op == OP_add ? 1 : -1), true;
+    if (n->op == OP_add || n->op == OP_sub)
+        return *r = polynomial_plus(a, b, n->op == OP_add ? 1 : -1), true;
     return false;
 }
 
-bool match_polynomial(const Node *root, const Node *x, Polynomial *p) { return polynomial_at(root, x, p, 0); }
+bool match_polynomial(const Node *root, const Node *x, Polynomial *p) {
+    return polynomial_at(root, x, p, 0);
+}
 
-// ------------------------------------------------------------------------------------------------------------- small patterns
+// ---------------------------------------------------------------------------------- small patterns
 bool match_last_mean(Node *n, double coefficient, Node **of) {
     Product p;
     int64_t count;
     if (!match_product(n, &p) || p.n != 1 || p.factor[0].halves != 2) return false;
     Node *reduce = p.factor[0].node;
-    if ((reduce->op != OP_reduce_mean && reduce->op != OP_reduce_sum) || !reduces_last_axis_only(reduce)) return false;
-    if (!attr_int(reduce, "keepdims", 1) || !dim_is_const(width_dim(reduce->in[0]), &count)) return false;
+    if ((reduce->op != OP_reduce_mean && reduce->op != OP_reduce_sum) ||
+        !reduces_last_axis_only(reduce))
+        return false;
+    if (!attr_int(reduce, "keepdims", 1) || !dim_is_const(width_dim(reduce->in[0]), &count))
+        return false;
     *of = reduce->in[0];
     return match_near(coefficient * p.scale * (reduce->op == OP_reduce_sum ? (double)count : 1), 1);
 }
@@ -248,7 +262,9 @@ bool match_last_mean(Node *n, double coefficient, Node **of) {
 static Node *behind_scalar(Node *n, Op op) {
     double v;
     if (n->op != op) return NULL;
-    return match_scalar(n->in[1], &v) ? n->in[0] : match_scalar(n->in[0], &v) && op != OP_div && op != OP_sub ? n->in[1] : NULL;
+    return match_scalar(n->in[1], &v)                                   ? n->in[0]
+           : match_scalar(n->in[0], &v) && op != OP_div && op != OP_sub ? n->in[1]
+                                                                        : NULL;
 }
 
 static Node *behind_scalar_if(Node *n, Op op) {
@@ -260,7 +276,8 @@ static Node *behind_scalar_if(Node *n, Op op) {
 Node *match_quantized(Node *n) {
     Node *x = behind_scalar(n, OP_mul);
     if (x) x = behind_scalar_if(behind_scalar_if(x, OP_sub), OP_add);
-    if (!x || x->op != OP_cast || x->in[0]->op != OP_cast || dtype_is_float(x->in[0]->type.dtype)) return NULL;
+    if (!x || x->op != OP_cast || x->in[0]->op != OP_cast || dtype_is_float(x->in[0]->type.dtype))
+        return NULL;
     x = x->in[0]->in[0];
     x = behind_scalar(x, OP_min) ? behind_scalar(x, OP_min) : x;
     x = behind_scalar_if(behind_scalar_if(x, OP_max), OP_add);
@@ -277,7 +294,8 @@ bool match_square(Node *n, Node **of) {
 }
 
 static bool same_attr(const Attr *a, const Attr *b) {
-    static const size_t size[] = {[ATTR_INTS] = sizeof(int64_t), [ATTR_FLOATS] = sizeof(double), [ATTR_DIMS] = sizeof(Dim *)};
+    static const size_t size[] = {
+        [ATTR_INTS] = sizeof(int64_t), [ATTR_FLOATS] = sizeof(double), [ATTR_DIMS] = sizeof(Dim *)};
     if (strcmp(a->name, b->name) || a->kind != b->kind || a->n != b->n) return false;
     switch (a->kind) {
         case ATTR_INTS:
@@ -310,7 +328,8 @@ bool same_attrs(const Node *n, const Node *m) {
 
 static bool same_at(const Node *a, const Node *b, int depth) {
     if (a == b) return true;
-    if (depth > 8 || !a || !b || a->op != b->op || a->n_in != b->n_in || !type_equal(&a->type, &b->type) || !a->n_in)
+    if (depth > 8 || !a || !b || a->op != b->op || a->n_in != b->n_in ||
+        !type_equal(&a->type, &b->type) || !a->n_in)
         return false;
     if (op_info[a->op].rows == ROWS_STATE || !same_attrs(a, b)) return false;
     bool swapped = (a->op == OP_mul || a->op == OP_add) && same_at(a->in[0], b->in[1], depth + 1) &&
@@ -330,15 +349,18 @@ bool match_is_vector(const Node *n, int64_t count) {
     return n->type.rank >= 1 && dim_is(width_dim(n), count);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- shapes
+// ------------------------------------------------------------------------------------------ shapes
 const Dim *width_dim(const Node *n) { return n->type.dim[n->type.rank - 1]; }
 
 bool reduces_last_axis_only(const Node *n) {
     const Attr *a = attr_find(n, "axes");
-    return n->in[0]->type.rank > 0 && a && a->kind == ATTR_INTS && a->n == 1 && a->ints[0] == n->in[0]->type.rank - 1;
+    return n->in[0]->type.rank > 0 && a && a->kind == ATTR_INTS && a->n == 1 &&
+           a->ints[0] == n->in[0]->type.rank - 1;
 }
 
-bool is_view(Op op) { return op == OP_reshape || op == OP_transpose || op == OP_slice || op == OP_expand; }
+bool is_view(Op op) {
+    return op == OP_reshape || op == OP_transpose || op == OP_slice || op == OP_expand;
+}
 
 bool is_weight(const Node *n) {
     while (n->op == OP_cast || is_view(n->op)) n = n->in[0];
@@ -348,12 +370,15 @@ bool is_weight(const Node *n) {
 // A name such as "add.12" says nothing: the value takes the better one of the node it replaces.
 static bool has_own_name(const Node *n) {
     size_t length = strlen(op_info[n->op].name);
-    return strncmp(n->name, op_info[n->op].name, length) || (n->name[length] && n->name[length] != '.');
+    return strncmp(n->name, op_info[n->op].name, length) ||
+           (n->name[length] && n->name[length] != '.');
 }
 
 void node_become(Node *old, Node *by) {
     node_replace(old, by);
-    if (has_own_name(by) || (!has_own_name(old) && old->op != by->op) || old->op == OP_constant || old->op == OP_input) return;
+    if (has_own_name(by) || (!has_own_name(old) && old->op != by->op) || old->op == OP_constant ||
+        old->op == OP_input)
+        return;
     char *name = arena_strdup(old->graph->arena, old->name);
     node_set_name(old, "dead");
     node_set_name(by, name);

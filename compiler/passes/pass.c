@@ -1,7 +1,8 @@
 // The runner: passes.def in order, over every graph of the module.
 //
-// Before a pass its needs are checked against what the passes so far gave and broke; after it the graph is verified, in every
-// build, and dumped when asked (--dump-ir: 00-input.ir, 01-infer.ir ...). Also the fusion report: one line for each candidate.
+// Before a pass its needs are checked against what the passes so far gave and broke; after it the
+// graph is verified, in every build, and dumped when asked (--dump-ir: 00-input.ir, 01-infer.ir
+// ...). Also the fusion report: one line for each candidate.
 #include "passes/pass.h"
 
 #include <stdlib.h>
@@ -46,11 +47,14 @@ static void check_needs(const PassInfo *pass, unsigned have) {
     unsigned missing = pass->needs & ~have;
     for (int i = 0; i < (int)(sizeof property_name / sizeof *property_name); i++) {
         if (missing & 1u << i)
-            diag_fatal(NO_LOC, "pass %s needs %s, which the passes before it broke", pass->name, property_name[i]);
+            diag_fatal(NO_LOC, "pass %s needs %s, which the passes before it broke", pass->name,
+                       property_name[i]);
     }
 }
 
-static unsigned properties_after(const PassInfo *pass, unsigned have) { return (have & ~pass->breaks) | pass->gives; }
+static unsigned properties_after(const PassInfo *pass, unsigned have) {
+    return (have & ~pass->breaks) | pass->gives;
+}
 
 // Bodies of loops and branches come after their graph: by then they have its constants. Rows belong
 // to the outer graph.
@@ -94,12 +98,14 @@ void pass_apply(Module *m, PassContext *c, Pass pass) {
 static void require_fusions(const PassContext *c) {
     if (!c->require_fusion) return;
     for (const FusionSite *s = c->sites; s; s = s->next) {
-        if (s->missed) diag_error(s->loc, "%s is not fused\nnote: %%%s: %s", s->pattern, s->node, s->why);
+        if (s->missed)
+            diag_error(s->loc, "%s is not fused\nnote: %%%s: %s", s->pattern, s->node, s->why);
     }
     diag_stop_if_errors();
 }
 
-static void dump(const Module *m, const PassContext *c, int number, const char *pass, ConstantFile **constants) {
+static void dump(const Module *m, const PassContext *c, int number, const char *pass,
+                 ConstantFile **constants) {
     if (c->dump_dir) module_dump(m, c->dump_dir, number, pass, constants);
 }
 
@@ -148,7 +154,7 @@ void fusion_site(PassContext *c, const char *pattern, Loc loc, const Node *broke
     (*place)->missed = broke != NULL;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- paths
+// ------------------------------------------------------------------------------------------- paths
 enum { MOST_STEPS = 512 };
 
 typedef struct Search {
@@ -170,14 +176,16 @@ static int search(Search *s, const Node *from, const Node *to, bool users) {
     for (int i = 0; i < s->n; i++) {
         const Node *n = s->node[i];
         if (n == to) return i;
-        for (int j = 0; j < (users ? n->n_users : n->n_in); j++) visit(s, users ? n->users[j] : n->in[j], i);
+        for (int j = 0; j < (users ? n->n_users : n->n_in); j++)
+            visit(s, users ? n->users[j] : n->in[j], i);
     }
     return -1;
 }
 
 static void print_path(Text *t, const Search *s, int at, const char *arrow) {
     if (s->before[at] >= 0) print_path(t, s, s->before[at], arrow), text_add(t, " %s ", arrow);
-    text_add(t, "%s %%%s", op_info[s->node[at]->op].name, s->node[at]->name ? s->node[at]->name : "");
+    text_add(t, "%s %%%s", op_info[s->node[at]->op].name,
+             s->node[at]->name ? s->node[at]->name : "");
 }
 
 void fusion_path(PassContext *c, const Node *site, const Node *broke) {
@@ -194,10 +202,11 @@ void fusion_path(PassContext *c, const Node *site, const Node *broke) {
     text_free(&t);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- sites
+// ------------------------------------------------------------------------------------------- sites
 static int count_sites(const PassContext *c, const char *pattern, bool missed) {
     int n = 0;
-    for (const FusionSite *s = c->sites; s; s = s->next) n += !strcmp(s->pattern, pattern) && s->missed == missed;
+    for (const FusionSite *s = c->sites; s; s = s->next)
+        n += !strcmp(s->pattern, pattern) && s->missed == missed;
     return n;
 }
 
@@ -211,7 +220,8 @@ void fusion_table(const PassContext *c, Text *t) {
     text_add(t, "%-24s %8s %8s\n", "pattern", "matched", "missed");
     for (const FusionSite *s = c->sites; s; s = s->next) {
         if (!is_first_of_pattern(c, s)) continue;
-        text_add(t, "%-24s %8d %8d\n", s->pattern, count_sites(c, s->pattern, false), count_sites(c, s->pattern, true));
+        text_add(t, "%-24s %8d %8d\n", s->pattern, count_sites(c, s->pattern, false),
+                 count_sites(c, s->pattern, true));
     }
 }
 
@@ -220,7 +230,7 @@ void fusion_report(const PassContext *c, Text *t) {
     for (const FusionSite *s = c->sites; s; s = s->next) {
         if (!s->node) continue;
         const char *where = loc_text(s->loc);
-        text_spell(t, "%s%s%s%s: %%%s: %s\n", where, *where ? ": " : "", s->missed ? "missed " : "", s->pattern, s->node,
-                   s->why);
+        text_spell(t, "%s%s%s%s: %%%s: %s\n", where, *where ? ": " : "", s->missed ? "missed " : "",
+                   s->pattern, s->node, s->why);
     }
 }

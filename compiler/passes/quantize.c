@@ -44,16 +44,19 @@ static bool set_format(Node *product, const PassContext *c, Outcome *o) {
     Node *pack = packed_of(product);
     if (!pack || product->in[0]->type.dtype == DT_i8_rows) return false;
     int64_t depth = width_dim(pack)->value;
-    DType wanted, format = quant_format(c->quant, pack->in[0], depth, (MatrixUse)pack->mark, &wanted);
+    DType wanted,
+        format = quant_format(c->quant, pack->in[0], depth, (MatrixUse)pack->mark, &wanted);
     if (pack->type.dtype == format || wanted == DT_COUNT) return false;
     if (format == DT_COUNT) {
-        diag_warning(product->loc, "%%%s stays %s: rows of %lld weights are no whole number of blocks of %d", product->name,
-                     dtype_name(pack->type.dtype), (long long)depth,
+        diag_warning(product->loc,
+                     "%%%s stays %s: rows of %lld weights are no whole number of blocks of %d",
+                     product->name, dtype_name(pack->type.dtype), (long long)depth,
                      format_of(wanted)->block < 32 ? format_of(wanted)->block : 32);
         return false;
     }
     if (stays_in_blocks(pack, format, c, o)) return false;
-    if (format != wanted && !o->fell_back++) o->wanted = wanted, o->format = format, o->depth = depth;
+    if (format != wanted && !o->fell_back++)
+        o->wanted = wanted, o->format = format, o->depth = depth;
     attr_set_string(pack, "format", dtype_name(format));
     inferred(pack);
     return true;
@@ -61,17 +64,20 @@ static bool set_format(Node *product, const PassContext *c, Outcome *o) {
 
 static void tell(const Outcome *o) {
     if (o->fell_back)
-        diag_warning(
-            NO_LOC,
-            "%d matri%s cannot be as --quant says: rows of %lld weights are no whole number of blocks of %d, so %s becomes %s",
-            o->fell_back, o->fell_back > 1 ? "ces" : "x", (long long)o->depth, format_of(o->wanted)->block,
-            dtype_name(o->wanted), dtype_name(o->format));
+        diag_warning(NO_LOC,
+                     "%d matri%s cannot be as --quant says: rows of %lld weights are no whole "
+                     "number of blocks of %d, so %s becomes %s",
+                     o->fell_back, o->fell_back > 1 ? "ces" : "x", (long long)o->depth,
+                     format_of(o->wanted)->block, dtype_name(o->wanted), dtype_name(o->format));
     if (o->remade)
-        diag_warning(NO_LOC, "%d matrices that the file has in blocks are quantized again: what the file lost stays lost",
+        diag_warning(NO_LOC,
+                     "%d matrices that the file has in blocks are quantized again: what the file "
+                     "lost stays lost",
                      o->remade);
     if (o->kept)
         diag_warning(NO_LOC,
-                     "%d matrices stay in the file's blocks\nhint: --requantize quantizes them again, which loses twice",
+                     "%d matrices stay in the file's blocks\nhint: --requantize quantizes them "
+                     "again, which loses twice",
                      o->kept);
 }
 
@@ -88,11 +94,12 @@ static void tell_of_floats(const Graph *g) {
         }
     }
     if (matrices)
-        diag_warning(
-            NO_LOC,
-            "%d matri%s become%s floats, %.1f times as large: a product sums across the file's blocks, which no format "
-            "of blocks holds without loss",
-            matrices, matrices > 1 ? "ces" : "x", matrices > 1 ? "" : "s", (double)after / (double)before);
+        diag_warning(NO_LOC,
+                     "%d matri%s become%s floats, %.1f times as large: a product sums across the "
+                     "file's blocks, which no format "
+                     "of blocks holds without loss",
+                     matrices, matrices > 1 ? "ces" : "x", matrices > 1 ? "" : "s",
+                     (double)after / (double)before);
 }
 
 // A product by weights in blocks multiplies integers, unless its format has float values.
@@ -109,16 +116,19 @@ static bool use_integers(Node *product, const PassContext *c) {
 // values.
 static bool set_cache_format(Node *state, const char *format) {
     DType t;
-    bool keys = !strcmp(attr_string(state, "kind", ""), "key"), values = !strcmp(attr_string(state, "kind", ""), "value");
-    if (!format || !dtype_parse(format, &t) || state->type.dtype != DT_f32 || t == DT_f32 || !(keys || values)) return false;
+    bool keys = !strcmp(attr_string(state, "kind", ""), "key"),
+         values = !strcmp(attr_string(state, "kind", ""), "value");
+    if (!format || !dtype_parse(format, &t) || state->type.dtype != DT_f32 || t == DT_f32 ||
+        !(keys || values))
+        return false;
     state->type.dtype = t;
     for (int i = 0; i < state->n_users; i++)
         if (state->users[i]->op == OP_cache_append) inferred(state->users[i]);
     return true;
 }
 
-// Without --kv: half floats where products round their rows to int8 anyway, which costs a hundred times as much. What two
-// graphs share has the format that both know without the other: f32.
+// Without --kv: half floats where products round their rows to int8 anyway, which costs a hundred
+// times as much. What two graphs share has the format that both know without the other: f32.
 static const char *usual_cache_format(const Graph *g) {
     bool integers = false;
     EACH_NODE(n, g) {

@@ -1,5 +1,5 @@
-// Recipes are those of llama.cpp: in names, and in which part of a model takes more bits. Parts are found by the names that
-// checkpoints give to their tensors.
+// Recipes are those of llama.cpp: in names, and in which part of a model takes more bits. Parts are
+// found by the names that checkpoints give to their tensors.
 #include "passes/recipe.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@
 #include "passes/pass.h"
 #include "util/text.h"
 
-// ------------------------------------------------------------------------------------------------------------------- parts
+// ------------------------------------------------------------------------------------------- parts
 typedef enum {
     PART_OTHER,
     PART_Q,
@@ -31,9 +31,10 @@ static const struct {
     const char *name;
     Part part;
 } part_names[] = {
-    {"attn_q", PART_Q},           {"attn_k", PART_K},      {"attn_v", PART_V},    {"attn_qkv", PART_QKV},
-    {"attn_output", PART_OUTPUT}, {"ffn_gate", PART_GATE}, {"ffn_up", PART_UP},   {"ffn_down", PART_DOWN},
-    {"head", PART_HEAD},          {"output", PART_HEAD},   {"embed", PART_EMBED}, {"token_embd", PART_EMBED},
+    {"attn_q", PART_Q},     {"attn_k", PART_K},           {"attn_v", PART_V},
+    {"attn_qkv", PART_QKV}, {"attn_output", PART_OUTPUT}, {"ffn_gate", PART_GATE},
+    {"ffn_up", PART_UP},    {"ffn_down", PART_DOWN},      {"head", PART_HEAD},
+    {"output", PART_HEAD},  {"embed", PART_EMBED},        {"token_embd", PART_EMBED},
 };
 enum { PART_NAMES = sizeof part_names / sizeof *part_names };
 
@@ -43,24 +44,33 @@ static const struct {
     const char *ends;
 } tensor_names[] = {
     {PART_ROUTER,
-     "router mlp.gate moe.gate block_sparse_moe.gate gate.wg shared_expert_gate ffn_gate_inp router.layer router.classifier"},
+     "router mlp.gate moe.gate block_sparse_moe.gate gate.wg shared_expert_gate ffn_gate_inp "
+     "router.layer router.classifier"},
     {PART_OUTPUT,
-     "o_proj out_proj attention.output.dense attention.dense out_lin attn.c_proj attn_output self_attn.dense wo.attn "
+     "o_proj out_proj attention.output.dense attention.dense out_lin attn.c_proj attn_output "
+     "self_attn.dense wo.attn "
      "self_attention.dense SelfAttention.o EncDecAttention.o attn.out attention.wo attn.Wo"},
     {PART_QKV, "qkv_proj query_key_value c_attn Wqkv W_pack attn_qkv qkv in_proj_weight"},
     {PART_Q, "q_proj query q_lin SelfAttention.q EncDecAttention.q attn_q Wq wq"},
     {PART_K, "k_proj key k_lin SelfAttention.k EncDecAttention.k attn_k Wk wk"},
     {PART_V, "v_proj value v_lin SelfAttention.v EncDecAttention.v attn_v Wv wv value_proj"},
-    {PART_DOWN, "down_proj fc2 w2 dense_4h_to_h mlp.c_proj output.dense fc_out DenseReluDense.wo lin2 ffn_down mlp.Wo fc_2"},
+    {PART_DOWN,
+     "down_proj fc2 w2 dense_4h_to_h mlp.c_proj output.dense fc_out DenseReluDense.wo lin2 "
+     "ffn_down mlp.Wo fc_2"},
     {PART_GATE, "gate_proj w1 wi_0 ffn_gate"},
-    {PART_UP, "up_proj w3 fc1 c_fc dense_h_to_4h wi_1 wi intermediate.dense fc_in lin1 ffn_up mlp.Wi fc_1 gate_up_proj"},
+    {PART_UP,
+     "up_proj w3 fc1 c_fc dense_h_to_4h wi_1 wi intermediate.dense fc_in lin1 ffn_up mlp.Wi fc_1 "
+     "gate_up_proj"},
     {PART_HEAD, "lm_head embed_out output head output_projection generator.proj score.head"},
-    {PART_EMBED, "embed_tokens wte word_embeddings tok_embeddings embed_in token_embd shared tokens_embed embeddings"},
+    {PART_EMBED,
+     "embed_tokens wte word_embeddings tok_embeddings embed_in token_embd shared tokens_embed "
+     "embeddings"},
 };
 
 // Returns true if the name ends with this word after a dot. `length` excludes ".weight".
 static bool ends_with(const char *name, size_t length, const char *word, size_t n) {
-    return n <= length && !strncmp(name + length - n, word, n) && (n == length || name[length - n - 1] == '.');
+    return n <= length && !strncmp(name + length - n, word, n) &&
+           (n == length || name[length - n - 1] == '.');
 }
 
 static Part part_by_name(const char *name) {
@@ -94,7 +104,9 @@ static int64_t layer_of(const char *name) {
     return -1;
 }
 
-static const char *name_of(const Node *n) { return n->value && n->value->name ? n->value->name : ""; }
+static const char *name_of(const Node *n) {
+    return n->value && n->value->name ? n->value->name : "";
+}
 
 static int64_t count_layers(const Graph *g) {
     int64_t layers = 0;
@@ -105,7 +117,7 @@ static int64_t count_layers(const Graph *g) {
     return layers;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- recipes
+// ----------------------------------------------------------------------------------------- recipes
 typedef enum {
     ALWAYS,
     FIRST_2,
@@ -147,7 +159,12 @@ typedef struct {
 
 #define HEAD_Q6_K {PART_HEAD, ALWAYS, DT_q6_k}
 static const Recipe recipes[] = {
-    {"q2_k_m", DT_q2_k, {{PART_V, ALWAYS, DT_q4_k}, {PART_DOWN, ALWAYS, DT_q3_k}, {PART_OUTPUT, ALWAYS, DT_q3_k}, HEAD_Q6_K}},
+    {"q2_k_m",
+     DT_q2_k,
+     {{PART_V, ALWAYS, DT_q4_k},
+      {PART_DOWN, ALWAYS, DT_q3_k},
+      {PART_OUTPUT, ALWAYS, DT_q3_k},
+      HEAD_Q6_K}},
     {"q3_k_s", DT_q3_k, {HEAD_Q6_K}},
     {"q3_k_m",
      DT_q3_k,
@@ -165,10 +182,16 @@ static const Recipe recipes[] = {
       {PART_OUTPUT, ALWAYS, DT_q5_k},
       {PART_QKV, ALWAYS, DT_q4_k},
       HEAD_Q6_K}},
-    {"q4_k_s", DT_q4_k, {{PART_V, FIRST_4, DT_q5_k}, {PART_DOWN, FIRST_EIGHTH, DT_q5_k}, HEAD_Q6_K}},
-    {"q4_k_m", DT_q4_k, {{PART_V, HALF, DT_q6_k}, {PART_DOWN, HALF, DT_q6_k}, {PART_QKV, ALWAYS, DT_q5_k}, HEAD_Q6_K}},
+    {"q4_k_s",
+     DT_q4_k,
+     {{PART_V, FIRST_4, DT_q5_k}, {PART_DOWN, FIRST_EIGHTH, DT_q5_k}, HEAD_Q6_K}},
+    {"q4_k_m",
+     DT_q4_k,
+     {{PART_V, HALF, DT_q6_k}, {PART_DOWN, HALF, DT_q6_k}, {PART_QKV, ALWAYS, DT_q5_k}, HEAD_Q6_K}},
     {"q5_k_s", DT_q5_k, {HEAD_Q6_K}},
-    {"q5_k_m", DT_q5_k, {{PART_V, HALF, DT_q6_k}, {PART_DOWN, HALF, DT_q6_k}, {PART_QKV, ALWAYS, DT_q6_k}, HEAD_Q6_K}},
+    {"q5_k_m",
+     DT_q5_k,
+     {{PART_V, HALF, DT_q6_k}, {PART_DOWN, HALF, DT_q6_k}, {PART_QKV, ALWAYS, DT_q6_k}, HEAD_Q6_K}},
 };
 enum { RECIPES = sizeof recipes / sizeof *recipes };
 
@@ -192,7 +215,7 @@ static DType fitting(DType t, int64_t depth) {
     return !f || depth % f->block == 0 ? t : DT_COUNT;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- rules
+// ------------------------------------------------------------------------------------------- rules
 enum { MOST_RULES = 32 };
 typedef struct {
     const char *what;  // a part's name, or a piece of tensors' names
@@ -236,7 +259,8 @@ const char *quant_nearest_part(const char *word) {
 
 const char *part_names_text(Arena *a) {
     const char *names = "";
-    for (int i = 0; i < PART_NAMES; i++) names = arena_printf(a, "%s%s%s", names, i ? ", " : "", part_names[i].name);
+    for (int i = 0; i < PART_NAMES; i++)
+        names = arena_printf(a, "%s%s%s", names, i ? ", " : "", part_names[i].name);
     return names;
 }
 
@@ -279,7 +303,8 @@ static const char *formats_of_bits(const char *word) {
 static bool read_format(Arena *a, const char *word, DType *t, const char **problem) {
     if (dtype_parse(text_lower(arena_strdup(a, word)), t) && makes_format(*t)) return true;
     if (find_recipe(word)) {
-        *problem = arena_printf(a, "%s is a recipe, which says more than one format: a rule takes one", word);
+        *problem = arena_printf(
+            a, "%s is a recipe, which says more than one format: a rule takes one", word);
         return false;
     }
     const char *near = nearest_format(word), *of_bits = formats_of_bits(word);
@@ -299,8 +324,10 @@ static bool read_rule(Arena *a, QuantRules *r, char *word, const char **problem)
     char *format = strchr(word, '=');
     UserRule *rule = &r->rules[r->n];
     if (!format || format == word || r->n == MOST_RULES) {
-        *problem = arena_printf(a, r->n == MOST_RULES ? "more than %d rules" : "expected PART=FORMAT after the first word",
-                                MOST_RULES);
+        *problem = arena_printf(
+            a,
+            r->n == MOST_RULES ? "more than %d rules" : "expected PART=FORMAT after the first word",
+            MOST_RULES);
         return false;
     }
     *format++ = 0;
@@ -330,11 +357,13 @@ static bool rule_fits(const UserRule *rule, const char *name, Part part) {
 static DType by_recipe(const Recipe *recipe, const Node *weights, Part part) {
     int64_t layer = layer_of(name_of(weights)), n = count_layers(weights->graph);
     for (int i = 0; i < PART_RULES && recipe->rules[i].part; i++)
-        if (recipe->rules[i].part == part && takes(recipe->rules[i].when, layer, n)) return recipe->rules[i].format;
+        if (recipe->rules[i].part == part && takes(recipe->rules[i].when, layer, n))
+            return recipe->rules[i].format;
     return recipe->base;
 }
 
-DType quant_format(const QuantRules *r, const Node *weights, int64_t depth, MatrixUse use, DType *wanted) {
+DType quant_format(const QuantRules *r, const Node *weights, int64_t depth, MatrixUse use,
+                   DType *wanted) {
     const char *name = name_of(weights);
     Part part = use == MATRIX_ROUTES ? PART_ROUTER : part_of(name, use == MATRIX_LOOKED_UP);
     *wanted = DT_COUNT;

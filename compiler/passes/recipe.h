@@ -12,12 +12,14 @@ const char *quant_names(Arena *);                  // formats and recipes that t
 const char *part_names_text(Arena *);
 const char *quant_nearest_part(const char *word);  // or NULL
 
-// LOOKED_UP: a table of which rows are read, and no product is made; ROUTES: its products choose experts
+// LOOKED_UP: a table of which rows are read, and no product is made; ROUTES: its products choose
+// experts
 typedef enum { MATRIX_MULTIPLIES, MATRIX_LOOKED_UP, MATRIX_ROUTES } MatrixUse;
 
 // The format of weights (a constant [N, K], or [K, N] with `depth` K). DT_COUNT: unchanged. *wanted
 // is the rules' format if rows are no whole number of its blocks, otherwise the same.
-DType quant_format(const QuantRules *, const Node *weights, int64_t depth, MatrixUse, DType *wanted);
+DType quant_format(const QuantRules *, const Node *weights, int64_t depth, MatrixUse,
+                   DType *wanted);
 // Returns the first rule without effect on any constant of the module, or NULL; overruled: later
 // rules cover all its constants
 const char *quant_idle_rule(const QuantRules *, const Module *, bool *overruled);

@@ -19,8 +19,8 @@ static bool names_symbol(const Node *n, const Dim *symbol) {
 
 // The element of this step, along the axis of the rows.
 static bool takes_own_row(const Node *n, const Node *rows, const Dim *counter, int axis) {
-    return n->op == OP_slice && n->in[0] == rows && node_axis(n) == axis && attr_dim(n, "start") == counter &&
-           dim_is(attr_dim(n, "extent"), 1);
+    return n->op == OP_slice && n->in[0] == rows && node_axis(n) == axis &&
+           attr_dim(n, "start") == counter && dim_is(attr_dim(n, "extent"), 1);
 }
 
 // Where the rows are in an operand of the loop that the body's node reads, -1: it has none.
@@ -30,7 +30,8 @@ static int axis_in_body(const Node *loop, const Graph *body, const Node *x) {
     return -1;
 }
 
-static const char *step_reads(const Node *loop, const LoopParts *l, const Node *n, const Dim *rows) {
+static const char *step_reads(const Node *loop, const LoopParts *l, const Node *n,
+                              const Dim *rows) {
     bool own = false;
     for (int i = 0; i < n->n_in; i++) {
         int axis = n->in[i] ? axis_in_body(loop, l->body, n->in[i]) : -1;
@@ -38,7 +39,8 @@ static const char *step_reads(const Node *loop, const LoopParts *l, const Node *
         own = takes_own_row(n, n->in[i], l->counter, axis);
         if (!own) return "is a loop whose steps read other rows than their own";
     }
-    if (!own && (names_symbol(n, l->counter) || names_symbol(n, rows))) return "is a loop whose steps count the rows";
+    if (!own && (names_symbol(n, l->counter) || names_symbol(n, rows)))
+        return "is a loop whose steps count the rows";
     return NULL;
 }
 
@@ -58,10 +60,12 @@ static const char *states_of(const Node *loop, const LoopParts *l) {
 
 const char *steps_over_rows(const Node *loop, const Dim *rows) {
     LoopParts l = loop_parts(loop);
-    if (loop_is_open(&l) || l.extent != rows || l.length != rows) return "is a loop that does not take the rows one by one";
+    if (loop_is_open(&l) || l.extent != rows || l.length != rows)
+        return "is a loop that does not take the rows one by one";
     const char *why = states_of(loop, &l);
     for (const Node *n = l.body->first; n && !why; n = n->next) why = step_reads(loop, &l, n, rows);
     for (int i = 0; i < l.body->n_outputs && !why; i++)
-        if (axis_in_body(loop, l.body, l.body->outputs[i]) >= 0) why = "is a loop that gives all rows at every step";
+        if (axis_in_body(loop, l.body, l.body->outputs[i]) >= 0)
+            why = "is a loop that gives all rows at every step";
     return why;
 }

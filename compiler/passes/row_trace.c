@@ -1,9 +1,9 @@
 // The proof that a graph acts row by row along its positions, op by op from the ops table.
 //
-// Every value either has no rows (weights, tables of constants) or has them along one axis. An op keeps the proof going when
-// row r of its result needs row r of its operands alone; where the rows of the result are follows from where those of the
-// operands are. Causal attention, shift_rows and a loop that takes the rows one by one may look at earlier rows: they get
-// caches.
+// Every value either has no rows (weights, tables of constants) or has them along one axis. An op
+// keeps the proof going when row r of its result needs row r of its operands alone; where the rows
+// of the result are follows from where those of the operands are. Causal attention, shift_rows and
+// a loop that takes the rows one by one may look at earlier rows: they get caches.
 #include "passes/row_trace.h"
 
 #include "ir/operands.h"
@@ -25,7 +25,8 @@ static int rows_each(const Node *n, Step *s) {
     int mark = 0;
     for (int i = 0; i < n->n_in; i++) {
         if (!n->in[i] || !has_rows(n->in[i])) continue;
-        int here = n->in[i]->mark + (n->type.dtype == DT_tuple ? 0 : n->type.rank - n->in[i]->type.rank);
+        int here =
+            n->in[i]->mark + (n->type.dtype == DT_tuple ? 0 : n->type.rank - n->in[i]->type.rank);
         if (mark && here != mark) return mixes(s, "pairs every row with every other row");
         mark = here;
     }
@@ -63,7 +64,8 @@ static int rows_routed(const Node *n, Step *s) {
     const Node *x = n->in[PRODUCT_X], *index = n->in[EXPERT_INDEX];
     int mark = has_rows(x) ? x->mark : index->mark;
     for (int i = 0; i < n->n_in; i++)
-        if (i != PRODUCT_WEIGHTS && has_rows(n->in[i]) && n->in[i]->mark != mark) return mixes(s, "multiplies rows by rows");
+        if (i != PRODUCT_WEIGHTS && has_rows(n->in[i]) && n->in[i]->mark != mark)
+            return mixes(s, "multiplies rows by rows");
     return mark < index->type.rank ? mark : mixes(s, "sums over the rows");
 }
 
@@ -80,7 +82,8 @@ static int rows_first(const Node *n, Step *s) {
 static int rows_gather(const Node *n, Step *s) {
     const Node *x = n->in[0], *index = n->in[1];
     int axis = node_axis(n);
-    if (has_rows(x) && (has_rows(index) || row_axis(x) == axis)) return mixes(s, "picks rows by their number");
+    if (has_rows(x) && (has_rows(index) || row_axis(x) == axis))
+        return mixes(s, "picks rows by their number");
     if (has_rows(index)) return index->mark + axis;
     return !has_rows(x) ? 0 : row_axis(x) < axis ? x->mark : x->mark + index->type.rank - 1;
 }
@@ -119,8 +122,10 @@ static int rows_view(const Node *n, Step *s) {
 // The bias of a causal attention may vary by row and key: [..., rows, keys].
 static int rows_attention(const Node *n, Step *s) {
     const Node *bias = operand_or_null(n, ATTENTION_BIAS);
-    if (has_rows(n->in[ATTENTION_KEY]) && !attr_int(n, "causal", 0)) return mixes(s, "attends to later positions");
-    if (has_rows(n->in[ATTENTION_KEY]) && operand_or_null(n, ATTENTION_MASK)) return mixes(s, "masks keys by an input");
+    if (has_rows(n->in[ATTENTION_KEY]) && !attr_int(n, "causal", 0))
+        return mixes(s, "attends to later positions");
+    if (has_rows(n->in[ATTENTION_KEY]) && operand_or_null(n, ATTENTION_MASK))
+        return mixes(s, "masks keys by an input");
     if (bias && has_rows(bias) && row_axis(bias) != bias->type.rank - 2)
         return mixes(s, "adds a bias that is no function of the row and the key");
     return n->in[0]->mark;

@@ -2,7 +2,9 @@
 #include "passes/views.h"
 
 static const Dim *quotient(Graph *g, const Dim *d, const Dim *by) {
-    return d == by ? dim_const(g, 1) : dim_divides(g, by, d) ? dim_binary(g, DIM_FLOORDIV, d, by) : NULL;
+    return d == by                 ? dim_const(g, 1)
+           : dim_divides(g, by, d) ? dim_binary(g, DIM_FLOORDIV, d, by)
+                                   : NULL;
 }
 
 static bool list_add(AtomList *list, int atom) {
@@ -125,7 +127,9 @@ bool view_apply(ViewMap *v, const Node *n) {
     }
 }
 
-static bool is_link(const Node *n) { return n->op == OP_reshape || n->op == OP_transpose || n->op == OP_expand; }
+static bool is_link(const Node *n) {
+    return n->op == OP_reshape || n->op == OP_transpose || n->op == OP_expand;
+}
 
 // The operand that a constant multiplies or divides, in the same type; NULL otherwise.
 static Node *scaled_operand(const Node *n, double *factor) {
@@ -162,7 +166,7 @@ bool view_map_scaled(Node *view, ViewMap *v, double *scale) {
 
 bool view_map(Node *view, ViewMap *v) { return view_map_scaled(view, v, NULL); }
 
-// ------------------------------------------------------------------------------------------------------------------- emission
+// ---------------------------------------------------------------------------------------- emission
 // Atoms that stay together: neighbours in the base and in the view, in one axis of the view.
 typedef struct Group {
     const Dim *extent;
@@ -209,7 +213,8 @@ static Groups group_atoms(const ViewMap *v, bool across_axes, bool with_broadcas
     return r;
 }
 
-// The chain as it grows: its shape so far, how many nodes, and the nodes themselves unless `before` is NULL (only counting).
+// The chain as it grows: its shape so far, how many nodes, and the nodes themselves unless `before`
+// is NULL (only counting).
 typedef struct Emission {
     Node *x, *before;
     int length, rank;
@@ -273,7 +278,8 @@ static void final_dims(const ViewMap *v, bool broadcast_as_one, const Dim **dims
         dims[i] = dim_const(v->graph, 1);
         for (int j = 0; j < v->axis[i].n; j++) {
             int a = v->axis[i].atom[j];
-            if (!v->broadcast[a] || !broadcast_as_one) dims[i] = dim_binary(v->graph, DIM_MUL, dims[i], v->extent[a]);
+            if (!v->broadcast[a] || !broadcast_as_one)
+                dims[i] = dim_binary(v->graph, DIM_MUL, dims[i], v->extent[a]);
         }
     }
 }

@@ -34,11 +34,14 @@ typedef struct ViewMap {
 } ViewMap;
 
 bool view_map(Node *view, ViewMap *);  // false when an axis does not split into atoms
-bool view_map_scaled(Node *view, ViewMap *,
-                     double *scale);             // also through multiplication by constants, whose product is *scale
-Node *view_emit(const ViewMap *, Node *before);  // the shortest chain from the base; NULL when it needs too many axes
-int view_shortest(const ViewMap *);              // how many nodes that would be, or -1
-bool view_apply(ViewMap *, const Node *view);    // one more reshape, transpose or expand
+bool view_map_scaled(
+    Node *view, ViewMap *,
+    double *scale);  // also through multiplication by constants, whose product is *scale
+Node *view_emit(
+    const ViewMap *,
+    Node *before);  // the shortest chain from the base; NULL when it needs too many axes
+int view_shortest(const ViewMap *);            // how many nodes that would be, or -1
+bool view_apply(ViewMap *, const Node *view);  // one more reshape, transpose or expand
 // The atoms of `flat` from *at on whose product is `want`, the last one split when it is larger.
 bool view_take(ViewMap *, AtomList *flat, int *at, const Dim *want, AtomList *taken);
 int view_place(const AtomList *, int atom);  // -1: not in the list

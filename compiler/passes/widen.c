@@ -21,7 +21,8 @@ PassFunction pass_widen;
 static bool is_narrow(DType t) { return t == DT_f16 || t == DT_bf16; }
 
 static Node *round_behind(Node *x, Node *from, DType to) {
-    Node *n = node_make(x->graph, to == DT_f16 ? OP_round_f16 : OP_round_bf16, x->loc, 1, &from, x->next);
+    Node *n =
+        node_make(x->graph, to == DT_f16 ? OP_round_f16 : OP_round_bf16, x->loc, 1, &from, x->next);
     n->mark = (int)to;
     return inferred(n);
 }
@@ -36,12 +37,14 @@ static Node *wide_cast(Node *n) {
     Node *x = n->in[0];
     if (!passes_f32(x->type.dtype, n->type.dtype)) return build_cast(cursor_behind(n), n, DT_f32);
     Node *from = x->type.dtype == DT_f32 ? x : build_cast(cursor_behind(n), x, DT_f32);
-    return x->type.dtype == DT_bool ? from : round_behind(from == x ? n : from, from, n->type.dtype);
+    return x->type.dtype == DT_bool ? from
+                                    : round_behind(from == x ? n : from, from, n->type.dtype);
 }
 
 static Node *wide(Node *x) {
     if (!x || !is_narrow(x->type.dtype) || x->op == OP_pack) return x;
-    if (!x->scratch) x->scratch = x->op == OP_cast ? wide_cast(x) : build_cast(cursor_behind(x), x, DT_f32);
+    if (!x->scratch)
+        x->scratch = x->op == OP_cast ? wide_cast(x) : build_cast(cursor_behind(x), x, DT_f32);
     return x->scratch;
 }
 
@@ -52,7 +55,7 @@ static Node *narrow(Node *x) {
     return build_cast(cursor_behind(x), implied ? x->in[0] : x, (DType)x->mark);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- kinds
+// ------------------------------------------------------------------------------------------- kinds
 // Moves elements, or chooses among them.
 static bool moves(const Node *n) {
     switch (n->op) {
@@ -104,23 +107,29 @@ static bool is_control(const Node *n) { return n->op == OP_loop || n->op == OP_i
 
 static bool has_narrow_operand(const Node *n) {
     for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] && (is_narrow(n->in[i]->type.dtype) || n->in[i]->mark) && n->in[i]->op != OP_pack) return true;
+        if (n->in[i] && (is_narrow(n->in[i]->type.dtype) || n->in[i]->mark) &&
+            n->in[i]->op != OP_pack)
+            return true;
     return false;
 }
 
 // Weights, and views and rows of them, stay as the file has them.
 static bool is_of_constants(const Node *n) {
-    if (n->op == OP_gather) return n->in[0]->op == OP_constant || (n->in[0]->op != OP_gather && is_of_constants(n->in[0]));
+    if (n->op == OP_gather)
+        return n->in[0]->op == OP_constant ||
+               (n->in[0]->op != OP_gather && is_of_constants(n->in[0]));
     if (!moves(n) || !is_narrow(n->type.dtype)) return false;
     for (int i = 0; i < n->n_in; i++) {
         const Node *x = n->in[i];
-        if (x && is_narrow(x->type.dtype) && x->op != OP_constant && (x->op == OP_gather || !is_of_constants(x))) return false;
+        if (x && is_narrow(x->type.dtype) && x->op != OP_constant &&
+            (x->op == OP_gather || !is_of_constants(x)))
+            return false;
         if (x && !is_narrow(x->type.dtype) && x->mark) return false;
     }
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- nodes
+// ------------------------------------------------------------------------------------------- nodes
 static void keep_narrow(Node *n) {
     for (int i = 0; i < n->n_in; i++) node_set_input(n, i, narrow(n->in[i]));
 }
@@ -130,7 +139,8 @@ static bool widen_cast(Node *n) {
     DType to = n->type.dtype;
     bool same = to == (is_narrow(x->type.dtype) ? x->type.dtype : (DType)x->mark) && is_narrow(to);
     if (same) return node_replace(n, x), true;
-    bool kept = is_narrow(x->type.dtype) && (x->op != OP_cast || !passes_f32(x->in[0]->type.dtype, x->type.dtype));
+    bool kept = is_narrow(x->type.dtype) &&
+                (x->op != OP_cast || !passes_f32(x->in[0]->type.dtype, x->type.dtype));
     if (to == DT_f32 && kept && !x->scratch) return x->scratch = n, false;
     node_set_input(n, 0, wide(x));  // to f32: it has become none, which simplify removes
     return true;
@@ -163,10 +173,14 @@ static bool widen_control(Node *n) {
 
 static bool widen(Node *n) {
     if (is_control(n)) return widen_control(n);
-    if (n->op == OP_pack || n->op == OP_elementwise || n->op == OP_bit_cast) return keep_narrow(n), false;
-    if (n->op == OP_cast) return (is_narrow(n->in[0]->type.dtype) || n->in[0]->mark) && widen_cast(n);
+    if (n->op == OP_pack || n->op == OP_elementwise || n->op == OP_bit_cast)
+        return keep_narrow(n), false;
+    if (n->op == OP_cast)
+        return (is_narrow(n->in[0]->type.dtype) || n->in[0]->mark) && widen_cast(n);
     bool item_of_wide = n->op == OP_item && is_narrow(n->type.dtype);
-    if (item_of_wide ? is_narrow(n->in[0]->items[attr_int(n, "index", 0)].dtype) : !has_narrow_operand(n)) return false;
+    if (item_of_wide ? is_narrow(n->in[0]->items[attr_int(n, "index", 0)].dtype)
+                     : !has_narrow_operand(n))
+        return false;
     if (is_of_constants(n)) return false;
     widen_node(n);
     return true;

@@ -1,5 +1,6 @@
-// burin report --text: the interpreter runs the program's own command line over the text, and tells the shares of every
-// attention. A share is a byte, 255 of which are all; [row][head][key], in base64.
+// burin report --text: the interpreter runs the program's own command line over the text, and tells
+// the shares of every attention. A share is a byte, 255 of which are all; [row][head][key], in
+// base64.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,9 @@ static Heads *heads_of(Attending *a, const Node *n, int64_t heads) {
     Heads *h = map_get(&a->heads, key);
     if (h) return h;
     h = ARENA_NEW(arena, Heads);
-    *h = (Heads){.node = n, .heads = heads, .shares = arena_alloc(arena, (size_t)(MOST_TOKENS * heads * MOST_TOKENS))};
+    *h = (Heads){.node = n,
+                 .heads = heads,
+                 .shares = arena_alloc(arena, (size_t)(MOST_TOKENS * heads * MOST_TOKENS))};
     map_put(&a->heads, key, h);
     return h;
 }
@@ -64,15 +67,16 @@ static void take_shares(void *user, const Node *n, const double *shares, const i
                     (unsigned char)(255 * shares[(r * shape[1] + i) * shape[2] + k] + 0.5);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- JSON
+// -------------------------------------------------------------------------------------------- JSON
 static json_t *base64(const unsigned char *bytes, size_t n) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     Text t = {0};
     text_add(&t, "%s", "");
     for (size_t i = 0; i < n; i += 3) {
-        unsigned bits =
-            (unsigned)bytes[i] << 16 | (i + 1 < n ? (unsigned)bytes[i + 1] << 8 : 0) | (i + 2 < n ? bytes[i + 2] : 0u);
-        char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63], i + 1 < n ? digits[bits >> 6 & 63] : '=',
+        unsigned bits = (unsigned)bytes[i] << 16 | (i + 1 < n ? (unsigned)bytes[i + 1] << 8 : 0) |
+                        (i + 2 < n ? bytes[i + 2] : 0u);
+        char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
+                        i + 1 < n ? digits[bits >> 6 & 63] : '=',
                         i + 2 < n ? digits[bits & 63] : '='};
         text_append(&t, four, 4);
     }
@@ -101,20 +105,22 @@ static json_t *json_of_tokens(const Attending *a, const Tokens *t) {
     json_t *o = json_object(), *pieces = json_array();
     for (int i = 0; i < t->n; i++) {
         size_t n = 0;
-        const char *text = a->build->tokenizer ? burin_token_text(a->build->tokenizer->blob, t->id[i], &n) : NULL;
-        json_add(pieces,
-                 json_of_text(text ? arena_strndup(a->build->arena, text, n) : arena_printf(a->build->arena, "%d", t->id[i])));
+        const char *text =
+            a->build->tokenizer ? burin_token_text(a->build->tokenizer->blob, t->id[i], &n) : NULL;
+        json_add(pieces, json_of_text(text ? arena_strndup(a->build->arena, text, n)
+                                           : arena_printf(a->build->arena, "%d", t->id[i])));
     }
     json_put_text(o, "graph", t->graph->name), json_put(o, "tokens", pieces);
     return o;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- the run
+// ----------------------------------------------------------------------------------------- the run
 // The program's own output is not part of the report.
 static void run_silently(Build *b, const InterpreterWatch *watch) {
     fflush(stdout);
     int out = dup(STDOUT_FILENO), nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (out < 0 || nothing < 0 || dup2(nothing, STDOUT_FILENO) < 0) diag_fatal(NO_LOC, "cannot open /dev/null");
+    if (out < 0 || nothing < 0 || dup2(nothing, STDOUT_FILENO) < 0)
+        diag_fatal(NO_LOC, "cannot open /dev/null");
     int status = interpret_built(b, watch);
     burin_flush();
     fflush(stdout);
@@ -123,16 +129,19 @@ static void run_silently(Build *b, const InterpreterWatch *watch) {
     if (status) diag_stop();
 }
 
-// The words of the program's command line: a text or tokens, of which a decoder writes on; or inputs of a network.
+// The words of the program's command line: a text or tokens, of which a decoder writes on; or
+// inputs of a network.
 static void run_words(Attending *a) {
     Build b = *a->build;
     Options options = *b.options;
     CommandLine line = {.arena = b.arena};
     if (options.text) command_add(&line, "--"), command_add(&line, options.text);
     if (options.tokens) command_addf(&line, "--tokens=%s", options.tokens);
-    for (int i = 0; i < options.inputs.n; i++) command_addf(&line, "--input=%s", options.inputs.word[i]);
+    for (int i = 0; i < options.inputs.n; i++)
+        command_addf(&line, "--input=%s", options.inputs.word[i]);
     CommandLine all = {.arena = b.arena};
-    if (is_decoder(b.program)) command_add_words(&all, b.program->encoder ? "--temp 0 -n 24" : "--temp 0 -n 0");
+    if (is_decoder(b.program))
+        command_add_words(&all, b.program->encoder ? "--temp 0 -n 24" : "--temp 0 -n 0");
     for (int i = 0; i < line.n; i++) command_add(&all, line.words[i]);
     options.rest = (char **)all.words, options.n_rest = all.n;
     b.options = &options;
@@ -143,9 +152,11 @@ static void check_options(const Build *b) {
     const Options *o = b->options;
     bool reads_text = b->tokenizer && (is_decoder(b->program) || b->embeds);
     if (o->text && !reads_text)
-        diag_fatal(NO_LOC,
-                   "--text: the program of this model reads no text\nhint: it needs a tokenizer, and --pooling makes an "
-                   "encoder read texts; --tokens 1,2,3 or --input NAME=F.npy says what it reads instead");
+        diag_fatal(
+            NO_LOC,
+            "--text: the program of this model reads no text\nhint: it needs a tokenizer, and "
+            "--pooling makes an "
+            "encoder read texts; --tokens 1,2,3 or --input NAME=F.npy says what it reads instead");
     if (o->tokens && !is_decoder(b->program) && !b->embeds)
         usage_error("--tokens: the program of this network reads --input NAME=F.npy");
 }
@@ -170,7 +181,8 @@ json_t *attend(Build *b) {
     for (int i = 0; i < 2; i++) {
         if (a.tokens[i].graph) json_add(tokens, json_of_tokens(&a, &a.tokens[i]));
         if (a.tokens[i].seen > MOST_TOKENS)
-            diag_warning(NO_LOC, "--text has %d tokens: the page shows the first %d", a.tokens[i].seen, MOST_TOKENS);
+            diag_warning(NO_LOC, "--text has %d tokens: the page shows the first %d",
+                         a.tokens[i].seen, MOST_TOKENS);
     }
     for (int i = 0; i < a.heads.n; i++) json_add(list, json_of_heads(a.heads.entries[i].value));
     json_put_text(o, "text", b->options->text ? b->options->text : b->options->tokens);

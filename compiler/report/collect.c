@@ -13,8 +13,8 @@ static json_t *json_of_program(const Build *b, const Program *p) {
     json_put(o, "costs", costs_of(b, p));
     if (p->loop.iterations)
         json_put(o, "loop",
-                 json_pack("{sisisisi}", "first", p->loop.first, "period", p->loop.period, "iterations", p->loop.iterations,
-                           "missing", p->loop.missing));
+                 json_pack("{sisisisi}", "first", p->loop.first, "period", p->loop.period,
+                           "iterations", p->loop.iterations, "missing", p->loop.missing));
     return o;
 }
 
@@ -40,7 +40,8 @@ json_t *report_collect(Build *b) {
     json_put(root, "passes", pass_log_passes(log));
     json_put(root, "sites", pass_log_sites(log));
     if (b->options->measure || b->options->measure_page) json_put(root, "time", measure(b));
-    if (b->options->text || b->options->tokens || b->options->inputs.n) json_put(root, "attention", attend(b));
+    if (b->options->text || b->options->tokens || b->options->inputs.n)
+        json_put(root, "attention", attend(b));
     json_put(root, "sources", sources_of_programs(b->program));
     json_put(root, "ops", ops_help());
     return root;

@@ -18,16 +18,17 @@ const char *advice_for(const char *why) {
     return NULL;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- summary
+// ----------------------------------------------------------------------------------------- summary
 static void explain_costs(const json_t *program) {
     size_t i;
     const json_t *cost;
     json_array_foreach(words_get(program, "costs"), i, cost) {
         const json_t *sum = words_get(cost, "sum");
         char weights[32], other[32];
-        print_spelled("%-8s %s, %s: %.3g operations, reads %s of weights and moves %s\n", i ? "" : "step",
-                      words_text(words_get(program, "graph"), "name"), words_text(cost, "step"),
-                      words_number(sum, "operations"), bytes_text(weights, (uint64_t)words_number(sum, "weight_bytes")),
+        print_spelled("%-8s %s, %s: %.3g operations, reads %s of weights and moves %s\n",
+                      i ? "" : "step", words_text(words_get(program, "graph"), "name"),
+                      words_text(cost, "step"), words_number(sum, "operations"),
+                      bytes_text(weights, (uint64_t)words_number(sum, "weight_bytes")),
                       bytes_text(other, (uint64_t)words_number(sum, "bytes")));
     }
 }
@@ -43,15 +44,19 @@ static void explain_all(const json_t *root) {
     json_array_foreach(words_get(root, "programs"), i, o) explain_costs(o);
     printf("\n%-24s %8s %8s\n", "pattern", "matched", "missed");
     json_array_foreach(words_get(s, "fusions"), i, o)
-        print_spelled("%-24s %8.0f %8.0f\n", words_text(o, "pattern"), words_number(o, "matched"), words_number(o, "missed"));
-    printf("\nburin explain MODEL WHAT: a place (model.layers.3.mlp) or a value; --memory; --time; --why-not PATTERN\n");
+        print_spelled("%-24s %8.0f %8.0f\n", words_text(o, "pattern"), words_number(o, "matched"),
+                      words_number(o, "missed"));
+    printf(
+        "\nburin explain MODEL WHAT: a place (model.layers.3.mlp) or a value; --memory; --time; "
+        "--why-not PATTERN\n");
 }
 
-// ------------------------------------------------------------------------------------------------------------------- why not
+// ----------------------------------------------------------------------------------------- why not
 static void explain_site(const json_t *site) {
     const json_t *at = words_get(site, "at");
-    print_spelled("%s%s%s: missed %s\n", words_text(at, "text"), json_object_get(at, "scope") ? " " : "",
-                  words_text(at, "scope"), words_text(site, "pattern"));
+    print_spelled("%s%s%s: missed %s\n", words_text(at, "text"),
+                  json_object_get(at, "scope") ? " " : "", words_text(at, "scope"),
+                  words_text(site, "pattern"));
     print_spelled("  %%%s %s\n", words_text(site, "node"), words_text(site, "why"));
     if (json_object_get(site, "path")) print_spelled("  path: %s\n", words_text(site, "path"));
     if (json_object_get(site, "advice")) print_spelled("  hint: %s\n", words_text(site, "advice"));
@@ -70,14 +75,18 @@ static void explain_why_not(const json_t *root, const char *pattern) {
     }
     if (!missed && !matched) {
         const char *near = nearest_name(pattern, names, n);
-        if (near) diag_fatal(NO_LOC, "no part of this model looks like %s\nhint: did you mean %s?", pattern, near);
-        diag_fatal(NO_LOC, "no part of this model looks like %s\nhint: `burin explain MODEL` lists the patterns that it found",
+        if (near)
+            diag_fatal(NO_LOC, "no part of this model looks like %s\nhint: did you mean %s?",
+                       pattern, near);
+        diag_fatal(NO_LOC,
+                   "no part of this model looks like %s\nhint: `burin explain MODEL` lists the "
+                   "patterns that it found",
                    pattern);
     }
     print_spelled("%s: %d matched, %d missed\n", pattern, matched, missed);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- memory
+// ------------------------------------------------------------------------------------------ memory
 static void memory_line(const char *what, const json_t *memory, const char *key) {
     char bytes[32];
     double n = words_number(memory, key);
@@ -86,15 +95,19 @@ static void memory_line(const char *what, const json_t *memory, const char *key)
 
 static void explain_peak(const json_t *program) {
     const json_t *memory = words_get(program, "memory"), *peak = words_get(memory, "peak"), *index;
-    const json_t *kernel = json_array_get(words_get(program, "kernels"), (size_t)words_number(peak, "kernel"));
-    double rows = json_is_true(json_object_get(memory, "dynamic_sizes")) ? 1 : words_number(memory, "rows");
+    const json_t *kernel =
+        json_array_get(words_get(program, "kernels"), (size_t)words_number(peak, "kernel"));
+    double rows =
+        json_is_true(json_object_get(memory, "dynamic_sizes")) ? 1 : words_number(memory, "rows");
     size_t i;
     if (!kernel) return;
-    print_spelled("most is live at kernel %.0f, %s (%%%s):\n", words_number(peak, "kernel"), words_function(program, kernel),
-                  words_text(kernel, "node"));
+    print_spelled("most is live at kernel %.0f, %s (%%%s):\n", words_number(peak, "kernel"),
+                  words_function(program, kernel), words_text(kernel, "node"));
     json_array_foreach(words_get(peak, "buffers"), i, index) {
-        const json_t *b = json_array_get(words_get(memory, "buffers"), (size_t)json_integer_value(index));
-        print_spelled("  %-28s %14.0f  %s\n", words_text(b, "name"), words_number(b, "bytes") * rows, words_text(b, "type"));
+        const json_t *b =
+            json_array_get(words_get(memory, "buffers"), (size_t)json_integer_value(index));
+        print_spelled("  %-28s %14.0f  %s\n", words_text(b, "name"),
+                      words_number(b, "bytes") * rows, words_text(b, "type"));
     }
     double arena = words_number(memory, "arena_bytes"), bound = words_number(memory, "lower_bound");
     if (bound > 0)
@@ -109,7 +122,8 @@ static void explain_memory(const json_t *root) {
         const json_t *memory = words_get(program, "memory");
         bool by_run = json_is_true(json_object_get(memory, "dynamic_sizes"));
         if (i) printf("\n");
-        print_spelled("%s: bytes%s", words_text(words_get(program, "graph"), "name"), by_run ? " of the largest run\n" : "");
+        print_spelled("%s: bytes%s", words_text(words_get(program, "graph"), "name"),
+                      by_run ? " of the largest run\n" : "");
         if (!by_run) printf(" for %.0f rows at once\n", words_number(memory, "rows"));
         memory_line("arena", memory, "arena_bytes");
         memory_line("at least", memory, "lower_bound");
@@ -121,27 +135,32 @@ static void explain_memory(const json_t *root) {
     }
 }
 
-// --------------------------------------------------------------------------------------------------------------------- time
+// -------------------------------------------------------------------------------------------- time
 static void explain_run(const json_t *run) {
     const json_t *site;
     double all = words_number(run, "ms");
     size_t i;
-    printf("\n%s: %.2f ms of thread 0, of which %.2f waiting\n", words_text(run, "step"), all, words_number(run, "waiting_ms"));
-    printf("%8s %10s %8s %9s %9s  %s\n", "share", "ms", "calls", "us a call", "of limit", "kernel and place");
+    printf("\n%s: %.2f ms of thread 0, of which %.2f waiting\n", words_text(run, "step"), all,
+           words_number(run, "waiting_ms"));
+    printf("%8s %10s %8s %9s %9s  %s\n", "share", "ms", "calls", "us a call", "of limit",
+           "kernel and place");
     json_array_foreach(words_get(run, "sites"), i, site) {
-        double ms = words_number(site, "ms"), calls = words_number(site, "calls"), least = words_number(site, "least_ms");
+        double ms = words_number(site, "ms"), calls = words_number(site, "calls"),
+               least = words_number(site, "least_ms");
         char limit[16] = "";
         if (least > 0 && ms > 0) snprintf(limit, sizeof limit, "%.0f %%", 100 * least / ms);
-        print_spelled("%6.1f %% %10.2f %8.0f %9.1f %9s  %s %s\n", all > 0 ? 100 * ms / all : 0, ms, calls, 1e3 * ms / calls,
-                      limit, words_text(site, "function"), words_text(site, "location"));
+        print_spelled("%6.1f %% %10.2f %8.0f %9.1f %9s  %s %s\n", all > 0 ? 100 * ms / all : 0, ms,
+                      calls, 1e3 * ms / calls, limit, words_text(site, "function"),
+                      words_text(site, "location"));
     }
 }
 
 static void explain_time(const json_t *root) {
     const json_t *time = words_get(root, "time"), *limits = words_get(time, "limits"), *run;
     size_t i;
-    print_spelled("%s, %.0f threads; memory %.3g GB/s, f32 %.3g, int8 %.3g operations a second\n", words_text(time, "cpu"),
-                  words_number(time, "threads"), words_number(limits, "read") / 1e9, words_number(limits, "fma"),
+    print_spelled("%s, %.0f threads; memory %.3g GB/s, f32 %.3g, int8 %.3g operations a second\n",
+                  words_text(time, "cpu"), words_number(time, "threads"),
+                  words_number(limits, "read") / 1e9, words_number(limits, "fma"),
                   words_number(limits, "dot"));
     json_array_foreach(words_get(time, "runs"), i, run) explain_run(run);
 }

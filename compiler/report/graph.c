@@ -1,11 +1,12 @@
-// The graph of a program, node by node, in topological order; and the texts that its locations point into.
+// The graph of a program, node by node, in topological order; and the texts that its locations
+// point into.
 #include <ctype.h>
 #include <string.h>
 
 #include "ir/operands.h"
 #include "report/report.h"
 
-// ------------------------------------------------------------------------------------------------------------------- layers
+// ------------------------------------------------------------------------------------------ layers
 bool layer_of_scope(const char *scope, int *stack_length, int *layer) {
     for (const char *c = scope; c && *c; c++) {
         bool begins = isdigit((unsigned char)*c) && c > scope && strchr("./_", c[-1]);
@@ -34,10 +35,11 @@ static void put_layer(json_t *o, const Node *n, int iteration) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- nodes
+// ------------------------------------------------------------------------------------------- nodes
 static json_t *operands_of(const Node *n) {
     json_t *list = json_array();
-    for (int i = 0; i < n->n_in; i++) json_add(list, json_of_text(n->in[i] ? n->in[i]->name : NULL));
+    for (int i = 0; i < n->n_in; i++)
+        json_add(list, json_of_text(n->in[i] ? n->in[i]->name : NULL));
     return list;
 }
 
@@ -121,7 +123,7 @@ json_t *graph_of_program(const Program *p) {
     return o;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ sources
+// ----------------------------------------------------------------------------------------- sources
 static bool is_listed(const json_t *list, const char *name) {
     size_t i;
     const json_t *o;

@@ -27,15 +27,21 @@ void json_put(json_t *object, const char *key, json_t *value) {
     if (json_object_set_new(object, key, need(value))) need(NULL);
 }
 
-void json_put_text(json_t *object, const char *key, const char *text) { json_put(object, key, json_of_text(text)); }
+void json_put_text(json_t *object, const char *key, const char *text) {
+    json_put(object, key, json_of_text(text));
+}
 
-void json_put_count(json_t *object, const char *key, uint64_t n) { json_put(object, key, json_integer((json_int_t)n)); }
+void json_put_count(json_t *object, const char *key, uint64_t n) {
+    json_put(object, key, json_integer((json_int_t)n));
+}
 
 void json_add(json_t *array, json_t *value) {
     if (json_array_append_new(array, need(value))) need(NULL);
 }
 
-static const char *escape_of(char c) { return c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : c == '&' ? "\\u0026" : NULL; }
+static const char *escape_of(char c) {
+    return c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : c == '&' ? "\\u0026" : NULL;
+}
 
 // These three characters occur only inside of strings.
 char *json_for_page(const json_t *value) {

@@ -1,5 +1,6 @@
-// report --run: time by layer, of loops over layers too. The program's trace (--profile=F.json) has every call of thread 0 in
-// order; the n-th call of a kernel in the loop belongs to iteration n, whose own kernel has the layer's path.
+// report --run: time by layer, of loops over layers too. The program's trace (--profile=F.json) has
+// every call of thread 0 in order; the n-th call of a kernel in the loop belongs to iteration n,
+// whose own kernel has the layer's path.
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -22,14 +23,16 @@ static int add_call_sites(const Program *p, CallSite *sites) {
     for (int i = 0; i < n; i++) {
         const Loop *l = loop_of(p, list[i]);
         int repetitions = l ? l->iterations - (i - l->first >= l->period - l->missing) : 1;
-        sites[i] = (CallSite){.program = p, .kernel = list[i], .site = i, .repetitions = repetitions};
+        sites[i] =
+            (CallSite){.program = p, .kernel = list[i], .site = i, .repetitions = repetitions};
     }
     return n;
 }
 
 static const Kernel *kernel_called(CallSite *s) {
     int iteration = (int)(s->calls++ % (uint64_t)s->repetitions);
-    return iteration ? s->program->kernels[s->site + iteration * s->program->loop.period] : s->kernel;
+    return iteration ? s->program->kernels[s->site + iteration * s->program->loop.period]
+                     : s->kernel;
 }
 
 // "model.layers.3" of "model.layers.3.mlp"; "" outside of layers.
@@ -45,7 +48,8 @@ static void add_time(json_t *layers, const char *path, double milliseconds) {
     json_t *entry;
     json_array_foreach(layers, i, entry) {
         if (strcmp(json_string_value(json_object_get(entry, "layer")), path)) continue;
-        json_put(entry, "ms", json_real(json_real_value(json_object_get(entry, "ms")) + milliseconds));
+        json_put(entry, "ms",
+                 json_real(json_real_value(json_object_get(entry, "ms")) + milliseconds));
         return;
     }
     entry = json_object();
@@ -56,7 +60,8 @@ static void add_time(json_t *layers, const char *path, double milliseconds) {
 
 static bool is_kernel_of_first(const json_t *event) {
     const char *kind = json_string_value(json_object_get(event, "cat"));
-    return kind && !strcmp(kind, "kernel") && json_integer_value(json_object_get(event, "tid")) == 0;
+    return kind && !strcmp(kind, "kernel") &&
+           json_integer_value(json_object_get(event, "tid")) == 0;
 }
 
 json_t *layers_of_trace(const Program *p, const char *path) {
@@ -71,7 +76,8 @@ json_t *layers_of_trace(const Program *p, const char *path) {
         json_int_t site = json_integer_value(number);
         if (!is_kernel_of_first(event) || !number || site < 0 || site >= n) continue;
         const Kernel *k = kernel_called(&sites[site]);
-        add_time(layers, layer_path(p->arena, k), json_number_value(json_object_get(event, "dur")) / 1e3);
+        add_time(layers, layer_path(p->arena, k),
+                 json_number_value(json_object_get(event, "dur")) / 1e3);
     }
     json_decref(trace);
     return layers;

@@ -20,7 +20,7 @@ typedef struct Lines {
 struct PassLog {
     Build *build;
     Arena *arena;
-    Lines *graphs[PASS_COUNT + 1];        // before pass i, of each graph; NULL: the passes began later
+    Lines *graphs[PASS_COUNT + 1];  // before pass i, of each graph; NULL: the passes began later
     int sites[PASS_COUNT + 1], n_graphs;  // fusion sites before pass i
 };
 
@@ -60,7 +60,7 @@ PassLog *pass_log_new(Build *b) {
     return log;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- folding
+// ----------------------------------------------------------------------------------------- folding
 static const char *skip_digits(const char *c) {
     while (isdigit((unsigned char)*c)) c++;
     return c;
@@ -72,11 +72,14 @@ static const char *behind_number(const char *line, const char *c, bool quoted) {
     const char *end = skip_digits(c);
     char before = c > line ? c[-1] : 0;
     if (end == c || isalnum((unsigned char)*end)) return NULL;
-    if (quoted) return strchr("./_\"", before) && (*end == '.' || *end == '/' || *end == '"') ? end : NULL;
+    if (quoted)
+        return strchr("./_\"", before) && (*end == '.' || *end == '/' || *end == '"') ? end : NULL;
     return before == '#' || (c - line >= 6 && !strncmp(c - 6, "layer=", 6)) ? end : NULL;
 }
 
-static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '/' || c == '-'; }
+static bool is_name(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '/' || c == '-';
+}
 
 // %q_proj.weight.12 -> %q_proj.weight. Returns the rest.
 static const char *fold_name(Text *t, const char *c) {
@@ -114,8 +117,9 @@ static const char *fold_line(Arena *arena, const char *line) {
     return folded;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- changes
-// Entries of one kind: {"before", "after", "count"}, in the order of their first. A single one keeps its own names.
+// ----------------------------------------------------------------------------------------- changes
+// Entries of one kind: {"before", "after", "count"}, in the order of their first. A single one
+// keeps its own names.
 typedef struct Changes {
     Arena *arena;
     json_t *list;
@@ -136,7 +140,8 @@ static void put_lines(json_t *entry, const char *before, const char *after) {
 static void add_change(Changes *c, const char *before, const char *after) {
     const char *folded_before = before ? fold_line(c->arena, before) : NULL,
                *folded_after = after ? fold_line(c->arena, after) : NULL;
-    const char *key = arena_printf(c->arena, "%s\n%s", before ? folded_before : "", after ? folded_after : "");
+    const char *key =
+        arena_printf(c->arena, "%s\n%s", before ? folded_before : "", after ? folded_after : "");
     json_t *entry = map_get(&c->of_key, key);
     if (!entry) {
         entry = json_object();
@@ -147,7 +152,8 @@ static void add_change(Changes *c, const char *before, const char *after) {
         return;
     }
     put_lines(entry, folded_before, folded_after);
-    json_put_count(entry, "count", (uint64_t)json_integer_value(json_object_get(entry, "count")) + 1);
+    json_put_count(entry, "count",
+                   (uint64_t)json_integer_value(json_object_get(entry, "count")) + 1);
 }
 
 static json_t *ops_of(const Lines *l) {
@@ -160,7 +166,8 @@ static json_t *ops_of(const Lines *l) {
 static json_t *differences(Arena *arena, const Lines *before, const Lines *after) {
     Changes gone = changes_new(arena), fresh = changes_new(arena), changed = changes_new(arena);
     for (int i = 0; i < before->of_value.n; i++) {
-        const char *old = before->of_value.entries[i].value, *now = map_get(&after->of_value, before->of_value.entries[i].key);
+        const char *old = before->of_value.entries[i].value,
+                   *now = map_get(&after->of_value, before->of_value.entries[i].key);
         if (!now) add_change(&gone, old, NULL);
         if (now && strcmp(old, now)) add_change(&changed, old, now);
     }
@@ -168,7 +175,8 @@ static json_t *differences(Arena *arena, const Lines *before, const Lines *after
         if (!map_get(&before->of_value, after->of_value.entries[i].key))
             add_change(&fresh, NULL, after->of_value.entries[i].value);
     json_t *o = json_object();
-    json_put(o, "vanished", gone.list), json_put(o, "appeared", fresh.list), json_put(o, "changed", changed.list);
+    json_put(o, "vanished", gone.list), json_put(o, "appeared", fresh.list),
+        json_put(o, "changed", changed.list);
     return o;
 }
 
@@ -205,7 +213,7 @@ json_t *pass_log_passes(PassLog *log) {
     return list;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- sites
+// ------------------------------------------------------------------------------------------- sites
 json_t *pass_log_sites(PassLog *log) {
     json_t *list = json_array();
     int number = 0, pass = 0;

@@ -19,7 +19,7 @@ static void put_family(json_t *o, KernelFamily family) {
     json_put_text(o, "family", name);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ kernels
+// ----------------------------------------------------------------------------------------- kernels
 static json_t *json_of_view(const View *v) {
     json_t *o = json_object();
     Text t = {0};
@@ -41,7 +41,9 @@ static json_t *json_of_view(const View *v) {
             json_put_count(o, "output", (uint64_t)v->output);
             break;
         case BASE_SCALAR:
-            json_put(o, "scalar", json_real(v->scalar == v->scalar && v->scalar - v->scalar == 0 ? v->scalar : 0));
+            json_put(
+                o, "scalar",
+                json_real(v->scalar == v->scalar && v->scalar - v->scalar == 0 ? v->scalar : 0));
             break;
         case BASE_NONE:
             break;
@@ -84,7 +86,8 @@ static int site_of(const Program *p, int position) {
 
 json_t *kernels_of_program(const Program *p) {
     json_t *list = json_array();
-    for (int i = 0; i < p->n_kernels; i++) json_add(list, json_of_kernel(p, p->kernels[i], site_of(p, i)));
+    for (int i = 0; i < p->n_kernels; i++)
+        json_add(list, json_of_kernel(p, p->kernels[i], site_of(p, i)));
     return list;
 }
 
@@ -105,7 +108,7 @@ json_t *functions_of_program(const Program *p) {
     return list;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- memory
+// ------------------------------------------------------------------------------------------ memory
 static bool lives_at(const Buffer *b, int kernel) {
     for (int i = 0; i < b->n_live; i++)
         if (b->live[i].first <= kernel && kernel <= b->live[i].last) return true;
@@ -124,7 +127,8 @@ static json_t *json_of_buffer(const Buffer *b) {
         json_put_count(o, "local_offset", b->local_offset);
     } else if (!b->fixed_size)
         json_put_count(o, "single_offset", b->single_offset);
-    for (int i = 0; i < b->n_live; i++) json_add(live, json_pack("[ii]", b->live[i].first, b->live[i].last));
+    for (int i = 0; i < b->n_live; i++)
+        json_add(live, json_pack("[ii]", b->live[i].first, b->live[i].last));
     json_put(o, "live", live);
     return o;
 }
@@ -136,7 +140,8 @@ static json_t *peak_of(const Program *p) {
     for (int k = 0; k < p->n_kernels; k++) {
         uint64_t sum = 0;
         for (int i = 0; i < p->n_buffers; i++)
-            if (p->buffers[i]->fixed_size == p->dynamic_sizes && lives_at(p->buffers[i], k)) sum += p->buffers[i]->row_bytes;
+            if (p->buffers[i]->fixed_size == p->dynamic_sizes && lives_at(p->buffers[i], k))
+                sum += p->buffers[i]->row_bytes;
         if (sum > most) {
             most = sum;
             at = k;
@@ -144,7 +149,8 @@ static json_t *peak_of(const Program *p) {
     }
     json_t *o = json_object(), *list = json_array();
     for (int i = 0; i < p->n_buffers; i++)
-        if (p->n_kernels && p->buffers[i]->fixed_size == p->dynamic_sizes && lives_at(p->buffers[i], at))
+        if (p->n_kernels && p->buffers[i]->fixed_size == p->dynamic_sizes &&
+            lives_at(p->buffers[i], at))
             json_add(list, json_integer(p->buffers[i]->index));
     json_put_count(o, "kernel", (uint64_t)at);
     json_put_count(o, "bytes", most);
@@ -190,8 +196,10 @@ json_t *memory_of_program(const Program *p) {
     for (int i = 0; i < p->n_buffers; i++) json_add(buffers, json_of_buffer(p->buffers[i]));
     json_put_count(o, "rows", rows);
     json_put(o, "dynamic_sizes", json_boolean(p->dynamic_sizes));
-    json_put_count(o, "arena_bytes", p->dynamic_sizes ? plan->scratch_bytes : plan->row_bytes * rows);
-    json_put_count(o, "lower_bound", p->dynamic_sizes ? plan->lower_bound : plan->lower_bound * rows);
+    json_put_count(o, "arena_bytes",
+                   p->dynamic_sizes ? plan->scratch_bytes : plan->row_bytes * rows);
+    json_put_count(o, "lower_bound",
+                   p->dynamic_sizes ? plan->lower_bound : plan->lower_bound * rows);
     json_put_count(o, "row_bytes", plan->row_bytes);
     json_put_count(o, "local_bytes", plan->local_bytes);
     json_put_count(o, "scratch_bytes", plan->scratch_bytes);

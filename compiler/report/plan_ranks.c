@@ -14,14 +14,18 @@
 #include "util/text.h"
 
 enum { PANEL = 16, MOST_COUNTS = 16 };
-static const double INT8_ROW = 44.0 / 128;  // bytes of a row of int8 (runtime/kernels/quantize.h) over those of its floats
+static const double INT8_ROW =
+    44.0 / 128;  // bytes of a row of int8 (runtime/kernels/quantize.h) over those of its floats
 
-// --------------------------------------------------------------------------------------------------------- of a program
-static bool is_product(const Kernel *k) { return k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS; }
+// ------------------------------------------------------------------------------------ of a program
+static bool is_product(const Kernel *k) {
+    return k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS;
+}
 
 static bool held_before(const Program *p, int kernel, const PackedWeight *w) {
     for (int i = 0; i < kernel; i++)
-        if (is_product(p->kernels[i]) && p->kernels[i]->in[PRODUCT_WEIGHTS].weight == w) return true;
+        if (is_product(p->kernels[i]) && p->kernels[i]->in[PRODUCT_WEIGHTS].weight == w)
+            return true;
     return false;
 }
 
@@ -30,7 +34,8 @@ static void add_kernel(RankModel *m, const Program *p, const Kernel *k, const St
     RankStep *s = &m->steps[m->n++];
     *s = (RankStep){.weight_bytes = c.weight_bytes, .ranks = k->ranks};
     if (k->family == FAMILY_ATTENTION) s->cache_bytes = c.bytes;
-    if (k->ranks.gathered) s->columns = (double)dim_upper(k->out[0].type.dim[k->out[0].type.rank - 1]);
+    if (k->ranks.gathered)
+        s->columns = (double)dim_upper(k->out[0].type.dim[k->out[0].type.rank - 1]);
     if (k->family == FAMILY_QUANTIZE) s->columns *= INT8_ROW;
     if (!is_product(k) || held_before(p, k->position, k->in[PRODUCT_WEIGHTS].weight)) return;
     s->held_bytes = (double)k->in[PRODUCT_WEIGHTS].weight->bytes;
@@ -71,14 +76,17 @@ static void print_share(const Program *p, const Kernel *k) {
     else if (k->family == FAMILY_ATTENTION)
         text_add(&units, "heads %d", s->units);
     else if (!s->n_parts)
-        text_add(&units, k->family == FAMILY_QUANTIZE ? "%d blocks" : "%d panels", s->units * s->each);
+        text_add(&units, k->family == FAMILY_QUANTIZE ? "%d blocks" : "%d panels",
+                 s->units * s->each);
     else
-        for (int i = 0; i < s->n_parts; i++) text_add(&units, i ? ", %d" : "heads %d", s->part[i].heads);
+        for (int i = 0; i < s->n_parts; i++)
+            text_add(&units, i ? ", %d" : "heads %d", s->part[i].heads);
     if (s->gathered)
         text_add(&then, "%lld columns are gathered", (long long)last_dim(&k->out[0]));
     else
         text_add(&then, s->units ? "stays with its rank" : "computed whole by each rank");
-    printf("%5d  %-36s  %-14s  %s\n", call_count(p, k), p->functions[k->function].name, units.data, then.data);
+    printf("%5d  %-36s  %-14s  %s\n", call_count(p, k), p->functions[k->function].name, units.data,
+           then.data);
     text_free(&units), text_free(&then);
 }
 
@@ -87,13 +95,14 @@ static void print_shares(Build *b, const Program *p) {
     const Kernel **sites = ARENA_ARRAY(b->arena, const Kernel *, p->n_kernels + 1);
     int n = call_sites(p, sites), gathers = 0;
     if (p->encoder) print_shares(b, p->encoder);
-    printf("times  %-36s  %-14s  then\n", p->encoder ? "kernel of the decoder" : "kernel", "ranks share");
+    printf("times  %-36s  %-14s  then\n", p->encoder ? "kernel of the decoder" : "kernel",
+           "ranks share");
     for (int i = 0; i < n; i++) print_share(p, sites[i]);
     for (int i = 0; i < p->n_kernels; i++) gathers += p->kernels[i]->ranks.gathered;
     printf("%5d  gathers in a step\n\n", gathers);
 }
 
-// ---------------------------------------------------------------------------------------------------------- of a shape
+// -------------------------------------------------------------------------------------- of a shape
 typedef struct Shape {
     int64_t hidden, inner, layers, heads, kv_heads, width, vocabulary;
     double bytes;  // of a weight
@@ -103,17 +112,21 @@ typedef struct Shape {
 
 static int64_t number_in(const json_t *config, const char *path, const char *name, int64_t absent) {
     const json_t *v = json_object_get(config, name);
-    if (json_is_integer(v) && json_integer_value(v) > 0 && json_integer_value(v) < INT32_MAX) return json_integer_value(v);
+    if (json_is_integer(v) && json_integer_value(v) > 0 && json_integer_value(v) < INT32_MAX)
+        return json_integer_value(v);
     if (absent) return absent;
     diag_fatal(NO_LOC,
-               "%s: %s is missing\nhint: a shape is that of a LLaMA: hidden_size, intermediate_size, num_hidden_layers, "
+               "%s: %s is missing\nhint: a shape is that of a LLaMA: hidden_size, "
+               "intermediate_size, num_hidden_layers, "
                "num_attention_heads, vocab_size",
                path, name);
 }
 
 static const WeightFormat *format_of_shape(Arena *arena, const char *format) {
     const WeightFormat *f = weight_format_find(arena, format ? format : "bf16");
-    if (!f) usage_error("--quant=%s: of a shape, one format of `burin formats`, f32, f16 or bf16", format);
+    if (!f)
+        usage_error("--quant=%s: of a shape, one format of `burin formats`, f32, f16 or bf16",
+                    format);
     return f;
 }
 
@@ -122,9 +135,11 @@ static Shape read_shape(Arena *arena, const Options *o) {
     json_t *config = json_load_file(o->model, 0, &error);
     if (!config) diag_fatal(NO_LOC, "%s:%d: %s", o->model, error.line, error.text);
     const WeightFormat *f = format_of_shape(arena, o->quant);
-    Shape s = {.bytes = (double)f->panel_bytes / (PANEL * f->block), .context = o->context ? o->context : 4096};
+    Shape s = {.bytes = (double)f->panel_bytes / (PANEL * f->block),
+               .context = o->context ? o->context : 4096};
     s.input = f->blocks ? INT8_ROW : 1;
-    s.hidden = number_in(config, o->model, "hidden_size", 0), s.inner = number_in(config, o->model, "intermediate_size", 0);
+    s.hidden = number_in(config, o->model, "hidden_size", 0),
+    s.inner = number_in(config, o->model, "intermediate_size", 0);
     s.layers = number_in(config, o->model, "num_hidden_layers", 0);
     s.heads = number_in(config, o->model, "num_attention_heads", 0);
     s.kv_heads = number_in(config, o->model, "num_key_value_heads", s.heads);
@@ -134,7 +149,8 @@ static Shape read_shape(Arena *arena, const Options *o) {
     return s;
 }
 
-static RankStep *add_product(RankModel *m, const Shape *s, int64_t depth, int64_t columns, int64_t matrices) {
+static RankStep *add_product(RankModel *m, const Shape *s, int64_t depth, int64_t columns,
+                             int64_t matrices) {
     double bytes = (double)depth * (double)(columns * matrices) * s->bytes;
     RankStep *step = &m->steps[m->n++];
     *step = (RankStep){.weight_bytes = bytes, .held_bytes = bytes, .columns = (double)columns};
@@ -144,12 +160,15 @@ static RankStep *add_product(RankModel *m, const Shape *s, int64_t depth, int64_
 
 // Queries, keys and values stay with their heads (lower/ranks.c).
 static void add_attention(RankModel *m, const Shape *s, double cache_bytes) {
-    const int heads = (int)s->heads, kv = (int)s->kv_heads, width = (int)s->width, from = heads * width;
+    const int heads = (int)s->heads, kv = (int)s->kv_heads, width = (int)s->width,
+              from = heads * width;
     RankStep *step = add_product(m, s, s->hidden, (s->heads + 2 * s->kv_heads) * s->width, 1);
     step->columns = 0;
-    step->ranks = (RankShare){heads, 1, 3, {{0, width, heads}, {from, width, kv}, {from + kv * width, width, kv}}, false};
+    step->ranks = (RankShare){
+        heads, 1, 3, {{0, width, heads}, {from, width, kv}, {from + kv * width, width, kv}}, false};
     m->heads = (RankShare){heads, 1, 1, {{0, PANEL, kv}}, true};
-    m->steps[m->n++] = (RankStep){.cache_bytes = cache_bytes, .ranks = m->heads, .columns = (double)from * s->input};
+    m->steps[m->n++] = (RankStep){
+        .cache_bytes = cache_bytes, .ranks = m->heads, .columns = (double)from * s->input};
 }
 
 static RankModel model_of_shape(Arena *arena, const Shape *s) {
@@ -162,11 +181,12 @@ static RankModel model_of_shape(Arena *arena, const Shape *s) {
         add_product(&m, s, s->inner, s->hidden, 1);
     }
     add_product(&m, s, s->hidden, s->vocabulary, 1);
-    m.whole_bytes = (double)(s->vocabulary * s->hidden) * s->bytes, m.shared_state = cache * (double)s->layers;
+    m.whole_bytes = (double)(s->vocabulary * s->hidden) * s->bytes,
+    m.shared_state = cache * (double)s->layers;
     return m;
 }
 
-// ---------------------------------------------------------------------------------------------------------- the table
+// --------------------------------------------------------------------------------------- the table
 static int read_counts(const char *text, int *counts) {
     int n = 0;
     for (const char *at = text; at && n < MOST_COUNTS; n++) {
@@ -182,13 +202,15 @@ static int read_counts(const char *text, int *counts) {
 static void print_table(const RankModel *m, const Options *o, const Network *network, double rate) {
     int counts[MOST_COUNTS], n = read_counts(o->ranks ? o->ranks : "1,2,4,8", counts);
     double most = o->rank_memory ? (double)o->rank_memory : 0;
-    printf("memory read at %.1f GB/s a machine, network %s: %.0f MB/s, %.0f us\n", rate / 1e9, network->name,
-           network->bytes / 1e6, network->latency * 1e6);
-    printf("%5s  %10s  %8s  %13s  %12s\n", "ranks", "tokens/s", "reading", "sent a token", "memory a rank");
+    printf("memory read at %.1f GB/s a machine, network %s: %.0f MB/s, %.0f us\n", rate / 1e9,
+           network->name, network->bytes / 1e6, network->latency * 1e6);
+    printf("%5s  %10s  %8s  %13s  %12s\n", "ranks", "tokens/s", "reading", "sent a token",
+           "memory a rank");
     for (int i = 0; i < n; i++) {
         RankCost c = rank_cost(m, counts[i], network, rate);
-        printf("%5d  %10.2f  %6.0f %%  %10.1f KB  %9.2f GB%s\n", counts[i], 1 / c.seconds, 100 * c.reading / c.seconds,
-               c.sent / 1e3, c.memory / 1e9, most && c.memory > most ? "  does not fit --memory" : "");
+        printf("%5d  %10.2f  %6.0f %%  %10.1f KB  %9.2f GB%s\n", counts[i], 1 / c.seconds,
+               100 * c.reading / c.seconds, c.sent / 1e3, c.memory / 1e9,
+               most && c.memory > most ? "  does not fit --memory" : "");
     }
 }
 
@@ -200,7 +222,10 @@ int plan_ranks(Build *b, bool of_shape) {
     if (of_shape) shape = read_shape(b->arena, o);
     RankModel m = of_shape ? model_of_shape(b->arena, &shape) : model_of_program(b);
     double rate = o->read_rate ? (double)o->read_rate : measure_reading(b);
-    if (rate <= 0) diag_fatal(NO_LOC, "the rate of this machine's memory cannot be measured\nhint: --read=20G gives it");
+    if (rate <= 0)
+        diag_fatal(
+            NO_LOC,
+            "the rate of this machine's memory cannot be measured\nhint: --read=20G gives it");
     if (o->verbose && !of_shape) print_shares(b, b->program);
     print_table(&m, o, network, rate);
     return 0;

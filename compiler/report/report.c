@@ -34,7 +34,9 @@ static void write_json(Text *t, const json_t *data) {
 
 int report_model(Build *b) {
     const Options *o = b->options;
-    const char *output = o->page ? o->page : o->json ? NULL : arena_printf(b->arena, "%s.html", b->name);
+    const char *output = o->page   ? o->page
+                         : o->json ? NULL
+                                   : arena_printf(b->arena, "%s.html", b->name);
     Text t = {0};
     const json_t *data = report_collect(b);
     o->json ? write_json(&t, data) : write_page(&t, data);

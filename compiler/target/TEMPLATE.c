@@ -12,10 +12,10 @@
 extern const Target target_template;
 
 const Target target_template = {
-    .name = "armv9-a",                   // of --mcpu and --cpu
-    .symbol = "armv9_a",                 // BURIN_CPU: the name with every other character an underscore
-    .architecture = "aarch64",           // of --target
-    .flags = "-march=armv9-a",           // for the compiler
+    .name = "armv9-a",          // of --mcpu and --cpu
+    .symbol = "armv9_a",        // BURIN_CPU: the name with every other character an underscore
+    .architecture = "aarch64",  // of --target
+    .flags = "-march=armv9-a",  // for the compiler
     .needs = "NEON with dotprod, SVE2",  // in words, for a CPU that is too old
     .vector_bits = 128,
     .use = FOR_ALL,

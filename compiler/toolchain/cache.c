@@ -34,7 +34,8 @@ uint64_t hash_file(const char *path, uint64_t seed) {
     if (!size) return seed;
     for (uint64_t at = 0; at < size; at += HASHED_AT_ONCE) {
         progress_bytes("reading the model", at, size);
-        seed = hash_bytes((const char *)bytes + at, size - at < HASHED_AT_ONCE ? size - at : HASHED_AT_ONCE, seed);
+        seed = hash_bytes((const char *)bytes + at,
+                          size - at < HASHED_AT_ONCE ? size - at : HASHED_AT_ONCE, seed);
     }
     progress(NULL, 0);
     mapping_remove(bytes);
@@ -56,7 +57,8 @@ static bool is_real_folder(const char *path) {
     return !lstat(path, &s) && S_ISDIR(s.st_mode);
 }
 
-static uint64_t hash_entries(const char *path, const char *const *suffixes, bool deep, uint64_t seed) {
+static uint64_t hash_entries(const char *path, const char *const *suffixes, bool deep,
+                             uint64_t seed) {
     struct dirent **list;
     int n = scandir(path, &list, NULL, alphasort);
     for (int i = 0; i < n; i++) {
@@ -65,7 +67,8 @@ static uint64_t hash_entries(const char *path, const char *const *suffixes, bool
         char *inner = NULL;
         if (*name != '.' && asprintf(&inner, "%s/%s", path, name) > 0 && !stat(inner, &s)) {
             if (deep && is_real_folder(inner)) seed = hash_entries(inner, suffixes, deep, seed);
-            if (S_ISREG(s.st_mode) && ends_with_one_of(name, suffixes)) seed = hash_file(inner, hash_text(name, seed));
+            if (S_ISREG(s.st_mode) && ends_with_one_of(name, suffixes))
+                seed = hash_file(inner, hash_text(name, seed));
         }
         free(inner);
         free(list[i]);
@@ -82,7 +85,7 @@ uint64_t hash_files(const char *folder, const char *const *suffixes, uint64_t se
     return hash_entries(folder, suffixes, false, seed);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ entries
+// ----------------------------------------------------------------------------------------- entries
 static const char *cache_home(Arena *arena) {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (base && *base) return arena_printf(arena, "%s/burin", base);
@@ -94,7 +97,10 @@ static bool unusable;
 
 static bool do_without(const char *path, const char *why) {
     if (!unusable)
-        diag_warning(NO_LOC, "nothing is kept for the next run: %s: %s\nhint: XDG_CACHE_HOME names another folder", path, why);
+        diag_warning(
+            NO_LOC,
+            "nothing is kept for the next run: %s: %s\nhint: XDG_CACHE_HOME names another folder",
+            path, why);
     unusable = true;
     return false;
 }
@@ -105,10 +111,12 @@ static const char *ready;  // the cache's real path, once it was checked
 static const char *ready_home(Arena *arena, const char *home) {
     if (ready || unusable) return ready;
     if (!make_private_folders(home)) return do_without(home, strerror(errno)), NULL;
-    const char *real = realpath(home, NULL), *culprit = real ? folder_of_strangers(arena, real) : NULL;
+    const char *real = realpath(home, NULL),
+               *culprit = real ? folder_of_strangers(arena, real) : NULL;
     if (!real || access(real, W_OK | X_OK)) return do_without(home, strerror(errno)), NULL;
     if (culprit) return do_without(culprit, "others can write there"), NULL;
-    if (!seal_open(arena, real)) return do_without(real, "there is no secret file that is this user's alone"), NULL;
+    if (!seal_open(arena, real))
+        return do_without(real, "there is no secret file that is this user's alone"), NULL;
     return ready = real;
 }
 
@@ -119,7 +127,7 @@ const char *cache_folder(Arena *arena, const char *kind, uint64_t key) {
     return arena_printf(arena, "%s/%s/%016llx", home, kind, (unsigned long long)key);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- locks
+// ------------------------------------------------------------------------------------------- locks
 // An entry that this run uses has a shared lock, so that no other run's cache_trim removes it.
 typedef struct Hold {
     const char *folder;
@@ -148,10 +156,12 @@ static void add_hold(const char *folder, int fd) {
 
 static bool is_still_there(int fd, const char *folder) {
     struct stat held, there;
-    return !fstat(fd, &held) && !lstat(folder, &there) && held.st_ino == there.st_ino && held.st_dev == there.st_dev;
+    return !fstat(fd, &held) && !lstat(folder, &there) && held.st_ino == there.st_ino &&
+           held.st_dev == there.st_dev;
 }
 
-// Returns false if there is no such entry, or if others can write to it. A file system without locks has none.
+// Returns false if there is no such entry, or if others can write to it. A file system without
+// locks has none.
 static bool hold_entry(Arena *arena, const char *folder) {
     if (is_held(folder)) return true;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -190,11 +200,12 @@ bool cache_make(Arena *arena, const char *file, uint64_t bytes) {
     struct statvfs room;
     const char *folder = path_folder(arena, file);
     if (!make_entry(arena, folder)) return false;
-    if (!statvfs(folder, &room) && room.f_bavail * room.f_frsize < bytes) return do_without(folder, strerror(ENOSPC));
+    if (!statvfs(folder, &room) && room.f_bavail * room.f_frsize < bytes)
+        return do_without(folder, strerror(ENOSPC));
     return true;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- files
+// ------------------------------------------------------------------------------------------- files
 // When an entry was used last is the time of its folder.
 bool cache_find(Arena *arena, const char *file) {
     const char *folder = path_folder(arena, file);
@@ -219,7 +230,7 @@ void cache_put(Arena *arena, const char *from, const char *to) {
     free(bytes);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- its size
+// ---------------------------------------------------------------------------------------- its size
 typedef struct Entry {
     const char *path;
     uint64_t bytes;
@@ -233,7 +244,8 @@ typedef struct Entries {
     uint64_t bytes;
 } Entries;
 
-static void each_file(Arena *arena, const char *folder, void (*visit)(void *, const char *path), void *user) {
+static void each_file(Arena *arena, const char *folder, void (*visit)(void *, const char *path),
+                      void *user) {
     DIR *d = opendir(folder);
     for (struct dirent *e; d && (e = readdir(d));)
         if (*e->d_name != '.') visit(user, arena_printf(arena, "%s/%s", folder, e->d_name));
@@ -278,7 +290,9 @@ static uint64_t allowed_bytes(void) {
     uint64_t bytes;
     if (text && *text && size_parse(text, &bytes)) return bytes;
     if (text && *text)
-        diag_warning(NO_LOC, "BURIN_CACHE_SIZE=%s is no size, " CACHE_SIZE " is taken\nhint: bytes, or with K, M or G: 500M",
+        diag_warning(NO_LOC,
+                     "BURIN_CACHE_SIZE=%s is no size, " CACHE_SIZE
+                     " is taken\nhint: bytes, or with K, M or G: 500M",
                      text);
     size_parse(CACHE_SIZE, &bytes);
     return bytes;

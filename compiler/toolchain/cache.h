@@ -13,14 +13,18 @@
 
 uint64_t hash_text(const char *text, uint64_t seed);  // NULL is a text too
 uint64_t hash_file(const char *path, uint64_t seed);  // name apart
-// Every file below a folder whose name ends in one of the suffixes (NULL-terminated), in order of names.
+// Every file below a folder whose name ends in one of the suffixes (NULL-terminated), in order of
+// names.
 uint64_t hash_folder(const char *path, const char *const *suffixes, uint64_t seed);
-uint64_t hash_files(const char *folder, const char *const *suffixes, uint64_t seed);  // not of the folders in it
+uint64_t hash_files(const char *folder, const char *const *suffixes,
+                    uint64_t seed);  // not of the folders in it
 
-// The folder of an entry, kind "objects" or "programs"; not made. NULL, after a warning, when there is no place that is ours
-// alone.
+// The folder of an entry, kind "objects" or "programs"; not made. NULL, after a warning, when there
+// is no place that is ours alone.
 const char *cache_folder(Arena *, const char *kind, uint64_t key);
-bool cache_find(Arena *, const char *file);  // in an entry: is it there, and undamaged? Then it is the one used last
+bool cache_find(
+    Arena *,
+    const char *file);  // in an entry: is it there, and undamaged? Then it is the one used last
 // Puts a file into the cache with its checksum, whole or not at all: written under another name,
 // then renamed. An unwritable cache causes one warning, and is not used any more.
 void cache_put(Arena *, const char *from, const char *to);

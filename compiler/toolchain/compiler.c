@@ -1,5 +1,6 @@
-// Which clang compiles: $BURIN_CC, or the first on PATH that can, by names from clang-19, which burin is tested with, to clang.
-// Any other than clang-19 is tried once, on the headers that emitted code includes; that it can is kept in the cache.
+// Which clang compiles: $BURIN_CC, or the first on PATH that can, by names from clang-19, which
+// burin is tested with, to clang. Any other than clang-19 is tried once, on the headers that
+// emitted code includes; that it can is kept in the cache.
 #include "toolchain/compiler.h"
 
 #include <stdlib.h>
@@ -11,10 +12,11 @@
 #include "util/files.h"
 #include "util/text.h"
 
-static const char *const names[] = {TESTED_COMPILER, "clang-20", "clang-21", "clang-18", "clang-17", "clang-16", "clang"};
+static const char *const names[] = {TESTED_COMPILER, "clang-20", "clang-21", "clang-18",
+                                    "clang-17",      "clang-16", "clang"};
 enum { N_NAMES = sizeof names / sizeof *names };
 
-// ------------------------------------------------------------------------------------------------------------------ packages
+// ---------------------------------------------------------------------------------------- packages
 // The value of NAME=value in a text of lines, without quotes; "" when there is none.
 static const char *field(Arena *arena, const char *text, const char *name) {
     size_t n = strlen(name);
@@ -37,12 +39,15 @@ static bool has_word(const char *words, const char *word) {
 const char *install_command(Arena *arena, const char *os_release) {
     static const struct {
         const char *id, *command;
-    } systems[] = {{"debian", "apt-get install"}, {"ubuntu", "apt-get install"}, {"fedora", "dnf install"},
-                   {"rhel", "dnf install"},       {"centos", "dnf install"},     {"arch", "pacman -S"},
-                   {"alpine", "apk add"},         {"suse", "zypper install"},    {"opensuse", "zypper install"},
-                   {"void", "xbps-install"},      {"gentoo", "emerge"},          {"nixos", "nix-shell -p"},
+    } systems[] = {{"debian", "apt-get install"},  {"ubuntu", "apt-get install"},
+                   {"fedora", "dnf install"},      {"rhel", "dnf install"},
+                   {"centos", "dnf install"},      {"arch", "pacman -S"},
+                   {"alpine", "apk add"},          {"suse", "zypper install"},
+                   {"opensuse", "zypper install"}, {"void", "xbps-install"},
+                   {"gentoo", "emerge"},           {"nixos", "nix-shell -p"},
                    {"macos", "brew install"}};
-    const char *ids = arena_printf(arena, "%s %s", field(arena, os_release, "ID"), field(arena, os_release, "ID_LIKE"));
+    const char *ids = arena_printf(arena, "%s %s", field(arena, os_release, "ID"),
+                                   field(arena, os_release, "ID_LIKE"));
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
         if (has_word(ids, systems[i].id)) return systems[i].command;
     return NULL;
@@ -69,23 +74,28 @@ const char *clang_hint(Arena *arena) {
 }
 
 const char *cross_hint(Arena *arena, const char *packages, const char *triple) {
-    if (has_apt(system_install_command(arena))) return arena_printf(arena, "apt-get install %s", packages);
-    return arena_printf(arena, "install gcc and the C library for %s as this system names them", triple);
+    if (has_apt(system_install_command(arena)))
+        return arena_printf(arena, "apt-get install %s", packages);
+    return arena_printf(arena, "install gcc and the C library for %s as this system names them",
+                        triple);
 }
 
 const char *emulator_find(const Toolchain *t) {
     if (machine_is_bare(t->machine))
         diag_fatal(NO_LOC,
-                   "there is no operating system on %s that could run a program\nhint: burin build -o x.a, and see "
+                   "there is no operating system on %s that could run a program\nhint: burin build "
+                   "-o x.a, and see "
                    "examples/boards",
                    t->machine->triple);
     const Requirement emulator = machine_emulator(t->arena, t->machine);
     if (emulator.there) return emulator.place;
-    diag_fatal(NO_LOC, "programs for %s run here by %s, which is missing\nhint: %s", t->machine->triple, emulator.place,
-               has_apt(system_install_command(t->arena)) ? "apt-get install qemu-user-static" : "install qemu's user mode");
+    diag_fatal(NO_LOC, "programs for %s run here by %s, which is missing\nhint: %s",
+               t->machine->triple, emulator.place,
+               has_apt(system_install_command(t->arena)) ? "apt-get install qemu-user-static"
+                                                         : "install qemu's user mode");
 }
 
-// --------------------------------------------------------------------------------------------------------------------- trying
+// ------------------------------------------------------------------------------------------ trying
 const char *compiler_path(Arena *arena, const char *name) {
     if (strchr(name, '/')) return access(name, X_OK) ? NULL : name;
     return find_program(arena, name);
@@ -101,8 +111,10 @@ static const char *complaint(Arena *arena, const char *log) {
 
 // Returns NULL if the compiler works (and records that in the cache file `known`), else its error
 // output.
-static const char *try_to_compile(const Toolchain *t, const char *path, const char *flags, const char *known) {
-    const char *folder = work_folder(t->arena), *source = arena_printf(t->arena, "%s/probe.c", folder),
+static const char *try_to_compile(const Toolchain *t, const char *path, const char *flags,
+                                  const char *known) {
+    const char *folder = work_folder(t->arena),
+               *source = arena_printf(t->arena, "%s/probe.c", folder),
                *log = arena_printf(t->arena, "%s/probe.log", folder);
     static const char text[] = "#include \"kernels/kernels.h\"\n";
     write_file(source, text, strlen(text));
@@ -123,8 +135,9 @@ static const char *try_to_compile(const Toolchain *t, const char *path, const ch
 
 static const char *why_not(const Toolchain *t, const char *path, const char *flags) {
     static const char *const runtime[] = {".h", NULL};
-    uint64_t key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime,
-                               hash_text(t->machine->triple, hash_text(flags, hash_file(path, t->sysroot.key))));
+    uint64_t key = hash_folder(
+        arena_printf(t->arena, "%s/runtime", t->home), runtime,
+        hash_text(t->machine->triple, hash_text(flags, hash_file(path, t->sysroot.key))));
     const char *folder = cache_folder(t->arena, "compilers", key);
     const char *known = folder ? arena_printf(t->arena, "%s/works", folder) : NULL;
     if (known && cache_find(t->arena, known)) return NULL;
@@ -145,7 +158,9 @@ const char *compiler_find(const Toolchain *t, const char *flags) {
         const char *path = compiler_path(t->arena, given);
         if (!path) diag_fatal(NO_LOC, "BURIN_CC is %s, and there is no such program", given);
         if (!(said = why_not(t, path, flags))) return given;
-        diag_fatal(NO_LOC, "BURIN_CC is %s, which does not compile what burin emits: %s\nhint: it must be clang 16 or later",
+        diag_fatal(NO_LOC,
+                   "BURIN_CC is %s, which does not compile what burin emits: %s\nhint: it must be "
+                   "clang 16 or later",
                    given, said);
     }
     for (int i = 0; i < N_NAMES; i++) {
@@ -153,6 +168,8 @@ const char *compiler_find(const Toolchain *t, const char *flags) {
         if (path && (i == 0 || !(why = why_not(t, path, flags)))) return names[i];
         if (why && !refused) refused = path, said = why;
     }
-    if (refused) diag_fatal(NO_LOC, "%s does not compile what burin emits: %s\nhint: %s", refused, said, clang_hint(t->arena));
+    if (refused)
+        diag_fatal(NO_LOC, "%s does not compile what burin emits: %s\nhint: %s", refused, said,
+                   clang_hint(t->arena));
     diag_fatal(NO_LOC, "there is no clang on PATH\nhint: %s", clang_hint(t->arena));
 }

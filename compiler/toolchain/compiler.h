@@ -5,11 +5,12 @@
 
 #define TESTED_COMPILER "clang-19"
 
-// A clang that compiles with these flags (split at spaces), by its name on PATH or its path. Ends the run when there is none.
-// `home` is set.
+// A clang that compiles with these flags (split at spaces), by its name on PATH or its path. Ends
+// the run when there is none. `home` is set.
 const char *compiler_find(const Toolchain *, const char *flags);
 const char *compiler_on_path(Arena *);  // the first that might be one; NULL: none
-// What runs programs of a foreign machine here: qemu's name on PATH. Ends the run with what to install.
+// What runs programs of a foreign machine here: qemu's name on PATH. Ends the run with what to
+// install.
 const char *emulator_find(const Toolchain *);
 const char *compiler_path(Arena *, const char *name);  // NULL: there is no such program
 

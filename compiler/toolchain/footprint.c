@@ -42,7 +42,9 @@ typedef struct Calls {
     Arena *arena;
 } Calls;
 
-static const unsigned char *contents(const Object *o, int section) { return o->data + o->sections[section].sh_offset; }
+static const unsigned char *contents(const Object *o, int section) {
+    return o->data + o->sections[section].sh_offset;
+}
 
 static const char *section_name(const Object *o, int section) {
     return (const char *)contents(o, o->header->e_shstrndx) + o->sections[section].sh_name;
@@ -52,20 +54,22 @@ static Object read_object(const char *path, int first) {
     size_t size;
     Object o = {.data = (const unsigned char *)read_text_file(path, &size), .first = first};
     o.header = (const Elf32_Ehdr *)o.data;
-    if (size < sizeof *o.header || memcmp(o.header->e_ident, ELFMAG, SELFMAG) || o.header->e_ident[EI_CLASS] != ELFCLASS32) {
+    if (size < sizeof *o.header || memcmp(o.header->e_ident, ELFMAG, SELFMAG) ||
+        o.header->e_ident[EI_CLASS] != ELFCLASS32) {
         fprintf(stderr, "%s is no object of 32 bits\n", path);
         abort();
     }
     o.sections = (const Elf32_Shdr *)(o.data + o.header->e_shoff);
     for (int i = 0; i < o.header->e_shnum; i++) {
         if (o.sections[i].sh_type != SHT_SYMTAB) continue;
-        o.symbols = (const Elf32_Sym *)contents(&o, i), o.n_symbols = (int)(o.sections[i].sh_size / sizeof *o.symbols);
+        o.symbols = (const Elf32_Sym *)contents(&o, i),
+        o.n_symbols = (int)(o.sections[i].sh_size / sizeof *o.symbols);
         o.names = (const char *)contents(&o, (int)o.sections[i].sh_link);
     }
     return o;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- frames
+// ------------------------------------------------------------------------------------------ frames
 // Entries are an address and a ULEB128; a section of one function has one.
 static uint64_t frame_bytes(const unsigned char *entry) {
     uint64_t bytes = 0;
@@ -85,14 +89,14 @@ static void read_frames(Calls *c, const Object *o) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- edges
+// ------------------------------------------------------------------------------------------- edges
 static Node *defined_as(Calls *c, const char *name) {
     for (int i = 0; i < c->n_objects; i++) {
         const Object *o = &c->objects[i];
         for (int j = 0; j < o->n_symbols; j++) {
             const Elf32_Sym *s = &o->symbols[j];
-            if (ELF32_ST_BIND(s->st_info) != STB_LOCAL && s->st_shndx && s->st_shndx < SHN_LORESERVE &&
-                !strcmp(o->names + s->st_name, name))
+            if (ELF32_ST_BIND(s->st_info) != STB_LOCAL && s->st_shndx &&
+                s->st_shndx < SHN_LORESERVE && !strcmp(o->names + s->st_name, name))
                 return &c->nodes[o->first + s->st_shndx];
         }
     }
@@ -123,7 +127,8 @@ static void follow(Calls *c, const Node *from, Node *to, uint64_t *deepest) {
     if (depth > *deepest) *deepest = depth;
 }
 
-// Relocations of machines that burin knows have no addends of their own (SHT_REL), or have (SHT_RELA).
+// Relocations of machines that burin knows have no addends of their own (SHT_REL), or have
+// (SHT_RELA).
 static uint64_t depth_of(Calls *c, Node *node) {
     const Object *o = node->object;
     uint64_t deepest = 0;
@@ -143,10 +148,11 @@ static uint64_t depth_of(Calls *c, Node *node) {
     return node->depth = node->frame + deepest;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the whole
+// --------------------------------------------------------------------------------------- the whole
 static bool is_forward(const char *name, const char *symbol) {
     size_t n = strlen(name);
-    return !strncmp(symbol, name, n) && (!strcmp(symbol + n, "_forward") || !strcmp(symbol + n, "_run"));
+    return !strncmp(symbol, name, n) &&
+           (!strcmp(symbol + n, "_forward") || !strcmp(symbol + n, "_run"));
 }
 
 // The public functions of the interface, those that are not hidden: NAME_forward and NAME_run, or
@@ -158,7 +164,8 @@ static StackNeed deepest_call(Calls *c, const char *name, bool forward) {
         const Object *o = &c->objects[i];
         for (int j = 0; j < o->n_symbols; j++) {
             const Elf32_Sym *s = &o->symbols[j];
-            bool is_call = ELF32_ST_TYPE(s->st_info) == STT_FUNC && ELF32_ST_BIND(s->st_info) == STB_GLOBAL &&
+            bool is_call = ELF32_ST_TYPE(s->st_info) == STT_FUNC &&
+                           ELF32_ST_BIND(s->st_info) == STB_GLOBAL &&
                            ELF32_ST_VISIBILITY(s->st_other) == STV_DEFAULT && s->st_shndx;
             if (!is_call || is_forward(name, o->names + s->st_name) != forward) continue;
             uint64_t depth = depth_of(c, &c->nodes[o->first + s->st_shndx]);
@@ -171,7 +178,8 @@ static StackNeed deepest_call(Calls *c, const char *name, bool forward) {
 
 Footprint footprint_of(Arena *arena, const Objects *objects, const char *name) {
     Footprint f = {0};
-    Calls c = {.objects = ARENA_ARRAY(arena, Object, objects->n), .n_objects = objects->n, .arena = arena};
+    Calls c = {
+        .objects = ARENA_ARRAY(arena, Object, objects->n), .n_objects = objects->n, .arena = arena};
     int n = 0;
     for (int i = 0; i < objects->n; i++) {
         c.objects[i] = read_object(objects->paths[i], n);
@@ -182,7 +190,8 @@ Footprint footprint_of(Arena *arena, const Objects *objects, const char *name) {
         const Object *o = &c.objects[i];
         read_frames(&c, o);
         for (int j = 0; j < o->header->e_shnum; j++)
-            if (o->sections[j].sh_flags & SHF_ALLOC && o->sections[j].sh_type != SHT_NOBITS) f.code += o->sections[j].sh_size;
+            if (o->sections[j].sh_flags & SHF_ALLOC && o->sections[j].sh_type != SHT_NOBITS)
+                f.code += o->sections[j].sh_size;
     }
     f.forward = deepest_call(&c, name, true), f.other = deepest_call(&c, name, false);
     for (int i = 0; i < objects->n; i++) free((void *)c.objects[i].data);

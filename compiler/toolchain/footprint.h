@@ -13,8 +13,9 @@ typedef struct StackNeed {
 } StackNeed;
 
 typedef struct Footprint {
-    uint64_t code;             // bytes of all sections that are loaded
-    StackNeed forward, other;  // of NAME_forward or NAME_run, and of the other functions of the interface
+    uint64_t code;  // bytes of all sections that are loaded
+    StackNeed forward,
+        other;  // of NAME_forward or NAME_run, and of the other functions of the interface
 } Footprint;
 
 // `name`: of the library. Objects are compiled with -ffunction-sections -fstack-size-section.

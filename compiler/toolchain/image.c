@@ -27,7 +27,7 @@ Image image_of(const Program *p, const Tokenizer *t, CompiledTemplate chat) {
     return image;
 }
 
-// ------------------------------------------------------------------------------------------------------------ writing files
+// ----------------------------------------------------------------------------------- writing files
 // Buffered; chunks of zeros become holes of the file.
 typedef struct Writer {
     int fd;
@@ -39,7 +39,9 @@ typedef struct Writer {
     burin_checksum sum;  // since writer_sum
 } Writer;
 
-static _Noreturn void cannot_write(const Writer *w) { diag_fatal(NO_LOC, "cannot write %s: %s", w->path, strerror(errno)); }
+static _Noreturn void cannot_write(const Writer *w) {
+    diag_fatal(NO_LOC, "cannot write %s: %s", w->path, strerror(errno));
+}
 
 static Writer writer_open(const char *path, int flags, uint64_t total) {
     Writer w = {.fd = open(path, flags, 0666), .path = path, .total = total, .step = "writing"};
@@ -48,7 +50,9 @@ static Writer writer_open(const char *path, int flags, uint64_t total) {
     return w;
 }
 
-static bool all_zero(const unsigned char *p, size_t n) { return n && !p[0] && !memcmp(p, p + 1, n - 1); }
+static bool all_zero(const unsigned char *p, size_t n) {
+    return n && !p[0] && !memcmp(p, p + 1, n - 1);
+}
 
 static void writer_flush(Writer *w) {
     if (all_zero(w->buffer, w->held)) {
@@ -131,7 +135,7 @@ void image_write(const Image *image, const char *path) {
     writer_close(&w);
 }
 
-// -------------------------------------------------------------------------------------------------------------- executables
+// ------------------------------------------------------------------------------------- executables
 // The headers of a linked executable, as read and as changed.
 typedef struct Executable {
     Elf64_Ehdr header;
@@ -159,7 +163,8 @@ static Executable executable_read(const char *path) {
     const Elf64_Ehdr *h = &e.header;
     e.size = (uint64_t)lseek(fd, 0, SEEK_END);
     e.segments = read_part(fd, path, h->e_phoff, h->e_phnum * sizeof *e.segments, 0);
-    e.sections = read_part(fd, path, h->e_shoff, h->e_shnum * sizeof *e.sections, sizeof *e.sections);
+    e.sections =
+        read_part(fd, path, h->e_shoff, h->e_shnum * sizeof *e.sections, sizeof *e.sections);
     const Elf64_Shdr *names = &e.sections[h->e_shstrndx];
     e.names = read_part(fd, path, names->sh_offset, names->sh_size, sizeof weights_section);
     close(fd);
@@ -167,7 +172,9 @@ static Executable executable_read(const char *path) {
 }
 
 // The largest page that a system may have
-static uint64_t page_of(const Executable *e) { return e->header.e_machine == EM_X86_64 ? SMALL_PAGE : PAGE; }
+static uint64_t page_of(const Executable *e) {
+    return e->header.e_machine == EM_X86_64 ? SMALL_PAGE : PAGE;
+}
 
 // Turns the PT_NOTE header, which nothing at run time reads, into a PT_LOAD after all others.
 static void add_segment(Executable *e, const char *path, uint64_t offset, uint64_t bytes) {
@@ -186,12 +193,14 @@ static void add_segment(Executable *e, const char *path, uint64_t offset, uint64
     }
     if (note < last || e->segments[last].p_vaddr + e->segments[last].p_memsz > IMAGE_ADDRESS)
         diag_fatal(NO_LOC, "%s: the linker left no room for the weights' segment", path);
-    memmove(&e->segments[last + 2], &e->segments[last + 1], (size_t)(note - last - 1) * sizeof segment);
+    memmove(&e->segments[last + 2], &e->segments[last + 1],
+            (size_t)(note - last - 1) * sizeof segment);
     e->segments[last + 1] = segment;
 }
 
 static void add_section(Executable *e, uint64_t offset, uint64_t bytes) {
-    Elf64_Shdr *names = &e->sections[e->header.e_shstrndx], *section = &e->sections[e->header.e_shnum++];
+    Elf64_Shdr *names = &e->sections[e->header.e_shstrndx],
+               *section = &e->sections[e->header.e_shnum++];
     memcpy(e->names + names->sh_size, weights_section, sizeof weights_section);
     *section = (Elf64_Shdr){.sh_name = (uint32_t)names->sh_size,
                             .sh_type = SHT_PROGBITS,
@@ -207,7 +216,8 @@ static void add_section(Executable *e, uint64_t offset, uint64_t bytes) {
 
 void image_append(const Image *image, const Image *draft, const char *path) {
     Executable e = executable_read(path);
-    uint64_t offset = round_up(e.size, page_of(&e)), bytes = image->bytes + (draft ? draft->bytes : 0);
+    uint64_t offset = round_up(e.size, page_of(&e)),
+             bytes = image->bytes + (draft ? draft->bytes : 0);
     add_segment(&e, path, offset, bytes);
     add_section(&e, offset, bytes);
     const Elf64_Shdr *names = &e.sections[e.header.e_shstrndx];
@@ -228,7 +238,14 @@ void image_append(const Image *image, const Image *draft, const char *path) {
 
 // Where the last section of an executable of Windows ends in its file.
 static uint64_t end_of_sections(const char *path) {
-    enum { HEADERS_AT = 60, N_SECTIONS = 6, OPTIONAL_BYTES = 20, FIRST = 24, SECTION_BYTES = 40, RAW_BYTES = 16 };
+    enum {
+        HEADERS_AT = 60,
+        N_SECTIONS = 6,
+        OPTIONAL_BYTES = 20,
+        FIRST = 24,
+        SECTION_BYTES = 40,
+        RAW_BYTES = 16
+    };
     uint32_t at, raw[2];  // of a section: how many bytes, and where
     uint16_t n, optional;
     size_t size;
@@ -247,14 +264,15 @@ static uint64_t end_of_sections(const char *path) {
 
 void image_append_behind(const Image *image, const Image *draft, const char *executable) {
     uint64_t offset = round_up(end_of_sections(executable), PAGE);
-    Writer w = writer_open(executable, O_WRONLY, offset + image->bytes + (draft ? draft->bytes : 0));
+    Writer w =
+        writer_open(executable, O_WRONLY, offset + image->bytes + (draft ? draft->bytes : 0));
     writer_seek(&w, offset);
     put_image(&w, image);
     if (draft) put_image(&w, draft);
     writer_close(&w);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ objects
+// ----------------------------------------------------------------------------------------- objects
 typedef enum {
     SECTION_NONE,
     SECTION_DATA,
@@ -270,8 +288,8 @@ typedef enum {
 static const char object_names[] = "\0.lrodata\0.symtab\0.strtab\0.shstrtab\0.note.GNU-stack";
 enum { NAME_LARGE = 1, NAME_SYMBOLS = 10, NAME_STRINGS = 18, NAME_NAMES = 26, NAME_STACK = 36 };
 
-static void put_section_table(Writer *w, const Image *image, bool large, uint64_t symbols, uint64_t strings,
-                              uint64_t string_bytes) {
+static void put_section_table(Writer *w, const Image *image, bool large, uint64_t symbols,
+                              uint64_t strings, uint64_t string_bytes) {
     Elf64_Shdr s[SECTION_COUNT] = {0};
     s[SECTION_DATA] = (Elf64_Shdr){.sh_name = NAME_LARGE,
                                    .sh_type = SHT_PROGBITS,
@@ -287,37 +305,43 @@ static void put_section_table(Writer *w, const Image *image, bool large, uint64_
                                       .sh_info = 1,
                                       .sh_addralign = 8,
                                       .sh_entsize = sizeof(Elf64_Sym)};
-    s[SECTION_STRINGS] = (Elf64_Shdr){
-        .sh_name = NAME_STRINGS, .sh_type = SHT_STRTAB, .sh_offset = strings, .sh_size = string_bytes, .sh_addralign = 1};
+    s[SECTION_STRINGS] = (Elf64_Shdr){.sh_name = NAME_STRINGS,
+                                      .sh_type = SHT_STRTAB,
+                                      .sh_offset = strings,
+                                      .sh_size = string_bytes,
+                                      .sh_addralign = 1};
     s[SECTION_NAMES] = (Elf64_Shdr){.sh_name = NAME_NAMES,
                                     .sh_type = SHT_STRTAB,
                                     .sh_offset = strings + string_bytes,
                                     .sh_size = sizeof object_names,
                                     .sh_addralign = 1};
-    s[SECTION_STACK] = (Elf64_Shdr){.sh_name = NAME_STACK, .sh_type = SHT_PROGBITS, .sh_offset = strings, .sh_addralign = 1};
+    s[SECTION_STACK] = (Elf64_Shdr){
+        .sh_name = NAME_STACK, .sh_type = SHT_PROGBITS, .sh_offset = strings, .sh_addralign = 1};
     writer_put(w, s, sizeof s);
 }
 
-bool image_write_object(const Image *image, const char *architecture, const char *symbol, const char *path) {
+bool image_write_object(const Image *image, const char *architecture, const char *symbol,
+                        const char *path) {
     bool x86 = !strcmp(architecture, "x86_64");
     if (!x86 && strcmp(architecture, "aarch64")) return false;
-    uint64_t symbols = round_up(ALIGNMENT + image->bytes, 8), strings = symbols + 2 * sizeof(Elf64_Sym),
-             string_bytes = strlen(symbol) + 2;
+    uint64_t symbols = round_up(ALIGNMENT + image->bytes, 8),
+             strings = symbols + 2 * sizeof(Elf64_Sym), string_bytes = strlen(symbol) + 2;
     Elf64_Sym table[2] = {{0},
                           {.st_name = 1,
                            .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
                            .st_other = STV_HIDDEN,
                            .st_shndx = SECTION_DATA,
                            .st_size = image->bytes}};
-    Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-                         .e_type = ET_REL,
-                         .e_machine = x86 ? EM_X86_64 : EM_AARCH64,
-                         .e_version = EV_CURRENT,
-                         .e_ehsize = sizeof header,
-                         .e_shoff = round_up(strings + string_bytes + sizeof object_names, 8),
-                         .e_shentsize = sizeof(Elf64_Shdr),
-                         .e_shnum = SECTION_COUNT,
-                         .e_shstrndx = SECTION_NAMES};
+    Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_REL,
+        .e_machine = x86 ? EM_X86_64 : EM_AARCH64,
+        .e_version = EV_CURRENT,
+        .e_ehsize = sizeof header,
+        .e_shoff = round_up(strings + string_bytes + sizeof object_names, 8),
+        .e_shentsize = sizeof(Elf64_Shdr),
+        .e_shnum = SECTION_COUNT,
+        .e_shstrndx = SECTION_NAMES};
     _Static_assert(sizeof header == ALIGNMENT, "the data follows the header");
     Writer w = writer_open(path, O_WRONLY | O_CREAT | O_TRUNC, image->bytes);
     writer_put(&w, &header, sizeof header);

@@ -1,9 +1,10 @@
-// The bytes that a program maps: packed weights, the tokenizer, a checksum of each (runtime/engine/integrity.h); and how they
-// get into ELF files, streaming.
+// The bytes that a program maps: packed weights, the tokenizer, a checksum of each
+// (runtime/engine/integrity.h); and how they get into ELF files, streaming.
 //
-// The linker never sees the weights of a program: it links code of some hundred kilobytes that refers to the absolute symbol
-// `burin_weights` at IMAGE_ADDRESS, and the driver then appends one more segment to the file, for that address. Libraries get
-// an object file of one section, written here too. Sizes are 64 bits throughout.
+// The linker never sees the weights of a program: it links code of some hundred kilobytes that
+// refers to the absolute symbol `burin_weights` at IMAGE_ADDRESS, and the driver then appends one
+// more segment to the file, for that address. Libraries get an object file of one section, written
+// here too. Sizes are 64 bits throughout.
 #ifndef BURIN_IMAGE_H
 #define BURIN_IMAGE_H
 #include "frontend/template.h"
@@ -31,7 +32,8 @@ void image_append(const Image *, const Image *draft, const char *executable);
 // Adds to a linked program for Windows the image that it maps by itself
 // (runtime/windows/weights.c), on a page after its last section.
 void image_append_behind(const Image *, const Image *draft, const char *executable);
-// An object file with the bytes as the hidden symbol `symbol`, in .lrodata (x86-64, of any size) or .rodata (aarch64); false
-// for other architectures.
-bool image_write_object(const Image *, const char *architecture, const char *symbol, const char *path);
+// An object file with the bytes as the hidden symbol `symbol`, in .lrodata (x86-64, of any size) or
+// .rodata (aarch64); false for other architectures.
+bool image_write_object(const Image *, const char *architecture, const char *symbol,
+                        const char *path);
 #endif

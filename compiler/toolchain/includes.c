@@ -53,7 +53,8 @@ static void add_file(Sources *s, const char *path);
 
 static void add_included(Sources *s, const char *from, const char *name) {
     char real[PATH_MAX];
-    const char *found = realpath(arena_printf(s->arena, "%s/%s", path_folder(s->arena, from), name), real);
+    const char *found =
+        realpath(arena_printf(s->arena, "%s/%s", path_folder(s->arena, from), name), real);
     for (const char *const *folder = s->folders; !found && *folder; folder++)
         found = realpath(arena_printf(s->arena, "%s/%s", *folder, name), real);
     if (!found) return;

@@ -1,4 +1,5 @@
-// Machines that programs can be for: one row a machine, and what building and running for it takes here.
+// Machines that programs can be for: one row a machine, and what building and running for it takes
+// here.
 #ifndef BURIN_MACHINE_H
 #define BURIN_MACHINE_H
 #include <stdbool.h>
@@ -9,8 +10,8 @@ typedef struct Machine {
     const char *triple, *architecture;
     const char *cpu;  // of code that must run on all of its CPUs
     int address_bits, elf_machine;
-    const char *emulated;  // the CPU that qemu is to be, with all its features; NULL: a machine without an operating system;
-                           // for Windows "wine"
+    const char *emulated;  // the CPU that qemu is to be, with all its features; NULL: a machine
+                           // without an operating system; for Windows "wine"
     const char *gcc, *library;  // the packages of its gcc and of its C library
     const char *help;
 } Machine;

@@ -24,7 +24,9 @@ bool make_private_folders(const char *path) {
     return true;
 }
 
-static bool is_own(const struct stat *s) { return s->st_uid == geteuid() && !(s->st_mode & (S_IWGRP | S_IWOTH)); }
+static bool is_own(const struct stat *s) {
+    return s->st_uid == geteuid() && !(s->st_mode & (S_IWGRP | S_IWOTH));
+}
 
 static bool is_safe_parent(const struct stat *s) {
     bool trusted = s->st_uid == geteuid() || s->st_uid == 0;

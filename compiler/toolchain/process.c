@@ -30,7 +30,7 @@ extern char **environ;
 // The running processes, which a signal has to stop.
 static volatile pid_t children[MAX_CHILDREN];
 
-// ---------------------------------------------------------------------------------------------------------- command lines
+// ----------------------------------------------------------------------------------- command lines
 void command_add(CommandLine *c, const char *word) {
     if (c->n + 2 > c->capacity) {
         int capacity = c->capacity ? 2 * c->capacity : 32;
@@ -68,7 +68,7 @@ const char *find_program(Arena *arena, const char *name) {
     return NULL;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- jobs
+// -------------------------------------------------------------------------------------------- jobs
 static double seconds_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -94,7 +94,8 @@ static char **environment_of(const Job *j) {
     while (environ[n]) n++;
     char **words = ARENA_ARRAY(j->line.arena, char *, n + 3);
     for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "TMPDIR=", 7) && strncmp(environ[i], "LC_ALL=", 7)) words[kept++] = environ[i];
+        if (strncmp(environ[i], "TMPDIR=", 7) && strncmp(environ[i], "LC_ALL=", 7))
+            words[kept++] = environ[i];
     words[kept++] = arena_printf(j->line.arena, "TMPDIR=%s", path_folder(j->line.arena, j->log));
     words[kept++] = arena_strdup(j->line.arena, "LC_ALL=C");
     return words;
@@ -107,20 +108,23 @@ static void job_start(Job *j, bool verbose) {
     sigemptyset(&none);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, j->log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, j->log, O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
     posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     if (verbose) {
         Text line = {0};
-        for (int i = 0; i < j->line.n; i++) text_spell(&line, "%s%s", i ? " " : "+ ", j->line.words[i]);
+        for (int i = 0; i < j->line.n; i++)
+            text_spell(&line, "%s%s", i ? " " : "+ ", j->line.words[i]);
         fprintf(stderr, "%s\n", line.data);
         text_free(&line);
     }
     j->started = seconds_now();
     diag_hold();
-    int failed = posix_spawnp(&j->pid, j->line.words[0], &files, &attributes, (char *const *)j->line.words, environment_of(j));
+    int failed = posix_spawnp(&j->pid, j->line.words[0], &files, &attributes,
+                              (char *const *)j->line.words, environment_of(j));
     if (!failed) remember_child(0, j->pid);
     diag_release();
     posix_spawn_file_actions_destroy(&files);
@@ -133,14 +137,16 @@ static void stop_children(void) {
         if (children[i] > 0) kill(children[i], SIGTERM);
 }
 
-// The comment above the kernel around a line of emitted C: "%y: f32[T, 4] -> f32[T, 4]     model.onnx, node 3 (y)", or NULL.
+// The comment above the kernel around a line of emitted C: "%y: f32[T, 4] -> f32[T, 4] model.onnx,
+// node 3 (y)", or NULL.
 static const char *kernel_at(const char *path, long line) {
     static char found[512];
     FILE *f = fopen(path, "r");
     char text[4096];
     *found = 0;
     for (long i = 1; f && i <= line && fgets(text, sizeof text, f);) {
-        if (!strncmp(text, "// %", 4)) snprintf(found, sizeof found, "%.*s", (int)strcspn(text + 3, "\n"), text + 3);
+        if (!strncmp(text, "// %", 4))
+            snprintf(found, sizeof found, "%.*s", (int)strcspn(text + 3, "\n"), text + 3);
         i += strchr(text, '\n') != NULL;
     }
     if (f) fclose(f);
@@ -149,18 +155,21 @@ static const char *kernel_at(const char *path, long line) {
 
 // An error that the compiler sees in the C that burin emitted.
 static void explain_emitted(const Job *j, const char *said) {
-    const char *name = j->emitted ? path_name(j->emitted) : "", *at = *name ? strstr(said, name) : NULL;
+    const char *name = j->emitted ? path_name(j->emitted) : "",
+               *at = *name ? strstr(said, name) : NULL;
     char *end = NULL;
     long line = at && at[strlen(name)] == ':' ? strtol(at + strlen(name) + 1, &end, 10) : 0;
     if (line < 1 || !strstr(end, "error: ")) return;
     const char *kernel = kernel_at(j->emitted, line);
-    diag_fatal(NO_LOC,
-               "%s refuses the C that burin emitted: this is a bug of burin\nnote: in the kernel of %s\n"
-               "hint: please report it, with the model",
-               j->line.words[0], kernel ? kernel : "the whole");
+    diag_fatal(
+        NO_LOC,
+        "%s refuses the C that burin emitted: this is a bug of burin\nnote: in the kernel of %s\n"
+        "hint: please report it, with the model",
+        j->line.words[0], kernel ? kernel : "the whole");
 }
 
-// The signal that ended a job comes to this process, too: the thread that waits for it ends the run.
+// The signal that ended a job comes to this process, too: the thread that waits for it ends the
+// run.
 static bool is_ending_signal(int number) {
     return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
@@ -182,8 +191,11 @@ static _Noreturn void job_failed(const Job *j, int status, bool verbose) {
     if (!verbose) fwrite(said, 1, size, stderr);
     if (WIFEXITED(status) && size) explain_emitted(j, said);
     if (WIFSIGNALED(status) && is_ending_signal(WTERMSIG(status))) wait_to_be_ended();
-    if (WIFSIGNALED(status)) diag_fatal(NO_LOC, "%s: %s was stopped by signal %d", j->what, j->line.words[0], WTERMSIG(status));
-    diag_fatal(NO_LOC, "%s: %s failed with status %d", j->what, j->line.words[0], WEXITSTATUS(status));
+    if (WIFSIGNALED(status))
+        diag_fatal(NO_LOC, "%s: %s was stopped by signal %d", j->what, j->line.words[0],
+                   WTERMSIG(status));
+    diag_fatal(NO_LOC, "%s: %s failed with status %d", j->what, j->line.words[0],
+               WEXITSTATUS(status));
 }
 
 static void job_ended(Job *jobs, int n, pid_t pid, int status, bool verbose) {
@@ -192,7 +204,8 @@ static void job_ended(Job *jobs, int n, pid_t pid, int status, bool verbose) {
         if (jobs[i].pid != pid) continue;
         jobs[i].pid = 0;
         if (status) job_failed(&jobs[i], status, verbose);
-        if (verbose) fprintf(stderr, "  %s: %.2f s\n", jobs[i].what, seconds_now() - jobs[i].started);
+        if (verbose)
+            fprintf(stderr, "  %s: %.2f s\n", jobs[i].what, seconds_now() - jobs[i].started);
     }
 }
 
@@ -201,7 +214,8 @@ bool process_succeeds(const CommandLine *line, const char *log, bool verbose) {
     int status;
     job_start(&j, verbose);
     while (waitpid(j.pid, &status, 0) < 0)
-        if (errno != EINTR) diag_fatal(NO_LOC, "cannot wait for %s: %s", line->words[0], strerror(errno));
+        if (errno != EINTR)
+            diag_fatal(NO_LOC, "cannot wait for %s: %s", line->words[0], strerror(errno));
     remember_child(j.pid, 0);
     return !status;
 }
@@ -228,7 +242,7 @@ void jobs_run(Job *jobs, int n, int at_once, bool verbose) {
     progress(NULL, 0);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- folders
+// ----------------------------------------------------------------------------------------- folders
 static const char *if_home(Arena *arena, const char *folder) {
     char real[PATH_MAX];
     if (!realpath(folder, real)) return NULL;
@@ -251,14 +265,18 @@ const char *burin_home(Arena *arena) {
     *strrchr(self, '/') = 0;
     for (size_t i = 0; i < sizeof around / sizeof *around; i++)
         if ((home = if_home(arena, arena_printf(arena, "%s/%s", self, around[i])))) return home;
-    diag_fatal(NO_LOC, "burin's runtime/ and dsl/ folders are not near %s\nhint: set BURIN_HOME to the folder that has them",
+    diag_fatal(NO_LOC,
+               "burin's runtime/ and dsl/ folders are not near %s\nhint: set BURIN_HOME to the "
+               "folder that has them",
                self);
 }
 
 const char *work_folder(Arena *arena) {
     const char *given = getenv("TMPDIR"), *base = given && *given ? given : "/tmp",
                *path = scratch_folder(arena, base, "burin.");
-    if (!path) diag_fatal(NO_LOC, "cannot make a folder in %s: %s\nhint: TMPDIR says where", base, strerror(errno));
+    if (!path)
+        diag_fatal(NO_LOC, "cannot make a folder in %s: %s\nhint: TMPDIR says where", base,
+                   strerror(errno));
     return path;
 }
 
@@ -267,11 +285,12 @@ void make_folder(const char *path) {
     for (size_t i = 1; i <= strlen(path) && i < sizeof part; i++) {
         if (path[i] && path[i] != '/') continue;
         snprintf(part, sizeof part, "%.*s", (int)i, path);
-        if (mkdir(part, 0777) && errno != EEXIST) diag_fatal(NO_LOC, "cannot make the folder %s: %s", part, strerror(errno));
+        if (mkdir(part, 0777) && errno != EEXIST)
+            diag_fatal(NO_LOC, "cannot make the folder %s: %s", part, strerror(errno));
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- signals
+// ----------------------------------------------------------------------------------------- signals
 static sigset_t watched;
 
 // They may write as long as they live. Another thread may have waited for them already.
@@ -290,7 +309,8 @@ static void *wait_for_signal(void *unused) {
     diag_hold();
     end_children();
     progress(NULL, 0);
-    if (signal_number == SIGINT) fprintf(stderr, "burin: interrupted; what was compiled before is kept\n");
+    if (signal_number == SIGINT)
+        fprintf(stderr, "burin: interrupted; what was compiled before is kept\n");
     diag_remove_outputs();
     signal(signal_number, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &watched, NULL);
@@ -327,7 +347,7 @@ void release_signals(void) {
     pthread_sigmask(SIG_UNBLOCK, &watched, NULL);
 }
 
-// --------------------------------------------------------------------------------------------------------------- progress
+// ---------------------------------------------------------------------------------------- progress
 enum { BAR = 24 };
 
 static struct {
@@ -338,7 +358,8 @@ static struct {
 
 static void draw_bar(double fraction, uint64_t done, uint64_t total) {
     char cells[BAR + 1];
-    double spent = seconds_now() - bar.since, left = fraction > 0 ? spent * (1 - fraction) / fraction : 0;
+    double spent = seconds_now() - bar.since,
+           left = fraction > 0 ? spent * (1 - fraction) / fraction : 0;
     for (int i = 0; i < BAR; i++) cells[i] = i < fraction * BAR ? '#' : '.';
     cells[BAR] = 0;
     fprintf(stderr, "\r\033[K%s [%s] %3d %%", bar.what, cells, (int)(100 * fraction));

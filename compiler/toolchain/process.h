@@ -1,4 +1,5 @@
-// Other programs: found on PATH, run several at a time, their complaints kept until one fails; and the folders burin works in.
+// Other programs: found on PATH, run several at a time, their complaints kept until one fails; and
+// the folders burin works in.
 #ifndef BURIN_PROCESS_H
 #define BURIN_PROCESS_H
 #include <stdbool.h>
@@ -25,8 +26,9 @@ typedef struct Job {
     // file for its standard error, in a folder that is removed, as is everything it leaves in
     // TMPDIR
     const char *log;
-    const char *output;   // a file that it makes, named in its line; or NULL
-    const char *emitted;  // a C file of ours that it compiles, or NULL: an error in it is a bug of burin
+    const char *output;  // a file that it makes, named in its line; or NULL
+    const char
+        *emitted;  // a C file of ours that it compiles, or NULL: an error in it is a bug of burin
     pid_t pid;
     double started;
 } Job;
@@ -39,9 +41,11 @@ int processors(void);
 
 // Full path of a program on PATH, or NULL.
 const char *find_program(Arena *, const char *name);
-// The folder with runtime/ and dsl/: $BURIN_HOME, the source tree around the executable, or PREFIX/share/burin.
+// The folder with runtime/ and dsl/: $BURIN_HOME, the source tree around the executable, or
+// PREFIX/share/burin.
 const char *burin_home(Arena *);
-// A new private folder under $TMPDIR, removed when the run stops on an error; remove_tree when it is done.
+// A new private folder under $TMPDIR, removed when the run stops on an error; remove_tree when it
+// is done.
 const char *work_folder(Arena *);
 void make_folder(const char *path);  // and those above it
 
@@ -49,8 +53,8 @@ void make_folder(const char *path);  // and those above it
 void catch_signals(void);
 void release_signals(void);  // before exec
 
-// A bar on a terminal, of runs longer than a second: the step, how much of it is done, and how long the rest may take. NULL:
-// done.
+// A bar on a terminal, of runs longer than a second: the step, how much of it is done, and how long
+// the rest may take. NULL: done.
 void progress(const char *what, double fraction);
 void progress_bytes(const char *what, uint64_t done, uint64_t total);
 #endif

@@ -7,7 +7,8 @@
 #include "util/text.h"
 
 static int is_room(const struct dirent *e) {
-    static const char *const apart[] = {"library", "mpi", "editor", "server", "codecs", "windows", "glibc"};
+    static const char *const apart[] = {"library", "mpi",     "editor", "server",
+                                        "codecs",  "windows", "glibc"};
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         if (!strcmp(e->d_name, apart[i])) return 0;
     return *e->d_name != '.' && !strchr(e->d_name, '.');
@@ -22,7 +23,8 @@ bool runtime_is_c(const char *name) {
 
 static int is_part(const struct dirent *e) { return *e->d_name != '.' && runtime_is_c(e->d_name); }
 
-void runtime_add_room(Arena *arena, const char *runtime, const char *room, const char *suffix, RuntimeFiles *files) {
+void runtime_add_room(Arena *arena, const char *runtime, const char *room, const char *suffix,
+                      RuntimeFiles *files) {
     struct dirent **list;
     int n = scandir(arena_printf(arena, "%s/%s", runtime, room), &list, is_part, alphasort);
     const char **names = ARENA_ARRAY(arena, const char *, files->n + (n < 0 ? 0 : n));
@@ -37,7 +39,8 @@ void runtime_add_room(Arena *arena, const char *runtime, const char *room, const
 }
 
 bool runtime_is_seldom_run(const char *name) {
-    static const char *const often[] = {"text/beams.c", "sound/log_mel.c", "sound/resample.c", "image/resize.c"};
+    static const char *const often[] = {"text/beams.c", "sound/log_mel.c", "sound/resample.c",
+                                        "image/resize.c"};
     static const char *const seldom[] = {"program/",
                                          "text/",
                                          "chat/",

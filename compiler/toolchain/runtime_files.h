@@ -1,5 +1,6 @@
-// The files of runtime/ that a program is made of: those in its folders, but for library/, whose texts become NAME.h and
-// NAME_api.c, and those that not every program has: mpi/ (--with=mpi), editor/ (--line-editor), windows/ and glibc/.
+// The files of runtime/ that a program is made of: those in its folders, but for library/, whose
+// texts become NAME.h and NAME_api.c, and those that not every program has: mpi/ (--with=mpi),
+// editor/ (--line-editor), windows/ and glibc/.
 #ifndef BURIN_TOOLCHAIN_RUNTIME_FILES_H
 #define BURIN_TOOLCHAIN_RUNTIME_FILES_H
 #include <stdbool.h>
@@ -11,11 +12,13 @@ typedef struct RuntimeFiles {
     int n;
 } RuntimeFiles;
 
-// `runtime` is a folder of that name, of burin or of emitted C. Only those that end in `suffix`; "": all that C includes.
+// `runtime` is a folder of that name, of burin or of emitted C. Only those that end in `suffix`;
+// "": all that C includes.
 RuntimeFiles runtime_files(Arena *, const char *runtime, const char *suffix);
 // Returns true for a source, or what sources include: .c, .h, .S, .def.
 bool runtime_is_c(const char *name);
 // Returns true if its size matters more than its time.
 bool runtime_is_seldom_run(const char *name);
-void runtime_add_room(Arena *, const char *runtime, const char *room, const char *suffix, RuntimeFiles *);
+void runtime_add_room(Arena *, const char *runtime, const char *room, const char *suffix,
+                      RuntimeFiles *);
 #endif

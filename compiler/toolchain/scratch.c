@@ -13,12 +13,14 @@
 #include "util/diag.h"
 #include "util/files.h"
 
-static const char mark_name[] = "burin.scratch", mark_text[] = "burin works here\n", random_part[] = "XXXXXX";
+static const char mark_name[] = "burin.scratch", mark_text[] = "burin works here\n",
+                  random_part[] = "XXXXXX";
 
 static bool is_marked(int folder) {
     char text[sizeof mark_text] = "";
     int mark = openat(folder, mark_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool marked = mark >= 0 && read(mark, text, sizeof text) == sizeof mark_text - 1 && !strcmp(text, mark_text);
+    bool marked = mark >= 0 && read(mark, text, sizeof text) == sizeof mark_text - 1 &&
+                  !strcmp(text, mark_text);
     if (mark >= 0) close(mark);
     return marked;
 }
@@ -28,7 +30,8 @@ static bool is_abandoned(const char *path) {
     struct stat s;
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0) return false;
-    bool abandoned = !fstat(folder, &s) && s.st_uid == geteuid() && !flock(folder, LOCK_EX | LOCK_NB) && is_marked(folder);
+    bool abandoned = !fstat(folder, &s) && s.st_uid == geteuid() &&
+                     !flock(folder, LOCK_EX | LOCK_NB) && is_marked(folder);
     close(folder);
     return abandoned;
 }
@@ -48,14 +51,16 @@ static void remove_abandoned(Arena *arena, const char *base, const char *prefix)
     if (d) closedir(d);
 }
 
-// The descriptor stays open, and so the lock, until the process ends. The mark is written under the lock: a folder without both
-// is never taken for an abandoned one.
+// The descriptor stays open, and so the lock, until the process ends. The mark is written under the
+// lock: a folder without both is never taken for an abandoned one.
 static void mark_folder(const char *path) {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0 || flock(folder, LOCK_EX)) return;
-    int mark = openat(folder, mark_name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int mark =
+        openat(folder, mark_name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (mark < 0) return;
-    if (write(mark, mark_text, sizeof mark_text - 1) != sizeof mark_text - 1) unlinkat(folder, mark_name, 0);
+    if (write(mark, mark_text, sizeof mark_text - 1) != sizeof mark_text - 1)
+        unlinkat(folder, mark_name, 0);
     close(mark);
 }
 

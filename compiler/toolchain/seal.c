@@ -11,7 +11,7 @@
 #include "toolchain/private_folder.h"
 #include "util/files.h"
 
-// -------------------------------------------------------------------------------------------------------------------- a hash
+// ------------------------------------------------------------------------------------------ a hash
 typedef struct State {
     uint64_t v[4];
 } State;
@@ -43,8 +43,8 @@ static inline void take_word(State *s, uint64_t word) {
 
 uint64_t keyed_hash(const uint64_t key[2], const void *data, uint64_t bytes) {
     const unsigned char *p = data;
-    State s = {
-        {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573}};
+    State s = {{key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
+                key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573}};
     uint64_t word, last = bytes << 56;
     for (; bytes >= 8; p += 8, bytes -= 8) {
         memcpy(&word, p, 8);
@@ -57,7 +57,7 @@ uint64_t keyed_hash(const uint64_t key[2], const void *data, uint64_t bytes) {
     return s.v[0] ^ s.v[1] ^ s.v[2] ^ s.v[3];
 }
 
-// ---------------------------------------------------------------------------------------------------------------- the secret
+// -------------------------------------------------------------------------------------- the secret
 static uint64_t secret[2];
 
 static bool read_secret(const char *path) {
@@ -72,7 +72,8 @@ static bool read_secret(const char *path) {
 static bool make_secret(Arena *arena, const char *path) {
     uint64_t bits[2];
     const char *beside = arena_printf(arena, "%s.%d", path, (int)getpid());
-    if (getrandom(bits, sizeof bits, 0) != sizeof bits || !write_private(beside, bits, sizeof bits)) return false;
+    if (getrandom(bits, sizeof bits, 0) != sizeof bits || !write_private(beside, bits, sizeof bits))
+        return false;
     bool made = !link(beside, path) || errno == EEXIST;
     unlink(beside);
     return made;
@@ -84,8 +85,10 @@ bool seal_open(Arena *arena, const char *folder) {
     return read_secret(path);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- seals
-static const char *seal_of(Arena *arena, const char *file) { return arena_printf(arena, "%s.sum", file); }
+// ------------------------------------------------------------------------------------------- seals
+static const char *seal_of(Arena *arena, const char *file) {
+    return arena_printf(arena, "%s.sum", file);
+}
 
 // KIND/KEY/NAME: a sealed file fits no other entry.
 static const char *place_in_cache(const char *file) {
@@ -99,7 +102,8 @@ static const char *place_in_cache(const char *file) {
 static bool seal_text(const char *file, char text[17]) {
     uint64_t size, other[2] = {secret[1], secret[0]};
     const char *place = place_in_cache(file);
-    const uint64_t key[2] = {keyed_hash(secret, place, strlen(place)), keyed_hash(other, place, strlen(place))};
+    const uint64_t key[2] = {keyed_hash(secret, place, strlen(place)),
+                             keyed_hash(other, place, strlen(place))};
     int fd = open_regular(file, &size);
     void *bytes = fd < 0 || !size ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (fd >= 0) close(fd);
@@ -112,7 +116,8 @@ static bool seal_text(const char *file, char text[17]) {
 // Renamed into place: whoever reads it finds the old or the new one.
 bool seal_write(Arena *arena, const char *file) {
     char text[17];
-    const char *seal = seal_of(arena, file), *beside = arena_printf(arena, "%s.%d", seal, (int)getpid());
+    const char *seal = seal_of(arena, file),
+               *beside = arena_printf(arena, "%s.%d", seal, (int)getpid());
     return seal_text(file, text) && write_private(beside, text, 16) && !rename(beside, seal);
 }
 

@@ -19,7 +19,7 @@
 
 #define FLAGS FLAGS_LANGUAGE " " FLAGS_NUMBERS " " FLAGS_ALIKE
 
-// ------------------------------------------------------------------------------------------------------- --target and --mcpu
+// ----------------------------------------------------------------------------- --target and --mcpu
 static bool is_name_of_arm(const char *name) {
     static const char *const starts[] = {"cortex", "neoverse", "apple-", "armv", "arm"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -42,18 +42,22 @@ static const Target *cpu_find(const Toolchain *t, const char *name) {
         const char *near = nearest_name(name, names, n);
         if (is_name_of_arm(name) && strcmp(t->machine->architecture, "aarch64"))
             usage_error(
-                "--mcpu=%s: not a CPU or level of %s\n  hint: CPUs of ARM need --target=aarch64-linux-gnu; `burin targets` "
+                "--mcpu=%s: not a CPU or level of %s\n  hint: CPUs of ARM need "
+                "--target=aarch64-linux-gnu; `burin targets` "
                 "lists all",
                 name, t->machine->triple);
-        if (near) usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: did you mean %s?", name, t->machine->triple, near);
-        usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: there are native, %s", name, t->machine->triple,
-                    name_list(names, n));
+        if (near)
+            usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: did you mean %s?", name,
+                        t->machine->triple, near);
+        usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: there are native, %s", name,
+                    t->machine->triple, name_list(names, n));
     }
     if (!target_is_of(cpu, t->machine->architecture))
-        usage_error("--mcpu=%s: that is of %s, and the program is for %s\n  hint: add --target=%s", name, cpu->architecture,
-                    t->machine->triple, triple_of(cpu->architecture));
+        usage_error("--mcpu=%s: that is of %s, and the program is for %s\n  hint: add --target=%s",
+                    name, cpu->architecture, t->machine->triple, triple_of(cpu->architecture));
     if (cpu->use == FOR_FAST_MATH && !t->fast)
-        usage_error("--mcpu=%s: that level is for --math=fast alone\n  hint: add --math=fast", name);
+        usage_error("--mcpu=%s: that level is for --math=fast alone\n  hint: add --math=fast",
+                    name);
     return cpu;
 }
 
@@ -80,7 +84,8 @@ static void read_cpus(Toolchain *t, const char *list) {
 }
 
 Toolchain toolchain_new(Arena *arena, const char *triple, const char *cpus, bool fast) {
-    Toolchain t = {.arena = arena, .machine = machine_find(triple), .fast = fast, .chosen = cpus != NULL};
+    Toolchain t = {
+        .arena = arena, .machine = machine_find(triple), .fast = fast, .chosen = cpus != NULL};
     t.native = machine_is_native(t.machine);
     read_cpus(&t, cpus);
     return t;
@@ -96,25 +101,32 @@ void toolchain_without(Toolchain *t, TargetUse use) {
 void toolchain_with_mpi(Toolchain *t) {
     static const char name[] = "mpicc";
     if (!t->native)
-        usage_error("--with=mpi: there is no MPI for %s here\n  hint: build on a machine of that kind", t->machine->triple);
+        usage_error(
+            "--with=mpi: there is no MPI for %s here\n  hint: build on a machine of that kind",
+            t->machine->triple);
     if (!find_program(t->arena, name))
-        diag_fatal(
-            NO_LOC,
-            "--with=mpi: there is no mpicc on PATH\nhint: apt-get install libopenmpi-dev openmpi-bin, or libmpich-dev mpich");
+        diag_fatal(NO_LOC,
+                   "--with=mpi: there is no mpicc on PATH\nhint: apt-get install libopenmpi-dev "
+                   "openmpi-bin, or libmpich-dev mpich");
     t->mpi = name;
 }
 
 void toolchain_with_sysroot(Toolchain *t, const char *folder, bool links) {
     if (machine_is_windows(t->machine))
-        usage_error("--sysroot: programs for Windows are linked with mingw-w64's libraries\n  hint: leave it out");
-    if (t->mpi) usage_error("--sysroot does not go together with --with=mpi: mpicc says where MPI's libraries are");
+        usage_error(
+            "--sysroot: programs for Windows are linked with mingw-w64's libraries\n  hint: leave "
+            "it out");
+    if (t->mpi)
+        usage_error(
+            "--sysroot does not go together with --with=mpi: mpicc says where MPI's libraries are");
     t->sysroot = sysroot_open(t->arena, t->machine, folder, links);
 }
 
 // What clang compiles and links for, and with whose headers.
 void toolchain_place(const Toolchain *t, CommandLine *line) {
     command_addf(line, "--target=%s", t->machine->triple);
-    if (machine_is_windows(t->machine)) command_add(line, "--sysroot=/usr");  // or clang asks where gcc is on PATH
+    if (machine_is_windows(t->machine))
+        command_add(line, "--sysroot=/usr");  // or clang asks where gcc is on PATH
     if (t->sysroot.folder) command_addf(line, "--sysroot=%s", t->sysroot.folder);
 }
 
@@ -130,10 +142,11 @@ static void find_library(Toolchain *t) {
     const Machine *m = t->machine;
     const char *missing = machine_lacks(t->arena, m);
     if (missing)
-        diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: %s", m->triple, missing,
-                   cross_hint(t->arena, machine_packages(t->arena, m), m->triple));
+        diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: %s", m->triple,
+                   missing, cross_hint(t->arena, machine_packages(t->arena, m), m->triple));
     t->sysroot.key = headers_key(t->arena, machine_headers(t->arena, m));
-    if (machine_has_musl(m)) t->sysroot.libraries = arena_printf(t->arena, "/usr/lib/%s", m->triple);
+    if (machine_has_musl(m))
+        t->sysroot.libraries = arena_printf(t->arena, "/usr/lib/%s", m->triple);
 }
 
 void toolchain_find(Toolchain *t) {
@@ -145,7 +158,7 @@ void toolchain_find(Toolchain *t) {
     if (!t->sysroot.folder) find_library(t);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- compiling
+// --------------------------------------------------------------------------------------- compiling
 enum { MAX_JOBS = 2 * MAX_CPUS + 32 };
 
 typedef struct Compilation {
@@ -160,15 +173,17 @@ typedef struct Compilation {
     int n_new;
 } Compilation;
 
-// A program without what debuggers alone read: -O1 keeps it. (longjmp of Windows goes by unwind tables.)
+// A program without what debuggers alone read: -O1 keeps it. (longjmp of Windows goes by unwind
+// tables.)
 static bool is_spare(const Toolchain *t) { return !t->quick && !machine_is_windows(t->machine); }
 
 static const char *baseline(const Compilation *c, const char *flags) {
     const Toolchain *t = c->tools;
     if (t->mpi) flags = arena_printf(t->arena, "-DBURIN_MPI=1 %s", flags);
-    const char *pic = c->emitted->kind == OUTPUT_PROGRAM ? is_spare(t) ? FLAGS_PROGRAM " " FLAGS_SPARE : FLAGS_PROGRAM
-                      : machine_is_bare(t->machine)      ? FLAGS_BARE
-                                                         : FLAGS_LIBRARY;
+    const char *pic = c->emitted->kind == OUTPUT_PROGRAM
+                          ? is_spare(t) ? FLAGS_PROGRAM " " FLAGS_SPARE : FLAGS_PROGRAM
+                      : machine_is_bare(t->machine) ? FLAGS_BARE
+                                                    : FLAGS_LIBRARY;
     return arena_printf(t->arena, FLAGS " %s %s %s", pic, flags, header_flags(t));
 }
 
@@ -176,10 +191,14 @@ static const char *baseline(const Compilation *c, const char *flags) {
 static const char *base_flags(const Compilation *c, bool small) {
     const Toolchain *t = c->tools;
     small |= machine_is_bare(t->machine);
-    const char *flags = t->quick && !machine_is_bare(t->machine) ? FLAGS_QUICK_RUNTIME : small ? FLAGS_SMALL : FLAGS_RUNTIME;
-    return baseline(c, arena_printf(t->arena, "%s%s%s%s%s %s", t->editor ? "-DBURIN_EDITOR=1 " : "",
-                                    t->png ? "-DBURIN_PNG=1 " : "", t->jpeg ? "-DBURIN_JPEG=1 " : "",
-                                    t->server ? "-DBURIN_SERVER=1 " : "", flags, target_find(t->machine->cpu, false)->flags));
+    const char *flags = t->quick && !machine_is_bare(t->machine) ? FLAGS_QUICK_RUNTIME
+                        : small                                  ? FLAGS_SMALL
+                                                                 : FLAGS_RUNTIME;
+    return baseline(c,
+                    arena_printf(t->arena, "%s%s%s%s%s %s", t->editor ? "-DBURIN_EDITOR=1 " : "",
+                                 t->png ? "-DBURIN_PNG=1 " : "", t->jpeg ? "-DBURIN_JPEG=1 " : "",
+                                 t->server ? "-DBURIN_SERVER=1 " : "", flags,
+                                 target_find(t->machine->cpu, false)->flags));
 }
 
 const char *toolchain_kernel_flags(const Toolchain *t) {
@@ -189,14 +208,16 @@ const char *toolchain_kernel_flags(const Toolchain *t) {
 // The unit of runtime/mpi, which needs the headers of MPI
 #define MPI_UNIT "runtime-mpi.c"
 
-static void add_job(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
+static void add_job(Compilation *c, const char *source, const char *object, const char *flags,
+                    const char *what) {
     const Toolchain *t = c->tools;
     Job *j = &c->jobs[c->n_jobs++];
-    *j = (Job){.line = {.arena = t->arena},
-               .what = what,
-               .emitted = strncmp(source, c->emitted->folder, strlen(c->emitted->folder)) ? NULL : source,
-               .output = object,
-               .log = arena_printf(t->arena, "%s/%d.log", c->emitted->folder, c->n_jobs)};
+    *j = (Job){
+        .line = {.arena = t->arena},
+        .what = what,
+        .emitted = strncmp(source, c->emitted->folder, strlen(c->emitted->folder)) ? NULL : source,
+        .output = object,
+        .log = arena_printf(t->arena, "%s/%d.log", c->emitted->folder, c->n_jobs)};
     command_add(&j->line, strstr(source, MPI_UNIT) ? t->mpi : t->clang);
     toolchain_place(t, &j->line);
     command_add_words(&j->line, flags);
@@ -210,9 +231,11 @@ static void add_job(Compilation *c, const char *source, const char *object, cons
 
 // An object depends on its source, its includes, the flags and the compiler; an equal one is taken
 // from the cache.
-static void add_object(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
+static void add_object(Compilation *c, const char *source, const char *object, const char *flags,
+                       const char *what) {
     Arena *arena = c->tools->arena;
-    const char *folder = cache_folder(arena, "objects", hash_text(flags, hash_source(arena, source, c->folders, c->key)));
+    const char *folder = cache_folder(
+        arena, "objects", hash_text(flags, hash_source(arena, source, c->folders, c->key)));
     const char *cached = folder ? arena_printf(arena, "%s/%s", folder, path_name(object)) : NULL;
     bool there = cached && cache_find(arena, cached);
     c->objects.paths[c->objects.n++] = there ? cached : object;
@@ -224,11 +247,13 @@ static void add_object(Compilation *c, const char *source, const char *object, c
 static void add_source(Compilation *c, const char *source, const char *flags) {
     Arena *arena = c->tools->arena;
     const char *name = path_name(source);
-    add_object(c, source, arena_printf(arena, "%s/%.*s.o", c->emitted->folder, (int)strlen(name) - 2, name), flags,
-               arena_printf(arena, "compiling %s", name));
+    add_object(c, source,
+               arena_printf(arena, "%s/%.*s.o", c->emitted->folder, (int)strlen(name) - 2, name),
+               flags, arena_printf(arena, "compiling %s", name));
 }
 
-// -DBURIN_FLOATS: of a CPU beyond another in products of integers alone, whose other functions are the other's.
+// -DBURIN_FLOATS: of a CPU beyond another in products of integers alone, whose other functions are
+// the other's.
 static const char *shared_floats(const Toolchain *t, const Target *cpu) {
     const Target *like = NULL;
     for (int i = 0; i < t->n_cpus && t->cpus[i] < cpu; i++)
@@ -242,26 +267,30 @@ static void compile_model(Compilation *c, const Toolchain *t, const char *name) 
     const char *source = arena_printf(t->arena, "%s/%s.c", e->folder, name);
     for (int i = t->n_cpus - 1; i >= 0; i--) {
         const Target *cpu = t->cpus[i];
-        add_object(c, source, arena_printf(t->arena, "%s/%s_%s.o", e->folder, name, cpu->symbol),
-                   baseline(c, arena_printf(t->arena, "%s %s -DBURIN_CPU=%s%s", toolchain_kernel_flags(t), cpu->flags,
-                                            cpu->symbol, shared_floats(t, cpu))),
-                   arena_printf(t->arena, "compiling %s.c for %s", name, cpu->name));
+        add_object(
+            c, source, arena_printf(t->arena, "%s/%s_%s.o", e->folder, name, cpu->symbol),
+            baseline(c, arena_printf(t->arena, "%s %s -DBURIN_CPU=%s%s", toolchain_kernel_flags(t),
+                                     cpu->flags, cpu->symbol, shared_floats(t, cpu))),
+            arena_printf(t->arena, "compiling %s.c for %s", name, cpu->name));
     }
     add_source(c, arena_printf(t->arena, "%s/%s_model.c", e->folder, name), base_flags(c, false));
 }
 
 static const char *windows_flags(const Compilation *c, bool small) {
-    return arena_printf(c->tools->arena, "%s -isystem %s/runtime/windows", base_flags(c, small), c->tools->home);
+    return arena_printf(c->tools->arena, "%s -isystem %s/runtime/windows", base_flags(c, small),
+                        c->tools->home);
 }
 
 // A source of a library for Windows, with what mingw-w64 does not have of POSIX as its own.
 static void add_windows_source(Compilation *c, const char *source) {
     Arena *arena = c->tools->arena;
-    const char *unit = arena_printf(arena, "%.*s_windows.c", (int)strlen(source) - 2, source),
-               *text = arena_printf(arena,
-                                    "#define BURIN_LINKAGE static __attribute__((unused))\n#include \"windows/posix.h\"\n"
-                                    "#include \"%s\"\n#include \"windows/processors.c\"\n",
-                                    path_name(source));
+    const char
+        *unit = arena_printf(arena, "%.*s_windows.c", (int)strlen(source) - 2, source),
+        *text = arena_printf(
+            arena,
+            "#define BURIN_LINKAGE static __attribute__((unused))\n#include \"windows/posix.h\"\n"
+            "#include \"%s\"\n#include \"windows/processors.c\"\n",
+            path_name(source));
     write_file(unit, text, strlen(text));
     add_source(c, unit, windows_flags(c, false));
 }
@@ -278,7 +307,8 @@ static void compile_models(Compilation *c) {
 
 static void add_unit(Compilation *c, const char *name, const RuntimeFiles *files, bool small) {
     const Toolchain *t = c->tools;
-    const char *unit = arena_printf(t->arena, "%s/%s", c->emitted->folder, name), *flags = base_flags(c, small);
+    const char *unit = arena_printf(t->arena, "%s/%s", c->emitted->folder, name),
+               *flags = base_flags(c, small);
     Text includes = {0};
     if (machine_is_windows(t->machine)) {
         text_add(&includes, "#include \"windows/posix.h\"\n");
@@ -291,16 +321,20 @@ static void add_unit(Compilation *c, const char *name, const RuntimeFiles *files
 }
 
 // A room that not every program has, and whose headers the other units need not bear.
-static void add_room(Compilation *c, const char *runtime, const char *room, const char *unit, bool small) {
+static void add_room(Compilation *c, const char *runtime, const char *room, const char *unit,
+                     bool small) {
     RuntimeFiles files = {0};
     runtime_add_room(c->tools->arena, runtime, room, ".c", &files);
     add_unit(c, unit, &files, small);
 }
 
 // A program linked statically with glibc: musl has no parts worth replacing.
-static bool is_static_glibc(const Toolchain *t) { return is_spare(t) && !t->mpi && !machine_has_musl(t->machine); }
+static bool is_static_glibc(const Toolchain *t) {
+    return is_spare(t) && !t->mpi && !machine_has_musl(t->machine);
+}
 
-// In two units, by how fast they must be, since most of a file's time goes to its headers. (No model is named with a hyphen.)
+// In two units, by how fast they must be, since most of a file's time goes to its headers. (No
+// model is named with a hyphen.)
 static void compile_runtime(Compilation *c) {
     Arena *arena = c->tools->arena;
     const char *runtime = arena_printf(arena, "%s/runtime", c->tools->home);
@@ -316,9 +350,12 @@ static void compile_runtime(Compilation *c) {
     if (c->tools->mpi) add_room(c, runtime, "mpi", MPI_UNIT, false);
     if (c->tools->editor) add_room(c, runtime, "editor", "runtime-editor.c", true);
     if (c->tools->server) add_room(c, runtime, "server", "runtime-server.c", true);
-    if (c->tools->png) add_unit(c, "runtime-png.c", &(RuntimeFiles){(const char *[]){"codecs/png.c"}, 1}, false);
-    if (c->tools->jpeg) add_unit(c, "runtime-jpeg.c", &(RuntimeFiles){(const char *[]){"codecs/jpeg.c"}, 1}, false);
-    if (machine_is_windows(c->tools->machine)) add_room(c, runtime, "windows", "runtime-windows.c", false);
+    if (c->tools->png)
+        add_unit(c, "runtime-png.c", &(RuntimeFiles){(const char *[]){"codecs/png.c"}, 1}, false);
+    if (c->tools->jpeg)
+        add_unit(c, "runtime-jpeg.c", &(RuntimeFiles){(const char *[]){"codecs/jpeg.c"}, 1}, false);
+    if (machine_is_windows(c->tools->machine))
+        add_room(c, runtime, "windows", "runtime-windows.c", false);
     if (is_static_glibc(c->tools)) add_room(c, runtime, "glibc", "runtime-glibc.c", true);
 }
 
@@ -330,7 +367,8 @@ Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
     Compilation c = {.tools = t, .emitted = e, .jobs = ARENA_ARRAY(t->arena, Job, MAX_JOBS)};
     c.objects.paths = ARENA_ARRAY(t->arena, const char *, MAX_JOBS);
     c.folders[0] = e->folder, c.folders[1] = arena_printf(t->arena, "%s/runtime", t->home);
-    c.key = hash_file(compiler_path(t->arena, t->clang), hash_text(t->machine->triple, t->sysroot.key));
+    c.key =
+        hash_file(compiler_path(t->arena, t->clang), hash_text(t->machine->triple, t->sysroot.key));
     if (t->mpi) c.key = hash_file(compiler_path(t->arena, t->mpi), c.key);
     compile_models(&c);
     if (e->kind == OUTPUT_PROGRAM) compile_runtime(&c);
@@ -339,14 +377,16 @@ Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
     return c.objects;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ linking
+// ----------------------------------------------------------------------------------------- linking
 static void add_objects(CommandLine *line, const Objects *objects) {
     for (int i = 0; i < objects->n; i++) command_add(line, objects->paths[i]);
 }
 
 static Job link_job(const Toolchain *t, const char *folder, const char *output) {
-    return (Job){
-        .line = {.arena = t->arena}, .what = "linking", .output = output, .log = arena_printf(t->arena, "%s/link.log", folder)};
+    return (Job){.line = {.arena = t->arena},
+                 .what = "linking",
+                 .output = output,
+                 .log = arena_printf(t->arena, "%s/link.log", folder)};
 }
 
 // Arguments of the linker before and after the objects, and its script or NULL.
@@ -354,7 +394,8 @@ typedef struct Linking {
     const char *before, *behind, *script;
 } Linking;
 
-static void link_by(const Toolchain *t, Linking words, const Objects *objects, const char *folder, const char *output) {
+static void link_by(const Toolchain *t, Linking words, const Objects *objects, const char *folder,
+                    const char *output) {
     Job j = link_job(t, folder, output);
     command_add(&j.line, t->mpi ? t->mpi : t->clang);
     toolchain_place(t, &j.line);
@@ -372,14 +413,16 @@ static void link_by(const Toolchain *t, Linking words, const Objects *objects, c
 }
 
 const char *toolchain_object_of(const Toolchain *t, const char *file, const char *symbol) {
-    const char *source = arena_printf(t->arena, "%s.S", file), *object = arena_printf(t->arena, "%s.o", file);
+    const char *source = arena_printf(t->arena, "%s.S", file),
+               *object = arena_printf(t->arena, "%s.o", file);
     bool windows = machine_is_windows(t->machine);
     const char *hidden = windows ? "" : arena_printf(t->arena, ".hidden %s\n", symbol),
                *end = windows ? ".section .drectve,\"yn\"\n.ascii \" -exclude-symbols:%s\"\n"
                               : ".section .note.GNU-stack,\"\",%%progbits\n";
-    const char *text = arena_printf(t->arena, ".section %s\n.global %s\n%s.balign 64\n%s:\n.incbin \"%s\"\n%s",
-                                    windows ? ".rdata,\"dr\"" : ".rodata", symbol, hidden, symbol, path_name(file),
-                                    arena_printf(t->arena, end, symbol));
+    const char *text =
+        arena_printf(t->arena, ".section %s\n.global %s\n%s.balign 64\n%s:\n.incbin \"%s\"\n%s",
+                     windows ? ".rdata,\"dr\"" : ".rodata", symbol, hidden, symbol, path_name(file),
+                     arena_printf(t->arena, end, symbol));
     Job j = {.line = {.arena = t->arena},
              .what = "assembling the weights",
              .output = object,
@@ -399,15 +442,17 @@ const char *toolchain_object_of(const Toolchain *t, const char *file, const char
 
 // A program's weights follow it, mapped by runtime/windows: the linker writes nothing after the
 // sections.
-static void link_for_windows(const Toolchain *t, const Objects *objects, bool program, const char *folder, const char *output) {
+static void link_for_windows(const Toolchain *t, const Objects *objects, bool program,
+                             const char *folder, const char *output) {
     const char *linker = find_program(t->arena, "x86_64-w64-mingw32-ld");
-    const char *words =
-        program ? "-static -municode -s -Wl,--gc-sections,--stack,8388608" : "-shared -static -s -Wl,--exclude-libs,ALL";
+    const char *words = program ? "-static -municode -s -Wl,--gc-sections,--stack,8388608"
+                                : "-shared -static -s -Wl,--exclude-libs,ALL";
     if (linker) words = arena_printf(t->arena, "--ld-path=%s %s", linker, words);
     link_by(t, (Linking){words, "-lpthread -lsynchronization -o", NULL}, objects, folder, output);
 }
 
-// Where nothing unwinds a stack, glibc's own tables for it stay out, 60 KB. (crtbegin.o holds on to its own.)
+// Where nothing unwinds a stack, glibc's own tables for it stay out, 60 KB. (crtbegin.o holds on to
+// its own.)
 static const char *without_tables(const Toolchain *t, const char *folder) {
     static const char script[] =
         "SECTIONS { /DISCARD/ : { *(EXCLUDE_FILE(*crtbegin*.o *crtend*.o) .eh_frame) } }\n"
@@ -419,24 +464,28 @@ static const char *without_tables(const Toolchain *t, const char *folder) {
 }
 
 // Static and at fixed addresses: of 64 bits, the weights come later, at theirs (image.h).
-void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t draft, const char *folder,
-                            const char *output) {
+void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t draft,
+                            const char *folder, const char *output) {
     if (machine_is_windows(t->machine)) {
         link_for_windows(t, objects, true, folder, output);
         return;
     }
-    const char *script = without_tables(t, folder), *place = t->mpi ? "-no-pie" : "-static";  // MPI comes as shared libraries
+    const char *script = without_tables(t, folder),
+               *place = t->mpi ? "-no-pie" : "-static";  // MPI comes as shared libraries
     place = arena_printf(t->arena, "%s%s -Wl,--gc-sections", is_spare(t) ? "-s " : "", place);
     if (t->machine->address_bits != 32)
-        place = arena_printf(t->arena, "%s,--defsym=burin_weights=%#x,--defsym=burin_draft_weights=%#llx", place, IMAGE_ADDRESS,
-                             (unsigned long long)draft);
+        place = arena_printf(t->arena,
+                             "%s,--defsym=burin_weights=%#x,--defsym=burin_draft_weights=%#llx",
+                             place, IMAGE_ADDRESS, (unsigned long long)draft);
     if (script) place = arena_printf(t->arena, "%s,--no-eh-frame-hdr", place);
-    const char *libraries = arena_printf(t->arena, "%s %s %s %s -lm -lpthread -o", t->editor ? t->editor : "",
-                                         t->server ? t->server : "", t->png ? t->png : "", t->jpeg ? t->jpeg : "");
+    const char *libraries =
+        arena_printf(t->arena, "%s %s %s %s -lm -lpthread -o", t->editor ? t->editor : "",
+                     t->server ? t->server : "", t->png ? t->png : "", t->jpeg ? t->jpeg : "");
     link_by(t, (Linking){place, libraries, script}, objects, folder, output);
 }
 
-static void archive(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+static void archive(const Toolchain *t, const Objects *objects, const char *folder,
+                    const char *output) {
     Job j = link_job(t, folder, output);
     command_add_words(&j.line, "ar rcsD");
     command_add(&j.line, output);
@@ -444,10 +493,11 @@ static void archive(const Toolchain *t, const Objects *objects, const char *fold
     jobs_run(&j, 1, 1, t->verbose);
 }
 
-void toolchain_link_library(const Toolchain *t, const Objects *objects, OutputKind kind, const char *folder,
-                            const char *output) {
+void toolchain_link_library(const Toolchain *t, const Objects *objects, OutputKind kind,
+                            const char *folder, const char *output) {
     // one object of all others: their common symbols stay inside
-    const Linking object = {"-nostdlib -r", "-o", NULL}, shared = {"-shared -Wl,--no-undefined", "-lm -lpthread -o", NULL};
+    const Linking object = {"-nostdlib -r", "-o", NULL},
+                  shared = {"-shared -Wl,--no-undefined", "-lm -lpthread -o", NULL};
     if (kind == OUTPUT_OBJECT) link_by(t, object, objects, folder, output);
     if (kind == OUTPUT_ARCHIVE) archive(t, objects, folder, output);
     if (kind != OUTPUT_SHARED) return;

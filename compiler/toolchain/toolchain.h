@@ -23,11 +23,12 @@ typedef struct Toolchain {
     const char *mpi;         // --with=mpi: the compiler that knows where MPI is; NULL: without
     const char *server;      // the libraries of --with=server; NULL: without
     const char *png, *jpeg;  // the libraries of a program that takes pictures; NULL: without
-    const char *editor;      // the libraries of a line editor, which the program is linked with; NULL: without
+    const char
+        *editor;  // the libraries of a line editor, which the program is linked with; NULL: without
 } Toolchain;
 
-// Reads --target and --mcpu (NULL: this machine, its default list), with the CPUs for --math=fast, too, where that is `fast`.
-// Ends the run when they are unknown (status 2).
+// Reads --target and --mcpu (NULL: this machine, its default list), with the CPUs for --math=fast,
+// too, where that is `fast`. Ends the run when they are unknown (status 2).
 Toolchain toolchain_new(Arena *, const char *triple, const char *cpus, bool fast);
 // Drops default CPU levels whose only extra feature this program does not use.
 void toolchain_without(Toolchain *, TargetUse);
@@ -41,7 +42,13 @@ void toolchain_find(Toolchain *);
 const char *toolchain_kernel_flags(const Toolchain *);   // how much clang does for kernels: -O3
 void toolchain_place(const Toolchain *, CommandLine *);  // --target and --sysroot, as clang is told
 
-typedef enum { OUTPUT_PROGRAM, OUTPUT_OBJECT, OUTPUT_ARCHIVE, OUTPUT_SHARED, OUTPUT_FOLDER } OutputKind;
+typedef enum {
+    OUTPUT_PROGRAM,
+    OUTPUT_OBJECT,
+    OUTPUT_ARCHIVE,
+    OUTPUT_SHARED,
+    OUTPUT_FOLDER
+} OutputKind;
 
 // The emitted C in `folder`: NAME.c, compiled for each CPU, and NAME_model.c.
 typedef struct Emitted {
@@ -57,13 +64,16 @@ typedef struct Objects {
     int n;
 } Objects;
 
-// Compiles everything, several at a time. For a program the objects of runtime/ come with it, from the cache when they are
-// there.
+// Compiles everything, several at a time. For a program the objects of runtime/ come with it, from
+// the cache when they are there.
 Objects toolchain_compile(const Toolchain *, const Emitted *);
-// The object of a file's bytes as the hidden symbol `symbol`, for machines whose objects image.h does not write. Its path.
+// The object of a file's bytes as the hidden symbol `symbol`, for machines whose objects image.h
+// does not write. Its path.
 const char *toolchain_object_of(const Toolchain *, const char *file, const char *symbol);
 // With the weights at IMAGE_ADDRESS and those of a draft at `draft`, or in further objects (32-bit
 // machines).
-void toolchain_link_program(const Toolchain *, const Objects *, uint64_t draft, const char *folder, const char *output);
-void toolchain_link_library(const Toolchain *, const Objects *, OutputKind, const char *folder, const char *output);
+void toolchain_link_program(const Toolchain *, const Objects *, uint64_t draft, const char *folder,
+                            const char *output);
+void toolchain_link_library(const Toolchain *, const Objects *, OutputKind, const char *folder,
+                            const char *output);
 #endif

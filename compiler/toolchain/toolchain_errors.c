@@ -26,7 +26,8 @@ static bool same_disk(const char *a, const char *b) {
     return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev;
 }
 
-// A place that a job writes to. `folder` is burin's own, which goes with the run: messages name the one it is in.
+// A place that a job writes to. `folder` is burin's own, which goes with the run: messages name the
+// one it is in.
 typedef struct Place {
     const char *folder, *hint;
     uint64_t free;
@@ -60,15 +61,22 @@ void explain_full_disk(const Job *j, const char *said) {
     Place p = fuller_place(j);
     const char *where = path_folder(j->line.arena, p.folder), *why = reason(said);
     if (strstr(said, strerror(EFBIG)) || strstr(said, strsignal(SIGXFSZ)))
-        diag_fatal(NO_LOC, "%s: a file is larger than this process may write\nhint: ulimit -f says how large", j->what);
+        diag_fatal(
+            NO_LOC,
+            "%s: a file is larger than this process may write\nhint: ulimit -f says how large",
+            j->what);
     if (why) diag_fatal(NO_LOC, "%s: %s: %s\nhint: %s", j->what, where, why, p.hint);
-    if (cannot_have_fitted(j, &p)) diag_fatal(NO_LOC, "%s: no room is left in %s\nhint: %s", j->what, where, p.hint);
+    if (cannot_have_fitted(j, &p))
+        diag_fatal(NO_LOC, "%s: no room is left in %s\nhint: %s", j->what, where, p.hint);
 }
 
 static const char *library_hint(Arena *arena) {
     static const struct {
         const char *installer, *package;
-    } packages[] = {{"apt-get", "libc6-dev"}, {"dnf", "glibc-static"}, {"zypper", "glibc-devel-static"}, {"apk", "musl-dev"}};
+    } packages[] = {{"apt-get", "libc6-dev"},
+                    {"dnf", "glibc-static"},
+                    {"zypper", "glibc-devel-static"},
+                    {"apk", "musl-dev"}};
     const char *command = system_install_command(arena);
     for (size_t i = 0; command && i < sizeof packages / sizeof *packages; i++)
         if (!strncmp(command, packages[i].installer, strlen(packages[i].installer)))
@@ -82,7 +90,8 @@ void explain_missing_header(const Job *j, const char *said) {
     if (!end) return;
     at += strlen(before);
     diag_fatal(NO_LOC,
-               "%s: the C library that is compiled with has no header %.*s\nhint: `burin targets` says what brings one; with "
+               "%s: the C library that is compiled with has no header %.*s\nhint: `burin targets` "
+               "says what brings one; with "
                "--sysroot, its headers and the kernel's must be whole",
                j->what, (int)(end - at), at);
 }
@@ -94,7 +103,8 @@ void explain_missing_library(const Job *j, const char *said) {
         if (!at) continue;
         at += strlen(complaints[i]);
         diag_fatal(NO_LOC,
-                   "%s: there is no static library lib%.*s.a, which programs are linked with\nhint: %s; or -o NAME.so, which "
+                   "%s: there is no static library lib%.*s.a, which programs are linked "
+                   "with\nhint: %s; or -o NAME.so, which "
                    "needs none",
                    j->what, (int)strcspn(at, ":\n "), at, library_hint(j->line.arena));
     }

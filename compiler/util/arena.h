@@ -1,4 +1,5 @@
-// Memory that lives and dies together: everything that belongs to one graph, one file or one run. There is no per-object free.
+// Memory that lives and dies together: everything that belongs to one graph, one file or one run.
+// There is no per-object free.
 #ifndef BURIN_ARENA_H
 #define BURIN_ARENA_H
 #include <stdarg.h>

@@ -31,7 +31,8 @@ typedef struct {
     const char *label, *color;
 } Severity;
 
-static const Severity SEVERITY_ERROR = {"error", "\033[1;31m"}, SEVERITY_WARNING = {"warning", "\033[1;35m"},
+static const Severity SEVERITY_ERROR = {"error", "\033[1;31m"},
+                      SEVERITY_WARNING = {"warning", "\033[1;35m"},
                       SEVERITY_NOTE = {"note", "\033[1;36m"};
 
 static bool use_color(void) { return isatty(STDERR_FILENO) && !getenv("NO_COLOR"); }
@@ -59,7 +60,8 @@ const char *loc_text(Loc at) {
         Place p = place_of(at);
         snprintf(buffer, sizeof buffer, "%s:%zu:%zu", at.source->name, p.line, p.column);
     } else if (at.source->size == SOURCE_OF_LINES) {
-        snprintf(buffer, sizeof buffer, "%s:%u:%u", at.source->name, at.offset >> 12, at.offset & 4095);
+        snprintf(buffer, sizeof buffer, "%s:%u:%u", at.source->name, at.offset >> 12,
+                 at.offset & 4095);
     } else if (at.scope) {
         snprintf(buffer, sizeof buffer, "%s, node %u (%s)", at.source->name, at.offset, at.scope);
     } else {
@@ -119,8 +121,8 @@ static void report(Severity s, Loc at, const char *format, va_list args) {
     text_spell(&where, "%s", loc_text(at));
     bool color = use_color();
     fflush(stdout);  // earlier output comes first
-    fprintf(stderr, "%s: %s%s:%s %s\n", where.length ? where.data : "burin", color ? s.color : "", s.label,
-            color ? "\033[0m" : "", text.data);
+    fprintf(stderr, "%s: %s%s:%s %s\n", where.length ? where.data : "burin", color ? s.color : "",
+            s.label, color ? "\033[0m" : "", text.data);
     print_excerpt(at);
     print_further(rest);
     text_free(&text);
@@ -216,11 +218,14 @@ jmp_buf *diag_guard(void) {
 
 void diag_unguard(void) { diag.guarded = false; }
 
-static size_t min3(size_t a, size_t b, size_t c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
+static size_t min3(size_t a, size_t b, size_t c) {
+    return a < b ? (a < c ? a : c) : (b < c ? b : c);
+}
 
 // Letters put in, left out, exchanged for others, or with their neighbour.
 static size_t edit_distance(const char *a, const char *b) {
-    size_t n = strlen(b), rows[3][MAX_EDIT_NAME + 1], *earlier = rows[0], *before = rows[1], *row = rows[2];
+    size_t n = strlen(b), rows[3][MAX_EDIT_NAME + 1], *earlier = rows[0], *before = rows[1],
+           *row = rows[2];
     if (n > MAX_EDIT_NAME || strlen(a) > MAX_EDIT_NAME) return SIZE_MAX;
     for (size_t j = 0; j <= n; j++) before[j] = j;
     for (size_t i = 1; a[i - 1]; i++) {
@@ -243,15 +248,19 @@ static const char *name_by_prefix(const char *name, const char *const *candidate
     size_t length = strlen(name);
     for (size_t i = 0; i < n && length >= LEAST; i++) {
         size_t m = strlen(candidates[i]);
-        if (m >= LEAST && !strncmp(name, candidates[i], m) && (!inside || m > strlen(inside))) inside = candidates[i];
-        if (!strncmp(name, candidates[i], length) && (!longer || m < strlen(longer))) longer = candidates[i];
+        if (m >= LEAST && !strncmp(name, candidates[i], m) && (!inside || m > strlen(inside)))
+            inside = candidates[i];
+        if (!strncmp(name, candidates[i], length) && (!longer || m < strlen(longer)))
+            longer = candidates[i];
     }
     return inside ? inside : longer;
 }
 
 const char *nearest_name(const char *name, const char *const *candidates, size_t n) {
     const char *best = NULL, *prefix = name_by_prefix(name, candidates, n);
-    size_t length = strlen(name), limit = length < 4 || prefix ? 1 : length / 3 < MAX_EDITS ? length / 3 : MAX_EDITS;
+    size_t length = strlen(name), limit = length < 4 || prefix     ? 1
+                                          : length / 3 < MAX_EDITS ? length / 3
+                                                                   : MAX_EDITS;
     for (size_t i = 0; i < n; i++) {
         size_t d = edit_distance(name, candidates[i]);
         if (d <= limit) best = candidates[i], limit = d ? d - 1 : 0;
@@ -264,6 +273,7 @@ const char *name_list(const char *const *names, size_t n) {
     static char list[1024];
     size_t length = 0;
     for (size_t i = 0; i < n && length < sizeof list; i++)
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+        length +=
+            (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
     return list;
 }

@@ -25,10 +25,13 @@ typedef struct Source {
     size_t size;
 } Source;
 
-#define SOURCE_OF_LINES SIZE_MAX  // as `size`, without a text: offsets are line << 12 | column (read back from an IR dump)
+#define SOURCE_OF_LINES \
+    SIZE_MAX  // as `size`, without a text: offsets are line << 12 | column (read back from an IR
+              // dump)
 
-// Where a value comes from. Text: byte offset and length. ONNX: offset is the node's index, scope its name.
-// `scope` is the dotted name of the place in the model ("model.layers.3.self_attn"), or NULL.
+// Where a value comes from. Text: byte offset and length. ONNX: offset is the node's index, scope
+// its name. `scope` is the dotted name of the place in the model ("model.layers.3.self_attn"), or
+// NULL.
 typedef struct Loc {
     const Source *source;
     uint32_t offset, length;
@@ -45,7 +48,8 @@ void diag_note(Loc, const char *format, ...) __attribute__((format(printf, 2, 3)
 // Prints the error and ends the run (diag_stop).
 _Noreturn void diag_fatal(Loc, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Ends the run: removes the files registered with diag_remove_on_stop, then exits with status 1 (or returns to diag_guard).
+// Ends the run: removes the files registered with diag_remove_on_stop, then exits with status 1 (or
+// returns to diag_guard).
 _Noreturn void diag_stop(void);
 void diag_stop_if_errors(void);  // after a phase that reports several errors
 
@@ -59,8 +63,8 @@ void diag_remove_outputs(void);              // removes registered files when a 
 void diag_hold(void);
 void diag_release(void);
 
-// Fuzzers and tests: after `if (setjmp(*diag_guard()) == 0)` diag_stop comes back here instead of exiting. NULL-safe to reset
-// with diag_unguard.
+// Fuzzers and tests: after `if (setjmp(*diag_guard()) == 0)` diag_stop comes back here instead of
+// exiting. NULL-safe to reset with diag_unguard.
 jmp_buf *diag_guard(void);
 void diag_unguard(void);
 

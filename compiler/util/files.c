@@ -40,7 +40,8 @@ int open_regular(const char *path, uint64_t *size) {
 int open_input(const char *path, uint64_t *size) {
     int fd = open_regular(path, size);
     if (fd >= 0) return fd;
-    if (errno == ENODEV || errno == ENXIO || errno == EISDIR) diag_fatal(NO_LOC, "%s is not a regular file", path);
+    if (errno == ENODEV || errno == ENXIO || errno == EISDIR)
+        diag_fatal(NO_LOC, "%s is not a regular file", path);
     diag_fatal(NO_LOC, "cannot open %s: %s", path, strerror(errno));
 }
 
@@ -53,7 +54,7 @@ int create_output(const char *path, int flags) {
     return ftruncate(fd, 0) ? refuse(fd, errno) : fd;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- removing
+// ---------------------------------------------------------------------------------------- removing
 static bool remove_at(int folder, const char *name);
 
 static void empty_folder(int fd) {

@@ -1,4 +1,5 @@
-// A 64-bit hash for identity of constants, cache keys and tables (FNV-1a over 8-byte words, then bytes); not cryptographic.
+// A 64-bit hash for identity of constants, cache keys and tables (FNV-1a over 8-byte words, then
+// bytes); not cryptographic.
 #ifndef BURIN_HASH_H
 #define BURIN_HASH_H
 #include <stddef.h>

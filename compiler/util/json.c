@@ -33,19 +33,22 @@ static uint32_t token_start(const char *text, size_t end) {
 static const char *hint_for(const json_error_t *error, const char *text, uint32_t start) {
     static const char *const not_json[] = {"nan", "inf", "-inf", "None", "True", "False"};
     for (size_t i = 0; i < sizeof not_json / sizeof *not_json; i++)
-        if (!strncmp(text + start, not_json[i], strlen(not_json[i]))) return "\nhint: JSON knows numbers, true, false and null";
-    return json_error_code(error) == json_error_premature_end_of_input ? "\nhint: the file ends early: a truncated download?"
-                                                                       : "";
+        if (!strncmp(text + start, not_json[i], strlen(not_json[i])))
+            return "\nhint: JSON knows numbers, true, false and null";
+    return json_error_code(error) == json_error_premature_end_of_input
+               ? "\nhint: the file ends early: a truncated download?"
+               : "";
 }
 
-// Python writes an infinite limit as Infinity (time_step_limit of Mamba-2): here it is a number beyond all that f32 has. Its
-// NaN becomes a string of one byte, and then "NaN": whoever wants a number there refuses it, and no field that is not read
-// matters.
+// Python writes an infinite limit as Infinity (time_step_limit of Mamba-2): here it is a number
+// beyond all that f32 has. Its NaN becomes a string of one byte, and then "NaN": whoever wants a
+// number there refuses it, and no field that is not read matters.
 static const char not_a_number[] = "\177";
 
 static char *with_finite_limits(const char *text, size_t size) {
     static const char *const words[][2] = {{"Infinity", "1e308   "}, {"NaN", "\"\177\""}};
-    if (!memmem(text, size, words[0][0], strlen(words[0][0])) && !memmem(text, size, words[1][0], strlen(words[1][0])))
+    if (!memmem(text, size, words[0][0], strlen(words[0][0])) &&
+        !memmem(text, size, words[1][0], strlen(words[1][0])))
         return NULL;
     char *copy = malloc(size + 1);
     bool quoted = false;
@@ -69,7 +72,8 @@ static char *with_finite_limits(const char *text, size_t size) {
 
 // transformers 5 writes what JSON cannot as {"__float__": "Infinity"}.
 static json_t *number_of_tag(const json_t *value) {
-    const char *name = json_string_value(json_object_get(value, "__float__")), *text = json_string_value(value);
+    const char *name = json_string_value(json_object_get(value, "__float__")),
+               *text = json_string_value(value);
     if (text && !strcmp(text, not_a_number)) return json_string("NaN");
     if (!name || json_object_size(value) != 1) return NULL;
     if (!strcmp(name, "Infinity")) return json_real(1e308);
@@ -129,11 +133,15 @@ const json_t *json_read(Arena *arena, const Source *source, const char *text, si
     if (value) return json_own(arena, value);
     if (size > 12 && !memcmp(text, "version http", 12))
         diag_fatal(loc_file(source),
-                   "this is a pointer of Git LFS, not the file itself\nhint: git lfs install && git lfs pull, in its folder");
-    size_t end = error.position < 0 ? 0 : (size_t)error.position < size ? (size_t)error.position : size;
+                   "this is a pointer of Git LFS, not the file itself\nhint: git lfs install && "
+                   "git lfs pull, in its folder");
+    size_t end = error.position < 0              ? 0
+                 : (size_t)error.position < size ? (size_t)error.position
+                                                 : size;
     uint32_t start = token_start(text, end);
     if (source->text)
-        diag_fatal((Loc){.source = source, .offset = start, .length = (uint32_t)end - start}, "not valid JSON: %s%-s",
-                   error.text, hint_for(&error, text, start));
-    diag_fatal(loc_file(source), "the header is not valid JSON: byte %u of it: %s", start, error.text);
+        diag_fatal((Loc){.source = source, .offset = start, .length = (uint32_t)end - start},
+                   "not valid JSON: %s%-s", error.text, hint_for(&error, text, start));
+    diag_fatal(loc_file(source), "the header is not valid JSON: byte %u of it: %s", start,
+               error.text);
 }

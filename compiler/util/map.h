@@ -1,4 +1,5 @@
-// A hash map from strings to pointers; keys are not copied. Iteration is in insertion order, so output stays deterministic.
+// A hash map from strings to pointers; keys are not copied. Iteration is in insertion order, so
+// output stays deterministic.
 #ifndef BURIN_MAP_H
 #define BURIN_MAP_H
 #include "util/arena.h"

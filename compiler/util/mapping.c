@@ -43,7 +43,8 @@ void mapping_remove(const void *data) {
 }
 
 void mapping_forget(const void *data, size_t bytes) {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)data, last = first + bytes;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)data,
+              last = first + bytes;
     if (bytes < WORTH_A_CALL) return;
     for (const struct Mapping *m = mappings; m; m = m->next) {
         if (first < m->first || last > m->last) continue;
@@ -59,7 +60,9 @@ static void fault(int signal_number, siginfo_t *info, void *context) {
     uintptr_t at = (uintptr_t)info->si_addr;
     for (const struct Mapping *m = mappings; m; m = m->next)
         if (at >= m->first && at - m->first < m->last - m->first)
-            diag_fatal(NO_LOC, "%s became shorter while it was read, or its disk failed\nhint: is it still being downloaded?",
+            diag_fatal(NO_LOC,
+                       "%s became shorter while it was read, or its disk failed\nhint: is it still "
+                       "being downloaded?",
                        m->name);
     signal(signal_number, SIG_DFL);  // the same load faults again
 }

@@ -89,7 +89,8 @@ bool text_ends_with(const char *text, const char *end) {
 
 const char *text_number(const char *text, unsigned *number) {
     const char *at = text;
-    for (*number = 0; *at >= '0' && *at <= '9' && at - text < 9; at++) *number = *number * 10 + (unsigned)(*at - '0');
+    for (*number = 0; *at >= '0' && *at <= '9' && at - text < 9; at++)
+        *number = *number * 10 + (unsigned)(*at - '0');
     return at == text || (*text == '0' && at - text > 1) ? NULL : at;
 }
 
@@ -110,7 +111,8 @@ static bool read_whole(int fd, char *data, uint64_t size, uint64_t *got) {
 char *read_text_file(const char *path, size_t *size) {
     uint64_t bytes, got;
     int fd = open_input(path, &bytes);
-    if (bytes > MOST_TEXT) diag_fatal(NO_LOC, "%s has %" PRIu64 " bytes: too many for a text", path, bytes);
+    if (bytes > MOST_TEXT)
+        diag_fatal(NO_LOC, "%s has %" PRIu64 " bytes: too many for a text", path, bytes);
     char *data = malloc(bytes + 1);
     if (!data) diag_fatal(NO_LOC, "out of memory (a text of %" PRIu64 " bytes)", bytes);
     bool failed = !read_whole(fd, data, bytes, &got);
@@ -137,6 +139,7 @@ void write_file(const char *path, const void *data, size_t bytes) {
     int fd = create_output(path, O_WRONLY);
     if (fd >= 0) diag_remove_on_stop(path);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (!f || fwrite(data, 1, bytes, f) != bytes || fclose(f)) diag_fatal(NO_LOC, "cannot write %s: %s", path, strerror(errno));
+    if (!f || fwrite(data, 1, bytes, f) != bytes || fclose(f))
+        diag_fatal(NO_LOC, "cannot write %s: %s", path, strerror(errno));
     diag_keep(path);
 }

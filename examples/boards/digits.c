@@ -1,5 +1,5 @@
-// The digits network on a microcontroller: 64 images, the digit that each shows, the hash of all logits (`digits --hash` gives
-// the same on any computer), and the memory that it took.
+// The digits network on a microcontroller: 64 images, the digit that each shows, the hash of all
+// logits (`digits --hash` gives the same on any computer), and the memory that it took.
 #include "digits.h"
 
 #include "board.h"
@@ -29,7 +29,8 @@ int main(void) {
     int status = digits_init(&state, &options, memory, sizeof memory);
     for (int i = 0; i < IMAGES && !status; i++) {
         float logits[10];
-        status = digits_run(&state, (const void *[]){images[i]}, (int64_t[]){1, 1, 8, 8}, (void *[]){logits});
+        status = digits_run(&state, (const void *[]){images[i]}, (int64_t[]){1, 1, 8, 8},
+                            (void *[]){logits});
         hash = hash_bytes(hash, logits, sizeof logits);
         text[i] = (char)('0' + largest(logits));
     }

@@ -1,5 +1,6 @@
-// What a program needs before main on a Cortex-M: the vector table, the FPU switched on, data and zeros in place; and a way out
-// for text, here qemu's (and most debuggers') semihosting. On real hardware put a UART into board_write.
+// What a program needs before main on a Cortex-M: the vector table, the FPU switched on, data and
+// zeros in place; and a way out for text, here qemu's (and most debuggers') semihosting. On real
+// hardware put a UART into board_write.
 #include <stdint.h>
 #include <string.h>
 
@@ -8,7 +9,13 @@
 extern uint32_t stack_top, data_start, data_end, data_load, bss_start, bss_end, stack_bottom;
 int main(void);
 
-enum { SYS_WRITE0 = 4, SYS_EXIT = 24, ADP_APPLICATION_EXIT = 0x20026, ADP_ERROR = 0x20023, PAINT = 0x5ac35ac3 };
+enum {
+    SYS_WRITE0 = 4,
+    SYS_EXIT = 24,
+    ADP_APPLICATION_EXIT = 0x20026,
+    ADP_ERROR = 0x20023,
+    PAINT = 0x5ac35ac3
+};
 
 static int semihost(int operation, const void *argument) {
     register int r0 __asm__("r0") = operation;
@@ -47,7 +54,9 @@ uint32_t board_stack_used(void) {
 _Noreturn void board_start(void) {
     *(volatile uint32_t *)0xe000ed88 |= 0xf << 20;  // CPACR: the FPU may be used
     __asm__ volatile("dsb\nisb" : : : "memory");
-    for (volatile uint32_t *p = &stack_bottom, *end = (uint32_t *)__builtin_frame_address(0) - 16; p < end; p++) *p = PAINT;
+    for (volatile uint32_t *p = &stack_bottom, *end = (uint32_t *)__builtin_frame_address(0) - 16;
+         p < end; p++)
+        *p = PAINT;
     memcpy(&data_start, &data_load, (size_t)((char *)&data_end - (char *)&data_start));
     memset(&bss_start, 0, (size_t)((char *)&bss_end - (char *)&bss_start));
     board_exit(main());
@@ -59,5 +68,6 @@ static void fault(void) {
 }
 
 __attribute__((section(".vectors"), used)) static const void *const vectors[16] = {
-    &stack_top, (void *)board_start, (void *)fault, (void *)fault, (void *)fault, (void *)fault, (void *)fault,
+    &stack_top,    (void *)board_start, (void *)fault, (void *)fault,
+    (void *)fault, (void *)fault,       (void *)fault,
 };

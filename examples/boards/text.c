@@ -1,5 +1,6 @@
-// A decoder or an encoder-decoder on a microcontroller: the likeliest TOKENS tokens behind PROMPT, fewer where the text ends,
-// the hash of all logits (`--temp 0 --logits-hash` gives the same on any computer), and the memory that it took.
+// A decoder or an encoder-decoder on a microcontroller: the likeliest TOKENS tokens behind PROMPT,
+// fewer where the text ends, the hash of all logits (`--temp 0 --logits-hash` gives the same on any
+// computer), and the memory that it took.
 #include "text.h"
 
 #include <string.h>

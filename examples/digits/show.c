@@ -19,7 +19,8 @@ static void stop(const char *what, const char *why) {
 // The values of a .npy file are behind 128 bytes that describe them.
 static void read_npy(const char *path, void *values, size_t bytes) {
     FILE *f = fopen(path, "rb");
-    if (!f || fseek(f, NPY_HEADER, SEEK_SET) || fread(values, 1, bytes, f) != bytes) stop(path, "cannot be read");
+    if (!f || fseek(f, NPY_HEADER, SEEK_SET) || fread(values, 1, bytes, f) != bytes)
+        stop(path, "cannot be read");
     fclose(f);
 }
 
@@ -55,7 +56,8 @@ static void draw(int digit) {
             printf("%s", shades[ink <= 0 ? 0 : ink >= 1 ? 4 : (int)(ink * 4 + 0.5f)]);
         }
         if (y == SIDE / 2 - 1) printf("    number %d: this is a %d", digit, answer(digit));
-        if (y == SIDE / 2 && answer(digit) != labels[digit]) printf("    (it was meant to be a %d)", (int)labels[digit]);
+        if (y == SIDE / 2 && answer(digit) != labels[digit])
+            printf("    (it was meant to be a %d)", (int)labels[digit]);
         printf("\n");
     }
 }

@@ -1,5 +1,6 @@
-// A host program with a compiled model inside: two texts are continued in one batch, then each alone, and the logits compared
-// bit by bit. All memory is given at the start; the calls allocate nothing.
+// A host program with a compiled model inside: two texts are continued in one batch, then each
+// alone, and the logits compared bit by bit. All memory is given at the start; the calls allocate
+// nothing.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +41,15 @@ static void encode(text *t, const char *words) {
     }
 }
 
-// Reads what the slots have not read yet, of all texts in one call. texts[i] is in slot i; NULL: not in this batch.
+// Reads what the slots have not read yet, of all texts in one call. texts[i] is in slot i; NULL:
+// not in this batch.
 static void read_texts(austen_state *state, text *const texts[SLOTS]) {
     static float logits[SLOTS][austen_VOCAB_SIZE];
     austen_row rows[SLOTS * MOST_TOKENS];
     int n = 0, wanted = 0;
     for (int slot = 0; slot < SLOTS; slot++)
-        for (int i = texts[slot] ? austen_slot_length(state, slot) : 0; texts[slot] && i < texts[slot]->length; i++)
+        for (int i = texts[slot] ? austen_slot_length(state, slot) : 0;
+             texts[slot] && i < texts[slot]->length; i++)
             rows[n++] = (austen_row){texts[slot]->token[i], slot, i, i == texts[slot]->length - 1};
     check(austen_forward(state, rows, n, logits[0]));
     for (int slot = 0; slot < SLOTS; slot++)
@@ -85,7 +88,8 @@ int main(void) {
     }
     for (int i = 0; i < GENERATED; i++) {
         read_texts(&state, (text *const[SLOTS]){&batch[0], &batch[1]});
-        for (int slot = 0; slot < SLOTS; slot++) batch[slot].token[batch[slot].length++] = likeliest(batch[slot].logits);
+        for (int slot = 0; slot < SLOTS; slot++)
+            batch[slot].token[batch[slot].length++] = likeliest(batch[slot].logits);
     }
     for (int slot = 0; slot < SLOTS; slot++) {
         check(austen_slot_reset(&state, slot));

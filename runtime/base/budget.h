@@ -1,8 +1,9 @@
-// Limits of work for everything that interprets text from outside: templates, grammars, patterns, schemas, messages.
+// Limits of work for everything that interprets text from outside: templates, grammars, patterns,
+// schemas, messages.
 //
-// Such text decides how long its interpreter runs and how deep it recurses. Each interpreter keeps one budget, spends steps on
-// work whose amount the text decides, enters and leaves levels, and ends with burin_budget_text as its message once one of the
-// limits is passed:
+// Such text decides how long its interpreter runs and how deep it recurses. Each interpreter keeps
+// one budget, spends steps on work whose amount the text decides, enters and leaves levels, and
+// ends with burin_budget_text as its message once one of the limits is passed:
 //
 //     burin_budget b = {.name = "rules.gbnf", .max_steps = 1 << 24, .max_depth = 200};
 //     if (!burin_spend(&b, n)) { burin_budget_text(&b, message, sizeof message); ... }
@@ -14,7 +15,7 @@
 #include <stdint.h>
 
 typedef struct burin_budget {
-    const char *name;             // file or text that is interpreted; NULL: the message starts without it
+    const char *name;  // file or text that is interpreted; NULL: the message starts without it
     uint64_t steps, max_steps;    // units of 10 to 100 ns; max_steps 0: not limited
     uint64_t bytes, max_bytes;    // of memory or output; max_bytes 0: not limited
     uint32_t levels, max_levels;  // of nesting; max_levels 0: not limited
@@ -35,7 +36,9 @@ static inline bool burin_spend_bytes(burin_budget *b, uint64_t bytes) {
 }
 
 // Goes one level deeper; returns false below the deepest allowed one. burin_leave_level goes back.
-static inline bool burin_enter_level(burin_budget *b) { return !burin_is_spent(++b->levels, b->max_levels); }
+static inline bool burin_enter_level(burin_budget *b) {
+    return !burin_is_spent(++b->levels, b->max_levels);
+}
 static inline void burin_leave_level(burin_budget *b) { b->levels--; }
 
 // Writes which limit was passed, as one line.

@@ -17,10 +17,12 @@ static uint32_t spell_code_point(const char *s, size_t n) {
     return code;
 }
 
-// C0, DEL and C1; marks of direction, separators of lines and paragraphs, embeddings and isolates; the byte order mark.
+// C0, DEL and C1; marks of direction, separators of lines and paragraphs, embeddings and isolates;
+// the byte order mark.
 static bool commands_terminal(uint32_t code) {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
-           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
+           code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
 size_t burin_printable(const char *s, size_t n) {
@@ -29,7 +31,10 @@ size_t burin_printable(const char *s, size_t n) {
     for (size_t i = 0; i < n && i < 4; i++) {
         size_t length = burin_utf8_add(&reader, s + i, 1, out);
         if (length)
-            return length == i + 1 && !memcmp(out, s, length) && !commands_terminal(spell_code_point(s, length)) ? length : 0;
+            return length == i + 1 && !memcmp(out, s, length) &&
+                           !commands_terminal(spell_code_point(s, length))
+                       ? length
+                       : 0;
     }
     return 0;
 }
@@ -42,7 +47,8 @@ typedef struct spelling {
 } spelling;
 
 static void spell_put(spelling *w, const char *s, size_t n) {
-    if (w->n + 1 < w->room) memcpy(w->to + w->n, s, n < w->room - 1 - w->n ? n : w->room - 1 - w->n);
+    if (w->n + 1 < w->room)
+        memcpy(w->to + w->n, s, n < w->room - 1 - w->n ? n : w->room - 1 - w->n);
     w->n += n;
 }
 
@@ -50,7 +56,8 @@ static void spell_byte(spelling *w, unsigned char byte) {
     static const char names[] = "\n\t\r", letters[] = "ntr";
     char text[8];
     const char *name = byte ? strchr(names, byte) : NULL;
-    int n = name ? snprintf(text, sizeof text, "\\%c", letters[name - names]) : snprintf(text, sizeof text, "\\x%02x", byte);
+    int n = name ? snprintf(text, sizeof text, "\\%c", letters[name - names])
+                 : snprintf(text, sizeof text, "\\x%02x", byte);
     spell_put(w, text, (size_t)n);
 }
 
@@ -83,7 +90,8 @@ typedef struct spelled_arguments {
     va_list list;
 } spelled_arguments;
 
-// One conversion of a format: its flags, width and precision with their numbers, without size and letter.
+// One conversion of a format: its flags, width and precision with their numbers, without size and
+// letter.
 typedef struct spell_directive {
     char spec[MOST_SPEC];
     char size[4], letter;
@@ -105,7 +113,8 @@ static const char *read_directive(const char *at, spell_directive *c, spelled_ar
 
 static void spell_integer(spelling *w, const spell_directive *c, spelled_arguments *a) {
     char spec[MOST_SPEC + 4], text[MOST_NUMBER];
-    bool wide = *c->size == 'l' || *c->size == 'j' || *c->size == 'z' || *c->size == 't', with_sign = strchr("di", c->letter);
+    bool wide = *c->size == 'l' || *c->size == 'j' || *c->size == 'z' || *c->size == 't',
+         with_sign = strchr("di", c->letter);
     long long value;
     if (!strcmp(c->size, "ll") || *c->size == 'j')
         value = va_arg(a->list, long long);
@@ -133,7 +142,8 @@ static void spell_argument(spelling *w, const spell_directive *c, spelled_argume
     const char *s = va_arg(a->list, const char *), *point = strchr(c->spec, '.');
     bool left = c->spec[1] == '-';
     if (!s) s = "(null)";
-    size_t n = point ? strnlen(s, (size_t)atoi(point + 1)) : strlen(s), width = (size_t)atoi(c->spec + 1 + left);
+    size_t n = point ? strnlen(s, (size_t)atoi(point + 1)) : strlen(s),
+           width = (size_t)atoi(c->spec + 1 + left);
     if (left && !c->spec[2]) return spell_put(w, s, n);
     spelling counted = {0};
     spell_text(&counted, s, n);

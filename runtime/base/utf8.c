@@ -3,7 +3,12 @@
 #include <string.h>
 
 int burin_utf8_length(unsigned char first) {
-    return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    return first < 0x80   ? 1
+           : first < 0xc2 ? 0
+           : first < 0xe0 ? 2
+           : first < 0xf0 ? 3
+           : first < 0xf5 ? 4
+                          : 0;
 }
 
 // Returns true if `next` may continue the bytes so far. The second byte excludes overlong forms,

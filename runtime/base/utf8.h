@@ -13,7 +13,8 @@ typedef struct burin_utf8 {
     int have;  // bytes of an unfinished character
 } burin_utf8;
 
-// Appends `n` bytes; whole characters go to `out`, which holds at least 3 * (n + 1) bytes. Returns how many were written.
+// Appends `n` bytes; whole characters go to `out`, which holds at least 3 * (n + 1) bytes. Returns
+// how many were written.
 size_t burin_utf8_add(burin_utf8 *, const char *bytes, size_t n, char *out);
 size_t burin_utf8_end(burin_utf8 *, char *out);  // an unfinished character at the end is U+FFFD
 #endif

@@ -1,5 +1,6 @@
-// --chat: a conversation, line by line. Ctrl-C stops the answer, Ctrl-D ends the program. A message has several lines where one
-// ends with \, between """ and """, and where they are pasted. With --json a line is a message in JSON, and so is its answer.
+// --chat: a conversation, line by line. Ctrl-C stops the answer, Ctrl-D ends the program. A message
+// has several lines where one ends with \, between """ and """, and where they are pasted. With
+// --json a line is a message in JSON, and so is its answer.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -43,9 +44,10 @@ static void catch_interrupts(void) {
     sigaction(SIGINT, &action, NULL);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- input
+// ------------------------------------------------------------------------------------------- input
 static void add_byte(chat *t, char byte) {
-    if (t->bytes >= BURIN_MOST_LINE) burin_stop(BURIN_USER_MISTAKE, "a line has more than %d MB", BURIN_MOST_LINE >> 20);
+    if (t->bytes >= BURIN_MOST_LINE)
+        burin_stop(BURIN_USER_MISTAKE, "a line has more than %d MB", BURIN_MOST_LINE >> 20);
     if (t->bytes + 1 >= t->room) {
         char *more = realloc(t->line, t->room = 2 * t->room + 256);
         if (!more) burin_stop(BURIN_USER_MISTAKE, "a line is too large for memory");
@@ -115,10 +117,12 @@ static void read_continued_lines(chat *t) {
 }
 
 static bool ends_block(const chat *t) {
-    return t->bytes >= 2 * BLOCK_MARK && !memcmp(t->line + t->bytes - BLOCK_MARK, block_mark, BLOCK_MARK);
+    return t->bytes >= 2 * BLOCK_MARK &&
+           !memcmp(t->line + t->bytes - BLOCK_MARK, block_mark, BLOCK_MARK);
 }
 
-// Lines up to one that ends with the mark which the first began with. The marks go, and newlines beside them.
+// Lines up to one that ends with the mark which the first began with. The marks go, and newlines
+// beside them.
 static void read_quoted_lines(chat *t) {
     bool there = true;
     while (!ends_block(t) && there) {
@@ -151,8 +155,10 @@ static bool read_line(chat *t) {
     return there;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- answers
-static bool has_system(const chat *t) { return t->c.n_turns && !strcmp(t->c.turns[0].role, "system"); }
+// ----------------------------------------------------------------------------------------- answers
+static bool has_system(const chat *t) {
+    return t->c.n_turns && !strcmp(t->c.turns[0].role, "system");
+}
 
 static bool prompt_of_turns(chat *t) {
     size_t bytes;
@@ -180,7 +186,8 @@ static bool drop_what_is_too_much(chat *t) {
         if (!prompt_of_turns(t)) return false;
     }
     if (dropped && !t->dropped)
-        burin_note("the context of %d tokens is full: the oldest turns are left out from here on", run->context),
+        burin_note("the context of %d tokens is full: the oldest turns are left out from here on",
+                   run->context),
             t->dropped = true;
     if (t->c.n_ids < run->context) return true;
     burin_note("this has %d tokens, the context holds %d", t->c.n_ids, run->context);
@@ -206,12 +213,13 @@ static void answer(chat *t) {
         burin_conversation_remove(c, c->n_turns - 1, 1);
         return;
     }
-    if (c->g.full) burin_note("the context of %d tokens is full: the answer ends here", c->g.run->context);
+    if (c->g.full)
+        burin_note("the context of %d tokens is full: the answer ends here", c->g.run->context);
     burin_conversation_add(c, "assistant", c->g.answer, c->g.answer_bytes);
     say_what_was_read(t);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- commands
+// ---------------------------------------------------------------------------------------- commands
 static void command_system(chat *t, const char *text) { burin_conversation_system(&t->c, text); }
 
 static void command_reset(chat *t, const char *argument) {
@@ -236,7 +244,8 @@ static void command_undo(chat *t, const char *argument) {
         return;
     }
     const burin_turn *turn = &t->c.turns[question];
-    burin_note("forgotten: %.*s%s, and its answer", SHOWN, turn->text, turn->bytes > SHOWN ? "..." : "");
+    burin_note("forgotten: %.*s%s, and its answer", SHOWN, turn->text,
+               turn->bytes > SHOWN ? "..." : "");
     burin_conversation_remove(&t->c, question, t->c.n_turns - question);
 }
 
@@ -288,7 +297,8 @@ static void command_load(chat *t, const char *path) {
     }
     char *json = burin_read_open_file(file, path, &bytes);
     int32_t before = t->c.n_turns;
-    if (burin_conversation_read(&t->c, path, json, bytes)) burin_conversation_remove(&t->c, 0, before);
+    if (burin_conversation_read(&t->c, path, json, bytes))
+        burin_conversation_remove(&t->c, 0, before);
     free(json);
 }
 
@@ -314,10 +324,14 @@ static const struct chat_command {
 static void command_help(chat *t, const char *argument) {
     (void)argument;
     for (size_t i = 0; i < sizeof chat_commands / sizeof *chat_commands; i++)
-        if (chat_commands[i].help) burin_print("%-8s %s\n", chat_commands[i].name, chat_commands[i].help);
-    if (t->editor) burin_print("arrow keys move in a line and bring back earlier ones, Ctrl-R looks for one\n");
+        if (chat_commands[i].help)
+            burin_print("%-8s %s\n", chat_commands[i].name, chat_commands[i].help);
+    if (t->editor)
+        burin_print(
+            "arrow keys move in a line and bring back earlier ones, Ctrl-R looks for one\n");
     burin_print(
-        "a message of several lines is pasted, or between \"\"\" and \"\"\", or its lines end with \\\n"
+        "a message of several lines is pasted, or between \"\"\" and \"\"\", or its lines end with "
+        "\\\n"
         "Ctrl-C stops an answer, Ctrl-D leaves\n");
     burin_flush();
 }
@@ -332,7 +346,7 @@ static void run_command(chat *t) {
     burin_note("there is no command %s\nhint: /help lists them", t->line);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- JSON
+// -------------------------------------------------------------------------------------------- JSON
 static void print_error(const char *text) {
     burin_print("{\"error\": ");
     burin_print_json_string(text, strlen(text));
@@ -340,10 +354,11 @@ static void print_error(const char *text) {
     burin_show();
 }
 
-// A string is a question, an object a message, a list or an object with messages a conversation that replaces the one before.
-// The result is a list, or that object; the caller frees it.
+// A string is a question, an object a message, a list or an object with messages a conversation
+// that replaces the one before. The result is a list, or that object; the caller frees it.
 static char *messages_of_line(const chat *t, size_t *bytes) {
-    static const char *const around[][2] = {{"[{\"role\": \"user\", \"content\": ", "}]"}, {"[", "]"}, {"", ""}};
+    static const char *const around[][2] = {
+        {"[{\"role\": \"user\", \"content\": ", "}]"}, {"[", "]"}, {"", ""}};
     const char *line = t->line + strspn(t->line, " \t");
     const char *const *ends = around[*line == '"' ? 0 : t->whole ? 2 : 1];
     char *json = burin_allocate(1, t->bytes + 64);
@@ -371,7 +386,8 @@ static void answer_line(chat *t, const char *json, size_t bytes) {
     if (!read_turns(t, json, bytes)) return;
     char *turns = json[0] == '{' ? NULL : burin_conversation_json(c, &turns_bytes);
     const burin_tools_text text = {"the line", turns ? turns : json, turns ? turns_bytes : bytes};
-    bool made = burin_conversation_prompt(c, text.json, text.bytes, text.name), fits = made && c->n_ids < c->g.run->context;
+    bool made = burin_conversation_prompt(c, text.json, text.bytes, text.name),
+         fits = made && c->n_ids < c->g.run->context;
     if (fits) {
         burin_answer_with_tools(c, &text);
         burin_conversation_add(c, "assistant", c->g.answer, c->g.answer_bytes);
@@ -394,7 +410,7 @@ static void converse_in_json(chat *t) {
     }
 }
 
-// --------------------------------------------------------------------------------------------------------------------- lines
+// ------------------------------------------------------------------------------------------- lines
 static void take_chat_line(chat *t) {
     if (*t->line == '/' && !t->block) {
         run_command(t);

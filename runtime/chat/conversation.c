@@ -21,7 +21,8 @@ static const burin_template *template_of(const burin_model *m) {
 void burin_generation_find_end(burin_generation *g) {
     const burin_template *t = template_of(g->run->model);
     if (!t->eos) return;
-    const uint32_t *entry = (const uint32_t *)(const void *)((const char *)t + t->strings) + 2 * (t->eos - 1);
+    const uint32_t *entry =
+        (const uint32_t *)(const void *)((const char *)t + t->strings) + 2 * (t->eos - 1);
     g->end = burin_token_find(g->tokenizer, (const char *)t + entry[0], entry[1]);
     g->has_end = g->end >= 0;
 }
@@ -48,11 +49,13 @@ void burin_conversation_close(burin_conversation *c) {
     free(c->read_marks);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- turns
-void burin_conversation_add(burin_conversation *c, const char *role, const char *text, size_t bytes) {
+// ------------------------------------------------------------------------------------------- turns
+void burin_conversation_add(burin_conversation *c, const char *role, const char *text,
+                            size_t bytes) {
     size_t role_bytes = strlen(role) + 1;
     if (c->n_turns == c->capacity) {
-        burin_turn *more = burin_allocate((size_t)(c->capacity = 2 * c->capacity + 8), sizeof *more);
+        burin_turn *more =
+            burin_allocate((size_t)(c->capacity = 2 * c->capacity + 8), sizeof *more);
         if (c->n_turns) memcpy(more, c->turns, (size_t)c->n_turns * sizeof *more);
         free(c->turns);
         c->turns = more;
@@ -66,7 +69,9 @@ void burin_conversation_add(burin_conversation *c, const char *role, const char 
 
 void burin_conversation_remove(burin_conversation *c, int32_t first, int32_t n) {
     for (int32_t i = first; i < first + n; i++) free(c->turns[i].role);
-    if (n) memmove(c->turns + first, c->turns + first + n, (size_t)(c->n_turns - first - n) * sizeof *c->turns);
+    if (n)
+        memmove(c->turns + first, c->turns + first + n,
+                (size_t)(c->n_turns - first - n) * sizeof *c->turns);
     c->n_turns -= n;
 }
 
@@ -102,7 +107,8 @@ static char *write_turn(char *to, const burin_turn *turn) {
 
 char *burin_conversation_json(const burin_conversation *c, size_t *bytes) {
     size_t room = 16;
-    for (int32_t i = 0; i < c->n_turns; i++) room += 6 * (strlen(c->turns[i].role) + c->turns[i].bytes) + 64;
+    for (int32_t i = 0; i < c->n_turns; i++)
+        room += 6 * (strlen(c->turns[i].role) + c->turns[i].bytes) + 64;
     char *json = burin_allocate(1, room), *to = json;
     *to++ = '[';
     for (int32_t i = 0; i < c->n_turns; i++) {
@@ -118,8 +124,8 @@ static void add_turn_read(void *conversation, const char *role, const char *text
     burin_conversation_add(conversation, role, text, bytes);
 }
 
-bool burin_conversation_parse(burin_conversation *c, const char *name, const char *json, size_t bytes, char *error,
-                              size_t room) {
+bool burin_conversation_parse(burin_conversation *c, const char *name, const char *json,
+                              size_t bytes, char *error, size_t room) {
     int32_t before = c->n_turns;
     void *memory = burin_allocate(1, BURIN_RENDER_BYTES(bytes));
     const burin_message_reader reader = {add_turn_read, c, memory, BURIN_RENDER_BYTES(bytes)};
@@ -129,33 +135,38 @@ bool burin_conversation_parse(burin_conversation *c, const char *name, const cha
     return read;
 }
 
-bool burin_conversation_read(burin_conversation *c, const char *name, const char *json, size_t bytes) {
+bool burin_conversation_read(burin_conversation *c, const char *name, const char *json,
+                             size_t bytes) {
     char error[512];
     bool read = burin_conversation_parse(c, name, json, bytes, error, sizeof error);
     if (!read) burin_note("%s", error);
     return read;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- session
+// ----------------------------------------------------------------------------------------- session
 void burin_conversation_load(burin_conversation *c) {
     burin_session_texts texts;
     if (!burin_session_load(&c->g, &texts)) return;
     c->read = texts.read, c->read_marks = texts.marks, c->read_bytes = texts.read_bytes;
-    if (texts.turns_bytes) burin_conversation_read(c, c->g.run->command->session, texts.turns, texts.turns_bytes);
+    if (texts.turns_bytes)
+        burin_conversation_read(c, c->g.run->command->session, texts.turns, texts.turns_bytes);
     free(texts.turns);
 }
 
 void burin_conversation_save(const burin_conversation *c) {
-    burin_session_texts texts = {.read = c->read, .marks = c->read_marks, .read_bytes = c->read_bytes};
+    burin_session_texts texts = {
+        .read = c->read, .marks = c->read_marks, .read_bytes = c->read_bytes};
     if (c->n_turns) texts.turns = burin_conversation_json(c, &texts.turns_bytes);
     burin_session_save(&c->g, &texts);
     free(texts.turns);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- prompt
+// ------------------------------------------------------------------------------------------ prompt
 static burin_tokens encode(const burin_conversation *c, const uint8_t *marks, size_t bytes) {
-    return burin_encode_text(c->g.tokenizer,
-                             &(burin_encoding){.text = c->rendering.text, .bytes = bytes, .marks = marks, .whole = true});
+    return burin_encode_text(
+        c->g.tokenizer,
+        &(burin_encoding){
+            .text = c->rendering.text, .bytes = bytes, .marks = marks, .whole = true});
 }
 
 static bool starts_with_tokens(const int32_t *ids, int32_t n, burin_tokens start) {
@@ -177,12 +188,14 @@ static bool marks_agree(const burin_conversation *c, burin_tokens now) {
 static bool continue_read(burin_conversation *c) {
     const burin_rendering *r = &c->rendering;
     int32_t read = c->g.n_tokens;
-    if (!c->read_bytes || r->bytes <= c->read_bytes || memcmp(r->text, c->read, c->read_bytes)) return false;
+    if (!c->read_bytes || r->bytes <= c->read_bytes || memcmp(r->text, c->read, c->read_bytes))
+        return false;
     burin_tokens before = encode(c, r->marks, c->read_bytes);
     bool clean = starts_with_tokens(c->ids, c->n_ids, before) && marks_agree(c, before);
     free(before.id);
     if (!clean) return false;
-    int32_t more = c->n_ids - before.n, *ids = burin_allocate((size_t)read + (size_t)more + 1, sizeof *ids);
+    int32_t more = c->n_ids - before.n,
+            *ids = burin_allocate((size_t)read + (size_t)more + 1, sizeof *ids);
     memcpy(ids, c->g.tokens, (size_t)read * sizeof *ids);
     memcpy(ids + read, c->ids + before.n, (size_t)more * sizeof *ids);
     free(c->ids);
@@ -190,10 +203,14 @@ static bool continue_read(burin_conversation *c) {
     return true;
 }
 
-bool burin_conversation_prompt(burin_conversation *c, const char *json, size_t bytes, const char *name) {
+bool burin_conversation_prompt(burin_conversation *c, const char *json, size_t bytes,
+                               const char *name) {
     burin_rendering *r = &c->rendering;
     free(r->memory);
-    *r = (burin_rendering){.template_blob = template_of(c->g.run->model), .json = json, .json_bytes = bytes, .json_name = name};
+    *r = (burin_rendering){.template_blob = template_of(c->g.run->model),
+                           .json = json,
+                           .json_bytes = bytes,
+                           .json_name = name};
     r->memory_bytes = BURIN_RENDER_BYTES(bytes);
     r->memory = burin_allocate(1, r->memory_bytes);
     if (!burin_render(r)) return false;
@@ -210,7 +227,7 @@ bool burin_conversation_fits(const burin_conversation *c) {
     return c->n_ids + room <= context && c->n_ids > 0;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- answer
+// ------------------------------------------------------------------------------------------ answer
 // The text of the slot's tokens: the prompt, and the answer as far as it was read.
 static void note_read(burin_conversation *c) {
     const burin_rendering *r = &c->rendering;

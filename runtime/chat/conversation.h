@@ -28,12 +28,15 @@ void burin_conversation_open(burin_conversation *, burin_run *);
 void burin_conversation_close(burin_conversation *);
 void burin_conversation_add(burin_conversation *, const char *role, const char *text, size_t bytes);
 void burin_conversation_remove(burin_conversation *, int32_t first, int32_t n);
-char *burin_conversation_json(const burin_conversation *, size_t *bytes);  // the turns as a list; the caller frees it
+char *burin_conversation_json(const burin_conversation *,
+                              size_t *bytes);  // the turns as a list; the caller frees it
 
 // Adds the turns of messages in JSON. False: nothing was added, and a note has the reason.
-bool burin_conversation_read(burin_conversation *, const char *name, const char *json, size_t bytes);
+bool burin_conversation_read(burin_conversation *, const char *name, const char *json,
+                             size_t bytes);
 // The same, with the reason in `error`, of `room` bytes.
-bool burin_conversation_parse(burin_conversation *, const char *name, const char *json, size_t bytes, char *error, size_t room);
+bool burin_conversation_parse(burin_conversation *, const char *name, const char *json,
+                              size_t bytes, char *error, size_t room);
 
 // What --session has: the slot, and the turns.
 void burin_conversation_load(burin_conversation *);
@@ -41,7 +44,8 @@ void burin_conversation_save(const burin_conversation *);
 
 // The prompt of these messages (JSON, as burin_render takes it). False: the reason is in
 // rendering.error.
-bool burin_conversation_prompt(burin_conversation *, const char *json, size_t bytes, const char *name);
+bool burin_conversation_prompt(burin_conversation *, const char *json, size_t bytes,
+                               const char *name);
 // Replaces the first turn if it is of the system, or puts one before all; "": without.
 void burin_conversation_system(burin_conversation *, const char *text);
 bool burin_conversation_fits(const burin_conversation *);  // with room for an answer
@@ -54,6 +58,7 @@ int burin_answer_messages(burin_run *);  // messages.c: --messages
 int burin_answer_question(burin_run *);  // the prompt of the command line as a message
 // The prompt without the newline that a file ends with; the caller frees it.
 char *burin_question_text(const burin_command *, size_t *bytes);
-// Prints the answer to the prompt: with --json an object, which has calls of the tools in `messages`.
+// Prints the answer to the prompt: with --json an object, which has calls of the tools in
+// `messages`.
 void burin_answer_with_tools(burin_conversation *, const burin_tools_text *messages);
 #endif

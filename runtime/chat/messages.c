@@ -19,7 +19,8 @@ enum { BEGIN_BYTES = sizeof begin_of_thoughts - 1, END_BYTES = sizeof end_of_tho
 
 bool burin_ends_in_thoughts(const char *prompt, size_t bytes) {
     while (bytes && strchr(" \n", prompt[bytes - 1])) bytes--;
-    return bytes >= BEGIN_BYTES && !memcmp(prompt + bytes - BEGIN_BYTES, begin_of_thoughts, BEGIN_BYTES);
+    return bytes >= BEGIN_BYTES &&
+           !memcmp(prompt + bytes - BEGIN_BYTES, begin_of_thoughts, BEGIN_BYTES);
 }
 
 // Bytes at the end of an unfinished text that may begin the mark.
@@ -30,7 +31,8 @@ static size_t begun_mark(const char *text, size_t bytes, const char *mark) {
     return n;
 }
 
-// Whoever wrote <think>, the prompt or the answer, </think> ends reasoning; reasoning without an end is all of the text.
+// Whoever wrote <think>, the prompt or the answer, </think> ends reasoning; reasoning without an
+// end is all of the text.
 burin_answer_parts burin_split_answer(const char *text, size_t bytes, bool thinking, bool ended) {
     size_t n = bytes < BEGIN_BYTES ? bytes : BEGIN_BYTES, from = 0, to = bytes, rest = bytes;
     bool begun = !memcmp(text, begin_of_thoughts, n);
@@ -42,7 +44,8 @@ burin_answer_parts burin_split_answer(const char *text, size_t bytes, bool think
     from = skip_newlines(text, begun ? BEGIN_BYTES : 0, to);
     if (!end && !ended) to -= begun_mark(text, to, end_of_thoughts);
     while (to > from && text[to - 1] == '\n') to--;
-    return (burin_answer_parts){text + from, to > from ? to - from : 0, text + rest, bytes - rest, true};
+    return (burin_answer_parts){text + from, to > from ? to - from : 0, text + rest, bytes - rest,
+                                true};
 }
 
 static void print_reasoning(const char *text, size_t bytes) {
@@ -87,7 +90,8 @@ static void print_content(const char *text, size_t bytes, bool called) {
         burin_print_json_string(text, bytes);
 }
 
-bool burin_print_message(const burin_tool_format *format, bool thinking, const char *text, size_t bytes) {
+bool burin_print_message(const burin_tool_format *format, bool thinking, const char *text,
+                         size_t bytes) {
     burin_tool_form form = format ? format->form : BURIN_TOOLS_FREE;
     burin_capture content = {0};
     bool called = false;
@@ -99,7 +103,8 @@ bool burin_print_message(const burin_tool_format *format, bool thinking, const c
     else
         burin_capture_add(&content, text, bytes);
     from = 0, bytes = content.n;
-    if (bytes && form == BURIN_TOOLS_CHANNELS) from = channel(content.data, &bytes, "<|channel|>final<|message|>");
+    if (bytes && form == BURIN_TOOLS_CHANNELS)
+        from = channel(content.data, &bytes, "<|channel|>final<|message|>");
     print_content(content.data ? content.data + from : "", bytes, called);
     free(content.data);
     return called;
@@ -134,14 +139,18 @@ void burin_answer_with_tools(burin_conversation *c, const burin_tools_text *text
 // A template knows of a message without a role the place alone where it looks for one.
 static _Noreturn void stop_at_rendering(burin_conversation *c, const burin_tools_text *text) {
     char error[512];
-    bool whole = c->rendering.raised || burin_conversation_parse(c, text->name, text->json, text->bytes, error, sizeof error);
-    burin_stop(BURIN_USER_MISTAKE, "%s", !whole && strstr(error, "has no \"role\"") ? error : c->rendering.error);
+    bool whole = c->rendering.raised || burin_conversation_parse(c, text->name, text->json,
+                                                                 text->bytes, error, sizeof error);
+    burin_stop(BURIN_USER_MISTAKE, "%s",
+               !whole && strstr(error, "has no \"role\"") ? error : c->rendering.error);
 }
 
 // Prints the answer to a conversation; `what` it is, for messages: "the messages have".
-static void answer_conversation(burin_conversation *c, const burin_tools_text *text, const char *what) {
+static void answer_conversation(burin_conversation *c, const burin_tools_text *text,
+                                const char *what) {
     burin_run *run = c->g.run;
-    if (!burin_conversation_prompt(c, text->json, text->bytes, text->name)) stop_at_rendering(c, text);
+    if (!burin_conversation_prompt(c, text->json, text->bytes, text->name))
+        stop_at_rendering(c, text);
     if (!c->n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");
     if (c->n_ids > run->context) burin_out_of_context(run, what, c->n_ids);
     burin_answer_with_tools(c, text);
@@ -158,7 +167,8 @@ int burin_answer_messages(burin_run *run) {
     int file = burin_open_input(run->command->messages, &name);
     char *json = burin_read_open_file(file, name, &bytes);
     if (bytes > BURIN_MOST_LINE)
-        burin_stop(BURIN_USER_MISTAKE, "%s: messages of more than %d MB fit no context", name, BURIN_MOST_LINE >> 20);
+        burin_stop(BURIN_USER_MISTAKE, "%s: messages of more than %d MB fit no context", name,
+                   BURIN_MOST_LINE >> 20);
     answer_conversation(&c, &(burin_tools_text){name, json, bytes}, "the messages have");
     burin_conversation_save(&c);
     burin_conversation_close(&c);
@@ -177,7 +187,8 @@ char *burin_question_text(const burin_command *command, size_t *bytes) {
     char *text = burin_prompt_text(command, bytes);
     *bytes = without_last_newline(text, *bytes);
     if (*bytes > BURIN_MOST_LINE)
-        burin_stop(BURIN_USER_MISTAKE, "a question of more than %d MB fits no context", BURIN_MOST_LINE >> 20);
+        burin_stop(BURIN_USER_MISTAKE, "a question of more than %d MB fits no context",
+                   BURIN_MOST_LINE >> 20);
     return text;
 }
 
@@ -195,9 +206,11 @@ int burin_answer_question(burin_run *run) {
     burin_conversation_add(&c, "user", text, bytes);
     free(text);
     char *json = burin_conversation_json(&c, &bytes);
-    answer_conversation(&c, &(burin_tools_text){"the conversation", json, bytes}, "the question has");
+    answer_conversation(&c, &(burin_tools_text){"the conversation", json, bytes},
+                        "the question has");
     free(json);
-    if (c.g.full && !run->command->json) burin_note("the context of %d tokens is full: the answer ends here", run->context);
+    if (c.g.full && !run->command->json)
+        burin_note("the context of %d tokens is full: the answer ends here", run->context);
     burin_conversation_add(&c, "assistant", c.g.answer, c.g.answer_bytes);
     burin_conversation_save(&c);
     burin_conversation_close(&c);

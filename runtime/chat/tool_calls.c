@@ -14,9 +14,11 @@ typedef struct calls {
     part open_name, open_arguments;  // of a call that the answer ends within; no name: none
 } calls;
 
-static part answer_part(const char *from, const char *to) { return (part){from, (size_t)(to - from)}; }
+static part answer_part(const char *from, const char *to) {
+    return (part){from, (size_t)(to - from)};
+}
 
-// ---------------------------------------------------------------------------------------------- JSON that is whole, or cut
+// ---------------------------------------------------------------------- JSON that is whole, or cut
 static bool is_any_of(const char *set, char c) { return c && strchr(set, c); }
 
 static void blanks_before(calls *c) {
@@ -94,7 +96,8 @@ static bool is_json_number(part value) {
 static bool is_json_literal(part value) {
     char word[8] = "";
     if (value.bytes < sizeof word) memcpy(word, value.text, value.bytes);
-    return !strcmp(word, "true") || !strcmp(word, "false") || !strcmp(word, "null") || is_json_number(value);
+    return !strcmp(word, "true") || !strcmp(word, "false") || !strcmp(word, "null") ||
+           is_json_number(value);
 }
 
 static part part_until(calls *c, const char *set) {
@@ -104,7 +107,7 @@ static part part_until(calls *c, const char *set) {
     return answer_part(begin, c->at);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- one call
+// ---------------------------------------------------------------------------------------- one call
 static bool print_tool_call(calls *c, part name, part arguments) {
     if (!name.bytes || !arguments.bytes) return false;
     c->reader->call(c->reader->context, c->n++, name, arguments, true);
@@ -134,8 +137,8 @@ static bool call_with_object(calls *c, part name) {
 static bool object_call(calls *c) {
     if (!take_mark(c, "{") || !take_mark(c, "\"name\"") || !take_mark(c, ":")) return false;
     part name = value_of_call(c);
-    if (name.bytes < 2 || !take_mark(c, ",") || !(take_mark(c, "\"arguments\"") || take_mark(c, "\"parameters\"")) ||
-        !take_mark(c, ":"))
+    if (name.bytes < 2 || !take_mark(c, ",") ||
+        !(take_mark(c, "\"arguments\"") || take_mark(c, "\"parameters\"")) || !take_mark(c, ":"))
         return false;
     const char *begin = c->at;
     part arguments = value_of_call(c), inside = {name.text + 1, name.bytes - 2};
@@ -147,7 +150,8 @@ static part json_of_python(part value) {
         const char *python, *json;
     } words[] = {{"True", "true"}, {"False", "false"}, {"None", "null"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (value.bytes == strlen(words[i].python) && !memcmp(value.text, words[i].python, value.bytes))
+        if (value.bytes == strlen(words[i].python) &&
+            !memcmp(value.text, words[i].python, value.bytes))
             return (part){words[i].json, strlen(words[i].json)};
     return value;
 }
@@ -155,7 +159,8 @@ static part json_of_python(part value) {
 // Prints the arguments as an object, one after the other. False: the answer ends within them.
 typedef bool print_arguments(calls *, part name);
 
-static bool capture_arguments(calls *c, part name, print_arguments *print, burin_capture *arguments) {
+static bool capture_arguments(calls *c, part name, print_arguments *print,
+                              burin_capture *arguments) {
     burin_capture *before = burin_capture_into(arguments);
     burin_print("{");
     bool whole = print(c, name);
@@ -166,7 +171,8 @@ static bool capture_arguments(calls *c, part name, print_arguments *print, burin
 
 static bool print_listed_call(calls *c, part name, print_arguments *print) {
     burin_capture arguments = {0};
-    bool whole = capture_arguments(c, name, print, &arguments) && print_tool_call(c, name, (part){arguments.data, arguments.n});
+    bool whole = capture_arguments(c, name, print, &arguments) &&
+                 print_tool_call(c, name, (part){arguments.data, arguments.n});
     free(arguments.data);
     return whole;
 }
@@ -256,7 +262,7 @@ static bool python_call(calls *c) {
     return take_mark(c, "(") && print_listed_call(c, name, python_arguments);
 }
 
-// ----------------------------------------------------------------------------------------------------- the template's syntax
+// --------------------------------------------------------------------------- the template's syntax
 // Up to this text of the syntax, and after it; `other`: or this one.
 static bool take_until(calls *c, const char *shape, const char *other, part *before) {
     const char *begin = c->at;
@@ -297,12 +303,14 @@ static bool tagged_arguments(calls *c, part name) {
     const burin_tool_syntax *s = &c->format->shape;
     for (int n = 0; blanks_before(c), take_of_shape(c, s->key); n++) {
         part key, value;
-        if (!take_until(c, s->key_end, s->other_key_end, &key) || !take_until(c, s->value_end, s->value_end, &value))
+        if (!take_until(c, s->key_end, s->other_key_end, &key) ||
+            !take_until(c, s->value_end, s->value_end, &value))
             return false;
         burin_print(n ? ", " : "");
         burin_print_json_string(key.text, key.bytes);
         burin_print(": ");
-        print_tagged_value(burin_tool_argument_kind(c->format, name.text, name.bytes, key.text, key.bytes), value);
+        print_tagged_value(
+            burin_tool_argument_kind(c->format, name.text, name.bytes, key.text, key.bytes), value);
     }
     return true;
 }
@@ -310,7 +318,8 @@ static bool tagged_arguments(calls *c, part name) {
 // Up to the text after names, or, if that is white space alone, to the character after it.
 static bool take_name(calls *c, part *name) {
     const burin_tool_syntax *s = &c->format->shape;
-    if (s->name_end[strspn(s->name_end, " \n")]) return take_until(c, s->name_end, s->name_end, name);
+    if (s->name_end[strspn(s->name_end, " \n")])
+        return take_until(c, s->name_end, s->name_end, name);
     const char *key = s->key ? s->key : "{";
     if (!take_until(c, key, *s->call_end ? s->call_end : key, name)) return false;
     c->at = name->text + name->bytes;
@@ -345,13 +354,15 @@ static bool shaped_calls(calls *c) {
     bool begun = take_of_shape(c, s->begin) && take_of_shape(c, s->call);
     if (!(begun || (s->prompted && c->at == c->begin)) || !shaped_call(c)) return false;
     const char *behind = c->at;
-    while (s->between && take_of_shape(c, s->between) && take_of_shape(c, s->call) && shaped_call(c)) behind = c->at;
+    while (s->between && take_of_shape(c, s->between) && take_of_shape(c, s->call) &&
+           shaped_call(c))
+        behind = c->at;
     c->at = behind;
     take_of_shape(c, s->end);
     return true;
 }
 
-// -------------------------------------------------------------------------------------------------------------- other forms
+// ------------------------------------------------------------------------------------- other forms
 static bool listed_calls(calls *c, bool (*call)(calls *)) {
     if (!take_mark(c, "[") || !call(c)) return false;
     while (take_mark(c, ",") && call(c)) {}
@@ -369,16 +380,17 @@ static bool channel_call(calls *c) {
 static bool take_calls(calls *c, bool *alone) {
     burin_tool_form form = c->format->form;
     *alone = form == BURIN_TOOLS_BARE || form == BURIN_TOOLS_PYTHON;
-    return form == BURIN_TOOLS_SHAPED     ? shaped_calls(c)
-           : form == BURIN_TOOLS_BARE     ? object_call(c)
-           : form == BURIN_TOOLS_PYTHON   ? listed_calls(c, python_call)
-           : form == BURIN_TOOLS_LISTED   ? take_mark(c, "[TOOL_CALLS]") && listed_calls(c, object_call)
+    return form == BURIN_TOOLS_SHAPED   ? shaped_calls(c)
+           : form == BURIN_TOOLS_BARE   ? object_call(c)
+           : form == BURIN_TOOLS_PYTHON ? listed_calls(c, python_call)
+           : form == BURIN_TOOLS_LISTED
+               ? take_mark(c, "[TOOL_CALLS]") && listed_calls(c, object_call)
            : form == BURIN_TOOLS_CHANNELS ? channel_call(c)
                                           : false;
 }
 
-int burin_read_tool_calls(const burin_tool_format *format, const char *text, size_t bytes, burin_capture *content,
-                          const burin_call_reader *reader) {
+int burin_read_tool_calls(const burin_tool_format *format, const char *text, size_t bytes,
+                          burin_capture *content, const burin_call_reader *reader) {
     calls c = {.format = format, .begin = text, .at = text, .end = text + bytes, .reader = reader};
     bool alone = false;
     const char *from = text;  // of text that is no call
@@ -410,13 +422,15 @@ static void print_call(void *context, int number, part name, part arguments, boo
     burin_print("}}");
 }
 
-int burin_print_tool_calls(const burin_tool_format *format, const char *text, size_t bytes, burin_capture *content) {
-    int n = burin_read_tool_calls(format, text, bytes, content, &(burin_call_reader){.call = print_call});
+int burin_print_tool_calls(const burin_tool_format *format, const char *text, size_t bytes,
+                           burin_capture *content) {
+    int n = burin_read_tool_calls(format, text, bytes, content,
+                                  &(burin_call_reader){.call = print_call});
     if (n) burin_print("]");
     return n;
 }
 
-// ------------------------------------------------------------------------------------------------ answers still being written
+// --------------------------------------------------------------------- answers still being written
 // Does the text from here on begin with this one of a shape, or end within it?
 static bool may_begin(const char *shape, const char **from, const char *end) {
     size_t n;
@@ -425,23 +439,28 @@ static bool may_begin(const char *shape, const char **from, const char *end) {
         if (piece == BURIN_PIECE_TEXT && memcmp(*from, shape - n, same)) return false;
         if (piece == BURIN_PIECE_TEXT) *from += same;
         while (piece == BURIN_PIECE_SPACE && *from < end && is_any_of(" \t\r\n", **from)) ++*from;
-        while (piece == BURIN_PIECE_WORD && *from < end && (isalnum((unsigned char)**from) || is_any_of("_-", **from))) ++*from;
+        while (piece == BURIN_PIECE_WORD && *from < end &&
+               (isalnum((unsigned char)**from) || is_any_of("_-", **from)))
+            ++*from;
     }
     return true;
 }
 
 size_t burin_text_before_calls(const burin_tool_format *format, const char *text, size_t bytes) {
-    static const char *const marks[] = {
-        [BURIN_TOOLS_LISTED] = "[TOOL_CALLS]", [BURIN_TOOLS_BARE] = "{", [BURIN_TOOLS_PYTHON] = "["};
+    static const char *const marks[] = {[BURIN_TOOLS_LISTED] = "[TOOL_CALLS]",
+                                        [BURIN_TOOLS_BARE] = "{",
+                                        [BURIN_TOOLS_PYTHON] = "["};
     burin_tool_form form = format->form;
     const char *end = text + bytes;
     if (form == BURIN_TOOLS_FREE) return bytes;
-    if (form == BURIN_TOOLS_CHANNELS || (form == BURIN_TOOLS_SHAPED && format->shape.prompted)) return 0;
+    if (form == BURIN_TOOLS_CHANNELS || (form == BURIN_TOOLS_SHAPED && format->shape.prompted))
+        return 0;
     const char *first = form == BURIN_TOOLS_SHAPED ? format->shape.begin : marks[form];
     for (size_t i = 0; i < bytes; i++) {
         const char *from = text + i;
         if (is_any_of(" \t\r\n", *from)) continue;
-        if (may_begin(first, &from, end) && (form != BURIN_TOOLS_SHAPED || may_begin(format->shape.call, &from, end))) {
+        if (may_begin(first, &from, end) &&
+            (form != BURIN_TOOLS_SHAPED || may_begin(format->shape.call, &from, end))) {
             while (i && is_any_of(" \t\r\n", text[i - 1])) i--;
             return i;
         }

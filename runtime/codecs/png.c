@@ -58,7 +58,9 @@ static const char *open_png(png_file *f) {
     return NULL;
 }
 
-static uint8_t load_png_sample(const png_file *f, const uint8_t *p) { return f->sample == 2 && *p ? 255 : p[f->sample - 1]; }
+static uint8_t load_png_sample(const png_file *f, const uint8_t *p) {
+    return f->sample == 2 && *p ? 255 : p[f->sample - 1];
+}
 
 static void store_png_pixels(const png_file *f) {
     size_t n = (size_t)f->image->width, pixel = f->channels * f->sample;
@@ -68,7 +70,8 @@ static void store_png_pixels(const png_file *f) {
         const uint8_t *from = f->rows + (size_t)y * f->stride;
         for (size_t x = 0; x < n; x++, from += pixel, to += 3) {
             uint8_t opaque = alpha ? load_png_sample(f, from + pixel - f->sample) : 255;
-            for (size_t c = 0; c < 3; c++) to[c] = burin_over_white(load_png_sample(f, from + (gray ? 0 : c)), opaque);
+            for (size_t c = 0; c < 3; c++)
+                to[c] = burin_over_white(load_png_sample(f, from + (gray ? 0 : c)), opaque);
         }
     }
 }
@@ -87,7 +90,8 @@ static const char *read_png(png_file *f) {
     const char *why = open_png(f);
     if (why) return why;
     for (int pass = png_get_interlace_type(f->png, f->info) ? 7 : 1; pass > 0; pass--)
-        for (int32_t y = 0; y < f->image->height; y++) png_read_row(f->png, f->rows + (size_t)y * f->stride, NULL);
+        for (int32_t y = 0; y < f->image->height; y++)
+            png_read_row(f->png, f->rows + (size_t)y * f->stride, NULL);
     png_read_end(f->png, f->info);
     store_png_pixels(f);
     burin_image_orient(f->image, png_orientation(f));

@@ -1,5 +1,6 @@
-// libedit around a terminal. It reads keys by next_key, which waits with signals let in: what came is handled here, between two
-// keys, and libedit's own handlers, which send signals to the whole process group, stay out.
+// libedit around a terminal. It reads keys by next_key, which waits with signals let in: what came
+// is handled here, between two keys, and libedit's own handlers, which send signals to the whole
+// process group, stay out.
 #include <errno.h>
 #include <histedit.h>
 #include <locale.h>
@@ -44,17 +45,20 @@ static void note_signal(int number) {
         if (watched[i] == number) came[i] = 1;
 }
 
-// A terminal puts these around a text that is pasted (bracketed paste), when it is asked to: newlines in it end no line.
+// A terminal puts these around a text that is pasted (bracketed paste), when it is asked to:
+// newlines in it end no line.
 static const char ask_for_marks[] = "\x1b[?2004h", ask_for_none[] = "\x1b[?2004l";
 
-static void stop_marks(void) { burin_write_all(STDOUT_FILENO, ask_for_none, sizeof ask_for_none - 1); }
+static void stop_marks(void) {
+    burin_write_all(STDOUT_FILENO, ask_for_none, sizeof ask_for_none - 1);
+}
 
 static void start_marks(void) {
     burin_write_all(STDOUT_FILENO, ask_for_marks, sizeof ask_for_marks - 1);
     atexit(stop_marks);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- signals
+// ----------------------------------------------------------------------------------------- signals
 // Blocked but while a key is waited for.
 static void watch_signals(burin_editor *e) {
     struct sigaction action = {.sa_handler = note_signal};
@@ -103,7 +107,7 @@ static void obey_signals(burin_editor *e) {
         if (came[i]) came[i] = 0, obey_signal(e, watched[i]);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- keys
+// -------------------------------------------------------------------------------------------- keys
 // Ctrl-C ends the line, after its last character.
 static bool take_interrupt(burin_editor *e) {
     static const char end_of_line[] = "\005\n";
@@ -147,7 +151,7 @@ static wchar_t code_point(const char *c, size_t n) {
     return code;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- pasting
+// ----------------------------------------------------------------------------------------- pasting
 static unsigned char begin_paste(EditLine *line, int key) {
     burin_editor *e;
     (void)key;
@@ -164,7 +168,8 @@ static unsigned char end_paste(EditLine *line, int key) {
     return CC_REFRESH;
 }
 
-// Ctrl-V takes the next key as it is. A newline that nothing follows was typed: the end of the paste was lost.
+// Ctrl-V takes the next key as it is. A newline that nothing follows was typed: the end of the
+// paste was lost.
 static void keep_newline(burin_editor *e, wchar_t *key) {
     enum { WAIT = 100 };  // milliseconds
     static const char quoted_newline[] = "\026\n";
@@ -216,16 +221,19 @@ static void bind_pasting(EditLine *line) {
 // line editors.
 static void bind_keys(EditLine *line) {
     static const char *const keys[][2] = {
-        {"\\e[1~", "ed-move-to-beg"},  {"\\e[7~", "ed-move-to-beg"}, {"\\e[H", "ed-move-to-beg"},
-        {"\\eOH", "ed-move-to-beg"},   {"\\e[4~", "ed-move-to-end"}, {"\\e[8~", "ed-move-to-end"},
-        {"\\e[F", "ed-move-to-end"},   {"\\eOF", "ed-move-to-end"},  {"\\e[3~", "ed-delete-next-char"},
-        {"\\e[1;5C", "em-next-word"},  {"\\e[1;5D", "ed-prev-word"}, {"^R", "em-inc-search-prev"},
-        {"^W", "ed-delete-prev-word"}, {"\t", "ed-insert"},
+        {"\\e[1~", "ed-move-to-beg"},      {"\\e[7~", "ed-move-to-beg"},
+        {"\\e[H", "ed-move-to-beg"},       {"\\eOH", "ed-move-to-beg"},
+        {"\\e[4~", "ed-move-to-end"},      {"\\e[8~", "ed-move-to-end"},
+        {"\\e[F", "ed-move-to-end"},       {"\\eOF", "ed-move-to-end"},
+        {"\\e[3~", "ed-delete-next-char"}, {"\\e[1;5C", "em-next-word"},
+        {"\\e[1;5D", "ed-prev-word"},      {"^R", "em-inc-search-prev"},
+        {"^W", "ed-delete-prev-word"},     {"\t", "ed-insert"},
     };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) el_set(line, EL_BIND, keys[i][0], keys[i][1], NULL);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        el_set(line, EL_BIND, keys[i][0], keys[i][1], NULL);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- history
+// ----------------------------------------------------------------------------------------- history
 enum { MOST_LINES = 1000 };
 
 static void keep_line(void *context, const char *line) {
@@ -258,11 +266,12 @@ static void add_to_history(burin_editor *e, const char *text) {
     free(line);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- lines
+// ------------------------------------------------------------------------------------------- lines
 burin_editor *burin_editor_open(const char *path, volatile sig_atomic_t *interrupted) {
     const char *terminal = getenv("TERM");
     // texts are UTF-8 in any locale; glibc has this one built in
-    if (!terminal || !*terminal || !strcmp(terminal, "dumb") || !setlocale(LC_CTYPE, "C.UTF-8")) return NULL;
+    if (!terminal || !*terminal || !strcmp(terminal, "dumb") || !setlocale(LC_CTYPE, "C.UTF-8"))
+        return NULL;
     burin_editor *e = burin_allocate(1, sizeof *e);
     *e = (burin_editor){.file = -1, .interrupted = interrupted};
     e->line = el_init(burin_program_name, stdin, stdout, stderr);
@@ -296,7 +305,8 @@ static void set_terminal(burin_editor *e) {
     if (ioctl(STDIN_FILENO, FIONREAD, &e->early)) e->early = 0;
 }
 
-burin_line_end burin_editor_line(burin_editor *e, const char *mark, const char **line, size_t *bytes) {
+burin_line_end burin_editor_line(burin_editor *e, const char *mark, const char **line,
+                                 size_t *bytes) {
     int n = 0;
     burin_flush();
     e->mark = mark;

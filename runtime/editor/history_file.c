@@ -31,10 +31,13 @@ static bool is_text(const char *text, size_t bytes) {
 }
 
 // False: the last line has no end.
-static bool read_lines(const char *path, int file, void (*line)(void *context, const char *), void *context) {
+static bool read_lines(const char *path, int file, void (*line)(void *context, const char *),
+                       void *context) {
     size_t bytes;
     char *text = burin_read_open_file(file, path, &bytes), *end = text + bytes;
-    if (!is_text(text, bytes)) refuse(path, "it is no text\nhint: --history names a file of lines, or one that is not there");
+    if (!is_text(text, bytes))
+        refuse(path,
+               "it is no text\nhint: --history names a file of lines, or one that is not there");
     bool ended = !bytes || end[-1] == '\n';
     for (char *at = text, *next; at < end; at = next) {
         char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -56,7 +59,8 @@ int burin_history_open(const char *path, void (*line)(void *context, const char 
     else if (access(path, F_OK) == 0 || errno != ENOENT)
         refuse(path, why);
     file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0600);
-    if (file < 0) refuse(path, errno == ELOOP ? "it is a link, and those are not followed" : strerror(errno));
+    if (file < 0)
+        refuse(path, errno == ELOOP ? "it is a link, and those are not followed" : strerror(errno));
     if (fstat(file, &status) || !S_ISREG(status.st_mode)) refuse(path, "it is no file");
     if (!ended && !burin_write_all(file, "\n", 1)) refuse(path, strerror(errno));
     return file;

@@ -1,5 +1,5 @@
-// Without an operating system: the names of threads.h for one thread, no clock and no processes. Chosen where the compiler
-// knows none (`arm-none-eabi-gcc`, clang for `thumbv7em-none-eabihf`).
+// Without an operating system: the names of threads.h for one thread, no clock and no processes.
+// Chosen where the compiler knows none (`arm-none-eabi-gcc`, clang for `thumbv7em-none-eabihf`).
 #ifndef BURIN_BARE_H
 #define BURIN_BARE_H
 #include "float_mode.h"

@@ -16,13 +16,15 @@ typedef enum burin_task {
 
 typedef enum burin_scoring { BURIN_AS_IT_IS, BURIN_SIGMOID, BURIN_SOFTMAX } burin_scoring;
 
-// Behind it, each with a zero byte: n_labels labels, a name and a text for each prompt, and the prompt of a pair.
-// Where the labels are of pictures, the last bytes are a burin_picture (picture.h), at a multiple of 8.
+// Behind it, each with a zero byte: n_labels labels, a name and a text for each prompt, and the
+// prompt of a pair. Where the labels are of pictures, the last bytes are a burin_picture
+// (picture.h), at a multiple of 8.
 typedef struct burin_card {
     uint32_t magic, version, bytes, task, scoring, n_labels;
     int32_t mask;  // the mask token, or -1
     uint32_t n_prompts;
     int32_t default_prompt;  // its number, or -1
-    uint32_t prompts_pairs;  // two texts become one text, with {query} and {document} in it: rerankers that are decoders
+    uint32_t prompts_pairs;  // two texts become one text, with {query} and {document} in it:
+                             // rerankers that are decoders
 } burin_card;
 #endif

@@ -1,5 +1,5 @@
-// A checksum of 64 bits over any bytes, in any portions: eight lanes of 64-bit words, each word by one multiplication, as fast
-// as memory. A single flipped bit always changes it. Not cryptographic.
+// A checksum of 64 bits over any bytes, in any portions: eight lanes of 64-bit words, each word by
+// one multiplication, as fast as memory. A single flipped bit always changes it. Not cryptographic.
 #ifndef BURIN_CHECKSUM_H
 #define BURIN_CHECKSUM_H
 #include <stddef.h>
@@ -22,7 +22,8 @@ static inline void burin_checksum_blocks(burin_checksum *c, const unsigned char 
     memcpy(lane, c->lane, sizeof lane);
     for (; n; n--, p += BURIN_CHECKSUM_BLOCK) {
         memcpy(word, p, sizeof word);
-        for (int i = 0; i < BURIN_CHECKSUM_LANES; i++) lane[i] = burin_checksum_mix(lane[i], word[i]);
+        for (int i = 0; i < BURIN_CHECKSUM_LANES; i++)
+            lane[i] = burin_checksum_mix(lane[i], word[i]);
     }
     memcpy(c->lane, lane, sizeof lane);
 }
@@ -30,7 +31,8 @@ static inline void burin_checksum_blocks(burin_checksum *c, const unsigned char 
 // A sum begins as {0}.
 static inline void burin_checksum_add(burin_checksum *c, const void *bytes, size_t n) {
     const unsigned char *p = bytes;
-    size_t held = c->bytes % BURIN_CHECKSUM_BLOCK, part = BURIN_CHECKSUM_BLOCK - held < n ? BURIN_CHECKSUM_BLOCK - held : n;
+    size_t held = c->bytes % BURIN_CHECKSUM_BLOCK,
+           part = BURIN_CHECKSUM_BLOCK - held < n ? BURIN_CHECKSUM_BLOCK - held : n;
     c->bytes += n;
     if (held) {
         memcpy(c->rest + held, p, part);
@@ -40,7 +42,8 @@ static inline void burin_checksum_add(burin_checksum *c, const void *bytes, size
         n -= part;
     }
     burin_checksum_blocks(c, p, n / BURIN_CHECKSUM_BLOCK);
-    if (n % BURIN_CHECKSUM_BLOCK) memcpy(c->rest, p + (n - n % BURIN_CHECKSUM_BLOCK), n % BURIN_CHECKSUM_BLOCK);
+    if (n % BURIN_CHECKSUM_BLOCK)
+        memcpy(c->rest, p + (n - n % BURIN_CHECKSUM_BLOCK), n % BURIN_CHECKSUM_BLOCK);
 }
 
 static inline uint64_t burin_checksum_end(const burin_checksum *sum) {

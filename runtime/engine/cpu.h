@@ -39,11 +39,12 @@ static inline bool burin_cpu_x86_64(void) { return true; }
 
 static inline bool burin_cpu_x86_64_v3(void) {
     enum { XMM_YMM = 6, LZCNT = 1 << 5 };
-    const uint32_t leaf1 = bit_SSSE3 | bit_FMA | bit_SSE4_1 | bit_SSE4_2 | bit_MOVBE | bit_POPCNT | bit_AVX | bit_F16C;
+    const uint32_t leaf1 =
+        bit_SSSE3 | bit_FMA | bit_SSE4_1 | bit_SSE4_2 | bit_MOVBE | bit_POPCNT | bit_AVX | bit_F16C;
     const uint32_t leaf7 = bit_BMI | bit_AVX2 | bit_BMI2;
     burin_cpuid c = burin_cpuid_read();
-    return (c.leaf1_ecx & leaf1) == leaf1 && (c.leaf7_ebx & leaf7) == leaf7 && (c.extended_ecx & LZCNT) &&
-           (c.saved & XMM_YMM) == XMM_YMM;
+    return (c.leaf1_ecx & leaf1) == leaf1 && (c.leaf7_ebx & leaf7) == leaf7 &&
+           (c.extended_ecx & LZCNT) && (c.saved & XMM_YMM) == XMM_YMM;
 }
 
 static inline bool burin_cpu_x86_64_v3_vnni(void) {
@@ -55,7 +56,8 @@ static inline bool burin_cpu_x86_64_v4(void) {
     enum { ZMM_AND_MASKS = 0xe6 };
     const uint32_t leaf7 = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
     burin_cpuid c = burin_cpuid_read();
-    return burin_cpu_x86_64_v3() && (c.leaf7_ebx & leaf7) == leaf7 && (c.saved & ZMM_AND_MASKS) == ZMM_AND_MASKS;
+    return burin_cpu_x86_64_v3() && (c.leaf7_ebx & leaf7) == leaf7 &&
+           (c.saved & ZMM_AND_MASKS) == ZMM_AND_MASKS;
 }
 
 static inline bool burin_cpu_x86_64_v4_vnni(void) {
@@ -67,7 +69,8 @@ static inline bool burin_cpu_x86_64_v4_bf16(void) {
     enum { AVX512_BF16 = 1 << 5 };
     uint32_t max, vendor = 0, c, d;
     __get_cpuid(0, &max, &vendor, &c, &d);
-    return burin_cpu_x86_64_v4_vnni() && (burin_cpuid_read().leaf7_1_eax & AVX512_BF16) && vendor != signature_INTEL_ebx;
+    return burin_cpu_x86_64_v4_vnni() && (burin_cpuid_read().leaf7_1_eax & AVX512_BF16) &&
+           vendor != signature_INTEL_ebx;
 }
 
 // Linux gives a process the tiles' registers (8 KB a thread) when it asks, and may refuse.
@@ -88,7 +91,8 @@ static inline bool burin_tiles_permitted(void) {
 // AMX needs the CPU's features and the system's support for its state; then it is requested.
 static inline bool burin_has_tiles(const burin_cpuid *c, bool (*permitted)(void)) {
     enum { AMX_TILE = 1 << 24, AMX_INT8 = 1 << 25, TILES_SAVED = 3 << 17 };
-    return (c->leaf7_edx & AMX_TILE) && (c->leaf7_edx & AMX_INT8) && (c->saved & TILES_SAVED) == TILES_SAVED && permitted();
+    return (c->leaf7_edx & AMX_TILE) && (c->leaf7_edx & AMX_INT8) &&
+           (c->saved & TILES_SAVED) == TILES_SAVED && permitted();
 }
 
 static inline bool burin_cpu_x86_64_v4_amx(void) {

@@ -100,7 +100,8 @@ void burin_store_integer(const burin_element *e, void *data, size_t i, int64_t v
 static bool fits(const burin_element *e, int64_t value) {
     int bits = 8 * e->bytes;
     if (e->kind == ELEMENT_TRUTH) return true;
-    if (e->kind == ELEMENT_UNSIGNED) return value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
+    if (e->kind == ELEMENT_UNSIGNED)
+        return value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
     return bits == 64 || (value >= -((int64_t)1 << (bits - 1)) && value < (int64_t)1 << (bits - 1));
 }
 
@@ -110,11 +111,12 @@ bool burin_converts(const burin_element *from, const burin_element *to) {
 
 // An unsigned value of the upper half is no int64_t.
 static bool too_large(const burin_element *from, const burin_element *to, int64_t value) {
-    return from->kind == ELEMENT_UNSIGNED && from->bytes == 8 && value < 0 && to->kind != ELEMENT_TRUTH &&
-           !(to->kind == ELEMENT_UNSIGNED && to->bytes == 8);
+    return from->kind == ELEMENT_UNSIGNED && from->bytes == 8 && value < 0 &&
+           to->kind != ELEMENT_TRUTH && !(to->kind == ELEMENT_UNSIGNED && to->bytes == 8);
 }
 
-static size_t convert_integers(const burin_element *from, const void *data, const burin_element *to, void *result, size_t n) {
+static size_t convert_integers(const burin_element *from, const void *data, const burin_element *to,
+                               void *result, size_t n) {
     for (size_t i = 0; i < n; i++) {
         int64_t value = burin_load_integer(from, data, i);
         bool same_bits = from->kind == to->kind && from->bytes == to->bytes;
@@ -124,12 +126,14 @@ static size_t convert_integers(const burin_element *from, const void *data, cons
     return n;
 }
 
-size_t burin_convert(const burin_element *from, const void *data, const burin_element *to, void *result, size_t n) {
+size_t burin_convert(const burin_element *from, const void *data, const burin_element *to,
+                     void *result, size_t n) {
     if (to->kind != ELEMENT_FLOAT) return convert_integers(from, data, to, result, n);
     if (from == to) {
         memcpy(result, data, n * (size_t)to->bytes);
     } else {
-        for (size_t i = 0; i < n; i++) burin_store_real(to, result, i, burin_load_real(from, data, i));
+        for (size_t i = 0; i < n; i++)
+            burin_store_real(to, result, i, burin_load_real(from, data, i));
     }
     return n;
 }

@@ -14,8 +14,8 @@ static void run_encoder(void *argument, int thread) {
     run->session->variant->encode(&run->step, thread);
 }
 
-BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot, const void *const *inputs,
-                                               const int64_t *symbols) {
+BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot,
+                                               const void *const *inputs, const int64_t *symbols) {
     const burin_encoder *e = s->model->encoder;
     int32_t rows = e ? burin_network_rows(e->net, symbols) : 0;
     if (!e || rows > e->max_rows) return BURIN_BAD_SHAPE;
@@ -30,14 +30,16 @@ BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot, c
     run.step.symbols = symbols;
     burin_rank_broadcast(s, BURIN_ORDER_ENCODE, &run.step, (int32_t[]){slot, 0});
     if (run.step.profile) run.step.profile->last = burin_nanoseconds();
-    if (run.step.trace && run.step.trace->begin) run.step.trace->begin(run.step.trace->context, true);
+    if (run.step.trace && run.step.trace->begin)
+        run.step.trace->begin(run.step.trace->context, true);
     burin_pool_run(s->pool, run_encoder, &run);
     s->source_length[slot] = (int32_t)burin_network_dim(e->net, e->length, symbols);
     s->length[slot] = s->reached[slot] = 0;
     return BURIN_OK;
 }
 
-BURIN_LINKAGE burin_status burin_encode_inputs(burin_session *s, int32_t slot, const void *const *inputs, const int64_t *dims) {
+BURIN_LINKAGE burin_status burin_encode_inputs(burin_session *s, int32_t slot,
+                                               const void *const *inputs, const int64_t *dims) {
     enum { MOST_SYMBOLS = 16 };
     const burin_encoder *e = s->model->encoder;
     int64_t symbols[MOST_SYMBOLS];

@@ -3,7 +3,8 @@
 #define BURIN_FLOAT_MODE_H
 #include <stdint.h>
 
-// A register, how it is read and written, its value, and the bits of it that are no floating-point mode.
+// A register, how it is read and written, its value, and the bits of it that are no floating-point
+// mode.
 #if defined(__x86_64__)
 typedef uint32_t float_mode;
 #define FLOAT_MODE_GET   "stmxcsr %0"
@@ -21,7 +22,10 @@ typedef uint32_t float_mode;
 #define FLOAT_MODE_GET   "vmrs %0, fpscr"
 #define FLOAT_MODE_SET   "vmsr fpscr, %0"
 #define FLOAT_MODE_PLACE "r"
-enum { FLOAT_MODE_DEFAULT = 0, FLOAT_MODE_KEPT = 7 << 16 };  // LTPSIZE: without it ARMv8.1-M's loop instructions fault
+enum {
+    FLOAT_MODE_DEFAULT = 0,
+    FLOAT_MODE_KEPT = 7 << 16
+};  // LTPSIZE: without it ARMv8.1-M's loop instructions fault
 #elif defined(__riscv_flen)
 typedef unsigned long float_mode;
 #define FLOAT_MODE_GET   "frcsr %0"
@@ -36,7 +40,9 @@ typedef int float_mode;
 enum { FLOAT_MODE_DEFAULT = 0, FLOAT_MODE_KEPT = 0 };
 #endif
 
-static inline void float_mode_restore(float_mode mode) { __asm__ volatile(FLOAT_MODE_SET : : FLOAT_MODE_PLACE(mode)); }
+static inline void float_mode_restore(float_mode mode) {
+    __asm__ volatile(FLOAT_MODE_SET : : FLOAT_MODE_PLACE(mode));
+}
 
 // Sets the mode that all numbers are computed in. Returns the one before, for float_mode_restore.
 static inline float_mode float_mode_begin(void) {

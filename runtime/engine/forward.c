@@ -9,7 +9,8 @@
 
 // ---- cutting the memory ----
 
-// Places in the block, found by the same code that adds up its size: `at` grows, `base` is NULL while measuring.
+// Places in the block, found by the same code that adds up its size: `at` grows, `base` is NULL
+// while measuring.
 typedef struct carver {
     unsigned char *base;
     size_t at;
@@ -18,7 +19,8 @@ typedef struct carver {
 
 static void *carve(carver *cut, size_t count, size_t bytes) {
     size_t size, end, place = cut->at;
-    if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, BURIN_ALIGNMENT - 1, &size) ||
+    if (__builtin_mul_overflow(count, bytes, &size) ||
+        __builtin_add_overflow(size, BURIN_ALIGNMENT - 1, &size) ||
         __builtin_add_overflow(place, size & ~(size_t)(BURIN_ALIGNMENT - 1), &end))
         cut->overflow = true;
     else
@@ -29,7 +31,8 @@ static void *carve(carver *cut, size_t count, size_t bytes) {
 static burin_options options_with_defaults(const burin_model *model, const burin_options *given) {
     burin_options o = given ? *given : (burin_options){0};
     if (!o.slots) o.slots = 1;
-    if (!o.max_rows && o.symbols && model->net->rows >= 0) o.max_rows = (int32_t)o.symbols[model->net->rows];
+    if (!o.max_rows && o.symbols && model->net->rows >= 0)
+        o.max_rows = (int32_t)o.symbols[model->net->rows];
     if (!o.max_rows) o.max_rows = model->max_rows;
     if (!o.threads) o.threads = burin_default_threads();
     return o;
@@ -43,7 +46,8 @@ static bool options_in_range(const burin_model *model, const burin_options *o) {
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 // What steps and the encoder's passes use in turn.
-static void carve_working_memory(carver *cut, burin_session *s, const burin_model *model, const burin_options *o) {
+static void carve_working_memory(carver *cut, burin_session *s, const burin_model *model,
+                                 const burin_options *o) {
     static const burin_encoder none;
     const burin_encoder *e = model->encoder ? model->encoder : &none;
     size_t arena, source;
@@ -53,12 +57,15 @@ static void carve_working_memory(carver *cut, burin_session *s, const burin_mode
     else
         s->step.arena = carve(cut, 1, larger(arena, source));
     s->step.local = carve(cut, (size_t)o->threads, larger(model->local_bytes, e->local_bytes));
-    s->scratch_bytes = o->symbols && model->net->scratch_bytes ? model->net->scratch_bytes(o->symbols) : model->scratch_bytes;
+    s->scratch_bytes = o->symbols && model->net->scratch_bytes
+                           ? model->net->scratch_bytes(o->symbols)
+                           : model->scratch_bytes;
     s->step.scratch = carve(cut, 1, larger(s->scratch_bytes, e->scratch_bytes));
 }
 
 // `s` is where the pieces are noted: the session itself, or a scratch one while measuring.
-static void carve_session(carver *cut, burin_session *s, const burin_model *model, const burin_options *o) {
+static void carve_session(carver *cut, burin_session *s, const burin_model *model,
+                          const burin_options *o) {
     size_t slots = (size_t)o->slots, rows = (size_t)o->max_rows;
     carve(cut, 1, sizeof *s);
     s->pool = o->pool ? o->pool : carve(cut, 1, burin_pool_bytes(o->threads));
@@ -86,7 +93,8 @@ BURIN_LINKAGE size_t burin_session_bytes(const burin_model *model, const burin_o
 
 // ---- opening ----
 
-BURIN_LINKAGE const burin_variant *burin_variant_find(const burin_model *model, const char *cpu, burin_status *status) {
+BURIN_LINKAGE const burin_variant *burin_variant_find(const burin_model *model, const char *cpu,
+                                                      burin_status *status) {
     *status = cpu ? BURIN_BAD_CPU : BURIN_CPU_TOO_OLD;
     for (int i = model->n_variants - 1; i >= 0; i--) {
         const burin_variant *v = &model->variants[i];
@@ -115,11 +123,13 @@ static burin_step step_of(burin_session *s, const burin_options *o) {
 }
 
 static bool opens_intact(const burin_model *m) {
-    return (m->tokenizer_offset > BURIN_SMALL_WEIGHTS || burin_weights_intact(m)) && burin_tokenizer_intact(m);
+    return (m->tokenizer_offset > BURIN_SMALL_WEIGHTS || burin_weights_intact(m)) &&
+           burin_tokenizer_intact(m);
 }
 
-BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const burin_model *model, const burin_options *options,
-                                              void *memory, size_t bytes) {
+BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const burin_model *model,
+                                              const burin_options *options, void *memory,
+                                              size_t bytes) {
     burin_options o = options_with_defaults(model, options);
     size_t needed = burin_session_bytes(model, &o);
     burin_status status;
@@ -133,7 +143,8 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     if ((uintptr_t)memory % BURIN_ALIGNMENT) return BURIN_BAD_ALIGNMENT;
     if (bytes < needed) return BURIN_SMALL_MEMORY;
     burin_session *s = memory;
-    *s = (burin_session){.model = model, .variant = variant, .slots = o.slots, .process = burin_process()};
+    *s = (burin_session){
+        .model = model, .variant = variant, .slots = o.slots, .process = burin_process()};
     s->pool_is_shared = o.pool != NULL;
     carve_session(&(carver){.base = memory}, s, model, &o);
     s->step = step_of(s, &o);
@@ -165,7 +176,8 @@ static burin_status check_row(const burin_session *s, const burin_row *row) {
 }
 
 // All rows, before any is computed; leaves the lengths after them in `next`.
-static burin_status check_rows(burin_session *s, const burin_row *rows, int n, const float *logits) {
+static burin_status check_rows(burin_session *s, const burin_row *rows, int n,
+                               const float *logits) {
     memcpy(s->next, s->length, (size_t)s->slots * sizeof *s->next);
     for (int i = 0; i < n; i++) {
         burin_status status = check_row(s, &rows[i]);
@@ -206,7 +218,8 @@ static int forward_chunk(burin_session *s, const burin_row *rows, int n, float *
     return step->n_logit_rows;
 }
 
-BURIN_LINKAGE burin_status burin_forward(burin_session *s, const burin_row *rows, int n, float *logits) {
+BURIN_LINKAGE burin_status burin_forward(burin_session *s, const burin_row *rows, int n,
+                                         float *logits) {
     burin_status status = burin_session_check(s);
     if (n < 0 || (n && !rows)) return BURIN_BAD_ARGUMENT;
     if (!status) status = check_rows(s, rows, n, logits);
@@ -231,7 +244,9 @@ BURIN_LINKAGE int32_t burin_slot_length(const burin_session *s, int32_t slot) {
 
 // Returns true if the ring buffer still holds the sliding window of a row at `length`.
 static bool ring_holds(const burin_state_part *p, int32_t length, int32_t reached) {
-    int32_t rows = p->layout == BURIN_WHOLE ? 1 : (int32_t)(p->part_bytes / p->block_bytes) * BURIN_STATE_BLOCK;
+    int32_t rows = p->layout == BURIN_WHOLE
+                       ? 1
+                       : (int32_t)(p->part_bytes / p->block_bytes) * BURIN_STATE_BLOCK;
     return reached <= rows || reached - length <= rows - p->window;
 }
 
@@ -252,21 +267,27 @@ BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *s, int32_t slot, i
     return BURIN_OK;
 }
 
-BURIN_LINKAGE burin_status burin_slot_reset(burin_session *s, int32_t slot) { return burin_slot_truncate(s, slot, 0); }
+BURIN_LINKAGE burin_status burin_slot_reset(burin_session *s, int32_t slot) {
+    return burin_slot_truncate(s, slot, 0);
+}
 
-BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *p, int32_t length, int32_t source_length) {
-    size_t n = (size_t)(p->of_source ? source_length : length), blocks = (n + BURIN_STATE_BLOCK - 1) / BURIN_STATE_BLOCK;
+BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *p, int32_t length,
+                                        int32_t source_length) {
+    size_t n = (size_t)(p->of_source ? source_length : length),
+           blocks = (n + BURIN_STATE_BLOCK - 1) / BURIN_STATE_BLOCK;
     return blocks < p->part_bytes / p->block_bytes ? blocks : p->part_bytes / p->block_bytes;
 }
 
 // As far as the slot is filled. (Ranks that serve another have no lengths: they copy all of it.)
-static void copy_states(const burin_session *s, unsigned char *to, const unsigned char *from, int32_t slot) {
+static void copy_states(const burin_session *s, unsigned char *to, const unsigned char *from,
+                        int32_t slot) {
     const burin_model *m = s->model;
     bool whole = s->step.ranks || !m->n_states;
     if (whole) memcpy(to, from, m->slot_bytes);
     for (int i = 0; i < m->n_states && !whole; i++) {
         const burin_state_part *p = &m->states[i];
-        size_t bytes = burin_state_blocks(p, s->length[slot], s->source_length[slot]) * p->block_bytes;
+        size_t bytes =
+            burin_state_blocks(p, s->length[slot], s->source_length[slot]) * p->block_bytes;
         for (int32_t part = 0; part < p->parts; part++) {
             size_t at = p->offset + (size_t)part * p->part_bytes;
             memcpy(to + at, from + at, bytes);
@@ -278,7 +299,9 @@ BURIN_LINKAGE burin_status burin_slot_copy(burin_session *s, int32_t to, int32_t
     if (!is_slot(s, to) || !is_slot(s, from)) return BURIN_BAD_SLOT;
     size_t bytes = s->model->slot_bytes;
     burin_rank_broadcast(s, BURIN_ORDER_COPY, &s->step, (int32_t[]){to, from});
-    if (to != from) copy_states(s, s->step.state + (size_t)to * bytes, s->step.state + (size_t)from * bytes, from);
+    if (to != from)
+        copy_states(s, s->step.state + (size_t)to * bytes, s->step.state + (size_t)from * bytes,
+                    from);
     s->length[to] = s->length[from];
     s->reached[to] = s->reached[from];
     s->source_length[to] = s->source_length[from];
@@ -314,7 +337,8 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
         case BURIN_BAD_LENGTH:
             return "a slot can only be truncated to at most its length";
         case BURIN_BEHIND_WINDOW:
-            return "the slot no longer holds what a window or a recurrence there looks back at: reset it, and read again";
+            return "the slot no longer holds what a window or a recurrence there looks back at: "
+                   "reset it, and read again";
         case BURIN_NO_LOGITS:
             return "a row wants logits, and there is no memory for them";
         case BURIN_BAD_SHAPE:
@@ -326,13 +350,16 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
         case BURIN_BAD_ARGUMENT:
             return "an argument is NULL, or a number below 0";
         case BURIN_FORKED:
-            return "a forked child has none of the state's threads: it must open a state of its own";
+            return "a forked child has none of the state's threads: it must open a state of its "
+                   "own";
         case BURIN_OTHER_MODEL:
-            return "the slot was saved by another model, or by one that was built with other options";
+            return "the slot was saved by another model, or by one that was built with other "
+                   "options";
         case BURIN_BAD_SAVED:
             return "these bytes are not a saved slot, or are damaged";
         case BURIN_DAMAGED:
-            return "the model's weights or its tokenizer are damaged: copy it again, or build it again";
+            return "the model's weights or its tokenizer are damaged: copy it again, or build it "
+                   "again";
         case BURIN_NO_SOURCE:
             return "the slot has no source: it must be encoded before the first row";
     }

@@ -1,7 +1,9 @@
-// A model with its memory: slots (one sequence each), their lengths, and the forward call over any mixture of rows.
+// A model with its memory: slots (one sequence each), their lengths, and the forward call over any
+// mixture of rows.
 //
-// Everything lives in one block of memory given to burin_session_open; afterwards nothing allocates. A row continues its slot:
-// its position is the slot's length. Rows come in any number (they are taken max_rows at a time) and from any slots.
+// Everything lives in one block of memory given to burin_session_open; afterwards nothing
+// allocates. A row continues its slot: its position is the slot's length. Rows come in any number
+// (they are taken max_rows at a time) and from any slots.
 #ifndef BURIN_FORWARD_H
 #define BURIN_FORWARD_H
 #include "profile.h"
@@ -9,12 +11,14 @@
 #include "threads.h"
 
 typedef struct burin_options {
-    int32_t slots;           // sequences held at once; 0: 1
-    int32_t max_rows;        // rows computed at once, at most burin_model.max_rows; 0: that many
-    int32_t threads;         // 0: the physical cores that this process may use
-    const char *cpu;         // one of the model's variants by name; NULL: the best that runs here
-    const int64_t *symbols;  // of a network: the sizes of its largest run; NULL: those it was built for
-    burin_pool *pool;        // another session's, of as many threads, when their calls take turns; NULL: its own
+    int32_t slots;     // sequences held at once; 0: 1
+    int32_t max_rows;  // rows computed at once, at most burin_model.max_rows; 0: that many
+    int32_t threads;   // 0: the physical cores that this process may use
+    const char *cpu;   // one of the model's variants by name; NULL: the best that runs here
+    const int64_t
+        *symbols;  // of a network: the sizes of its largest run; NULL: those it was built for
+    burin_pool
+        *pool;  // another session's, of as many threads, when their calls take turns; NULL: its own
 } burin_options;
 
 // Status of a call. Existing numbers stay when others are added.
@@ -55,30 +59,40 @@ typedef struct burin_session {
     int32_t slots;
     bool pool_is_shared;
     size_t scratch_bytes;
-    int32_t *length, *next;                         // [slots]: tokens in each; the same after the call that is being checked
-    int32_t *reached;                               // [slots]: the largest length since a slot was empty
+    int32_t *length,
+        *next;         // [slots]: tokens in each; the same after the call that is being checked
+    int32_t *reached;  // [slots]: the largest length since a slot was empty
     int32_t *token, *slot, *position, *logit_rows;  // [max_rows]
-    int32_t *source_length, *source_last;           // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
+    int32_t *source_length,
+        *source_last;  // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
     burin_pool *pool;
 } burin_session;
 
-// The variant to run: by name, or the last that this machine supports. NULL with *status set when there is none.
-BURIN_LINKAGE const burin_variant *burin_variant_find(const burin_model *, const char *cpu, burin_status *status);
+// The variant to run: by name, or the last that this machine supports. NULL with *status set when
+// there is none.
+BURIN_LINKAGE const burin_variant *burin_variant_find(const burin_model *, const char *cpu,
+                                                      burin_status *status);
 
-BURIN_LINKAGE size_t burin_session_bytes(const burin_model *, const burin_options *);  // 0: an option is out of range
-BURIN_LINKAGE burin_status burin_session_open(burin_session **, const burin_model *, const burin_options *, void *memory,
-                                              size_t bytes);
-BURIN_LINKAGE burin_status burin_session_check(const burin_session *);  // can it run in this process?
-BURIN_LINKAGE void burin_session_run(burin_session *);                  // the variant over session->step, on all threads
-BURIN_LINKAGE void burin_session_close(burin_session *);                // ends its threads; the memory is the caller's
+BURIN_LINKAGE size_t burin_session_bytes(const burin_model *,
+                                         const burin_options *);  // 0: an option is out of range
+BURIN_LINKAGE burin_status burin_session_open(burin_session **, const burin_model *,
+                                              const burin_options *, void *memory, size_t bytes);
+BURIN_LINKAGE burin_status
+burin_session_check(const burin_session *);  // can it run in this process?
+BURIN_LINKAGE void burin_session_run(
+    burin_session *);  // the variant over session->step, on all threads
+BURIN_LINKAGE void burin_session_close(
+    burin_session *);  // ends its threads; the memory is the caller's
 
 // Computes n rows. The logits of logit rows follow each other in `logits`:
 // [logit_rows][vocab_size]. Nothing has changed if the status is not BURIN_OK.
-BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows, int n, float *logits);
+BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows, int n,
+                                         float *logits);
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *, int32_t slot);
 BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *, int32_t slot, int32_t length);
-// Where a slot can be truncated to, for `length`, at most its own: that, or 0 where caches of a window no longer reach.
+// Where a slot can be truncated to, for `length`, at most its own: that, or 0 where caches of a
+// window no longer reach.
 BURIN_LINKAGE int32_t burin_slot_holds(const burin_session *, int32_t slot, int32_t length);
 BURIN_LINKAGE burin_status burin_slot_copy(burin_session *, int32_t to, int32_t from);
 BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *, int32_t length,

@@ -1,4 +1,5 @@
-// The hash of --logits-hash: FNV-1a over 32-bit words, so that it does not matter in which portions they come.
+// The hash of --logits-hash: FNV-1a over 32-bit words, so that it does not matter in which portions
+// they come.
 #ifndef BURIN_RUNTIME_HASH_H
 #define BURIN_RUNTIME_HASH_H
 #include <stddef.h>
@@ -18,7 +19,8 @@ static inline uint64_t burin_hash_floats(uint64_t hash, const float *values, siz
 
 // The bytes of any values, one by one.
 static inline uint64_t burin_hash_bytes(uint64_t hash, const void *values, size_t n) {
-    for (size_t i = 0; i < n; i++) hash = (hash ^ ((const unsigned char *)values)[i]) * 1099511628211u;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ ((const unsigned char *)values)[i]) * 1099511628211u;
     return hash;
 }
 #endif

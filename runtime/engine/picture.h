@@ -15,11 +15,11 @@ typedef enum burin_resampling {
 
 // The steps in their order: resize, center crop, rescale, normalize.
 typedef struct burin_picture {
-    double scale;                     // factor of a byte; 1: bytes stay
-    float mean[3], deviation[3];      // by channel; deviation 1 and mean 0: no change
-    int32_t resize;                   // burin_resize
-    int32_t height, width;            // pixels after resizing; BURIN_SHORTEST_EDGE: height is that edge
-    int32_t resample;                 // burin_resampling
+    double scale;                 // factor of a byte; 1: bytes stay
+    float mean[3], deviation[3];  // by channel; deviation 1 and mean 0: no change
+    int32_t resize;               // burin_resize
+    int32_t height, width;        // pixels after resizing; BURIN_SHORTEST_EDGE: height is that edge
+    int32_t resample;             // burin_resampling
     int32_t crop_height, crop_width;  // pixels; 0: no crop
 } burin_picture;
 #endif

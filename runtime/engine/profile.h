@@ -1,11 +1,13 @@
-// Time for each kernel, seen by thread 0. The emitted code marks the end of every kernel and, after a barrier, the end of
-// waiting:
+// Time for each kernel, seen by thread 0. The emitted code marks the end of every kernel and, after
+// a barrier, the end of waiting:
 //
 //     matmul_bf16_192x320(...);              burin_mark(step, thread, 3);
 //     burin_barrier_wait(step->barrier, thread);  burin_mark(step, thread, BURIN_WAITING);
 //
-// The time since the previous mark is added to the kernel's account. Off (the usual case), a mark is one test of a pointer.
-// --profile=trace.json also keeps when each part of the work was at which kernel, for Perfetto and Chrome.
+// The time since the previous mark is added to the kernel's account. Off (the usual case), a mark
+// is one test of a pointer.
+// --profile=trace.json also keeps when each part of the work was at which kernel, for Perfetto and
+// Chrome.
 #ifndef BURIN_PROFILE_H
 #define BURIN_PROFILE_H
 #include "kernels/fault.h"
@@ -68,7 +70,8 @@ static inline void burin_lane_add(burin_lane *lane, int kernel, uint64_t now) {
 // Every third time for up to 200 microseconds, and no more than a second in all
 static inline void burin_delay(int thread) {
     static _Atomic uint64_t left = 1000000000;
-    uint64_t noise = (burin_nanoseconds() / 64 + (uint64_t)thread) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    uint64_t noise =
+        (burin_nanoseconds() / 64 + (uint64_t)thread) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     struct timespec time = {0, (long)(noise % 200000)};
     if (noise / 200000 % 3 || left < 200000) return;
     left -= (uint64_t)time.tv_nsec;
@@ -93,11 +96,13 @@ static inline void burin_mark(const burin_step *step, int thread, int kernel) {
 #if FAULT_DELAY
     burin_delay(thread);
 #endif
-    if (__builtin_expect(step->profile != NULL, 0)) burin_profile_mark(step->profile, thread, kernel, true);
+    if (__builtin_expect(step->profile != NULL, 0))
+        burin_profile_mark(step->profile, thread, kernel, true);
 }
 
 // A part of a kernel, which takes turns with others
 static inline void burin_lap(const burin_step *step, int thread, int kernel) {
-    if (__builtin_expect(step->profile != NULL, 0)) burin_profile_mark(step->profile, thread, kernel, false);
+    if (__builtin_expect(step->profile != NULL, 0))
+        burin_profile_mark(step->profile, thread, kernel, false);
 }
 #endif

@@ -28,13 +28,16 @@ static size_t saved_blocks(const burin_state_part *p, const saved_header *h) {
 static uint64_t payload_bytes(const burin_model *m, const saved_header *h) {
     uint64_t bytes = 0;
     for (int i = 0; i < m->n_states; i++)
-        bytes += (uint64_t)m->states[i].parts * saved_blocks(&m->states[i], h) * m->states[i].block_bytes;
+        bytes += (uint64_t)m->states[i].parts * saved_blocks(&m->states[i], h) *
+                 m->states[i].block_bytes;
     return bytes;
 }
 
 static saved_header saved_header_of(const burin_session *s, int32_t slot) {
-    saved_header h = {
-        .magic = SAVED_MAGIC, .version = SAVED_VERSION, .length = s->length[slot], .source_length = s->source_length[slot]};
+    saved_header h = {.magic = SAVED_MAGIC,
+                      .version = SAVED_VERSION,
+                      .length = s->length[slot],
+                      .source_length = s->source_length[slot]};
     h.reached = s->reached[slot];
     memcpy(h.identity, s->model->identity, strnlen(s->model->identity, sizeof h.identity));
     h.bytes = payload_bytes(s->model, &h);
@@ -51,14 +54,18 @@ static uint64_t saved_checksum(saved_header h, const unsigned char *payload) {
 
 // Positions of the last block that are beyond the end: whatever the memory held before.
 static void clear_rest(const burin_state_part *p, const saved_header *h, unsigned char *block) {
-    size_t n = (size_t)(p->of_source ? h->source_length : h->length) % POSITIONS, position = p->block_bytes / POSITIONS;
-    if (!n || p->layout == BURIN_WHOLE || (p->window && saved_blocks(p, h) < blocks_of_length(p, h))) return;
+    size_t n = (size_t)(p->of_source ? h->source_length : h->length) % POSITIONS,
+           position = p->block_bytes / POSITIONS;
+    if (!n || p->layout == BURIN_WHOLE ||
+        (p->window && saved_blocks(p, h) < blocks_of_length(p, h)))
+        return;
     if (p->layout == BURIN_BY_POSITION) {
         memset(block + n * position, 0, (POSITIONS - n) * position);
         return;
     }
     const size_t lane = (size_t)p->lane_bytes;
-    for (size_t at = 0; at < p->block_bytes; at += POSITIONS * lane) memset(block + at + n * lane, 0, (POSITIONS - n) * lane);
+    for (size_t at = 0; at < p->block_bytes; at += POSITIONS * lane)
+        memset(block + at + n * lane, 0, (POSITIONS - n) * lane);
 }
 
 static unsigned char *saved_state(const burin_session *s, int32_t slot) {
@@ -71,7 +78,8 @@ BURIN_LINKAGE size_t burin_saved_bytes(const burin_session *s, int32_t slot) {
     return sizeof h + (size_t)h.bytes;
 }
 
-BURIN_LINKAGE burin_status burin_slot_save(const burin_session *s, int32_t slot, void *memory, size_t bytes) {
+BURIN_LINKAGE burin_status burin_slot_save(const burin_session *s, int32_t slot, void *memory,
+                                           size_t bytes) {
     if (slot < 0 || slot >= s->slots) return BURIN_BAD_SLOT;
     saved_header h = saved_header_of(s, slot);
     unsigned char *to = (unsigned char *)memory + sizeof h;
@@ -91,22 +99,26 @@ BURIN_LINKAGE burin_status burin_slot_save(const burin_session *s, int32_t slot,
 
 static int32_t max_source_length(const burin_model *m) {
     for (int i = 0; i < m->n_states; i++)
-        if (m->states[i].of_source) return (int32_t)(m->states[i].part_bytes / m->states[i].block_bytes) * POSITIONS;
+        if (m->states[i].of_source)
+            return (int32_t)(m->states[i].part_bytes / m->states[i].block_bytes) * POSITIONS;
     return 0;
 }
 
-static burin_status check_saved(const burin_session *s, const saved_header *h, const unsigned char *payload, size_t bytes) {
+static burin_status check_saved(const burin_session *s, const saved_header *h,
+                                const unsigned char *payload, size_t bytes) {
     if (h->magic != SAVED_MAGIC || h->version != SAVED_VERSION) return BURIN_BAD_SAVED;
     if (strncmp(h->identity, s->model->identity, sizeof h->identity)) return BURIN_OTHER_MODEL;
     if (h->length < 0 || h->length > s->model->context || h->source_length < 0 ||
         h->source_length > max_source_length(s->model))
         return BURIN_BAD_SAVED;
     if (h->reached < h->length || h->reached > s->model->context) return BURIN_BAD_SAVED;
-    if (h->bytes != payload_bytes(s->model, h) || bytes - sizeof *h < h->bytes) return BURIN_BAD_SAVED;
+    if (h->bytes != payload_bytes(s->model, h) || bytes - sizeof *h < h->bytes)
+        return BURIN_BAD_SAVED;
     return saved_checksum(*h, payload) == h->checksum ? BURIN_OK : BURIN_BAD_SAVED;
 }
 
-BURIN_LINKAGE burin_status burin_slot_load(burin_session *s, int32_t slot, const void *memory, size_t bytes) {
+BURIN_LINKAGE burin_status burin_slot_load(burin_session *s, int32_t slot, const void *memory,
+                                           size_t bytes) {
     saved_header h;
     const unsigned char *from = (const unsigned char *)memory + sizeof h;
     if (slot < 0 || slot >= s->slots) return BURIN_BAD_SLOT;

@@ -6,7 +6,9 @@
 #include "forward.h"
 
 BURIN_LINKAGE size_t burin_saved_bytes(const burin_session *, int32_t slot);  // 0: no such slot
-BURIN_LINKAGE burin_status burin_slot_save(const burin_session *, int32_t slot, void *memory, size_t bytes);
+BURIN_LINKAGE burin_status burin_slot_save(const burin_session *, int32_t slot, void *memory,
+                                           size_t bytes);
 // The slot's old contents are lost, unless the status is not BURIN_OK: then nothing has changed.
-BURIN_LINKAGE burin_status burin_slot_load(burin_session *, int32_t slot, const void *memory, size_t bytes);
+BURIN_LINKAGE burin_status burin_slot_load(burin_session *, int32_t slot, const void *memory,
+                                           size_t bytes);
 #endif

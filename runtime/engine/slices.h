@@ -28,16 +28,21 @@ typedef struct burin_slices {
 } burin_slices;
 
 static inline burin_range burin_share_of(int threads, int thread, int count) {
-    return (burin_range){(int)((int64_t)count * thread / threads), (int)((int64_t)count * (thread + 1) / threads)};
+    return (burin_range){(int)((int64_t)count * thread / threads),
+                         (int)((int64_t)count * (thread + 1) / threads)};
 }
 
 #ifdef BURIN_BARE
-static inline unsigned burin_next_call(const burin_step *s, int thread) { return (void)s, (void)thread, 0; }
+static inline unsigned burin_next_call(const burin_step *s, int thread) {
+    return (void)s, (void)thread, 0;
+}
 static inline int burin_claim_slice(const burin_step *s, int thread, unsigned call) {
     return (void)s, (void)thread, (void)call, -1;
 }
 #else
-static inline unsigned burin_next_call(const burin_step *s, int thread) { return s->barrier->claims[thread].call += 1 << 8; }
+static inline unsigned burin_next_call(const burin_step *s, int thread) {
+    return s->barrier->claims[thread].call += 1 << 8;
+}
 
 // The next slice of a thread's range in this call, or -1. The word holds a call and its number of
 // claimed slices: for an earlier call none are claimed; at a later one all are, since threads leave
@@ -49,15 +54,18 @@ static inline int burin_claim_slice(const burin_step *s, int thread, unsigned ca
         int later = (int)((old & ~255u) - call);
         next = later < 0 ? call : old;
         if (later > 0 || (next & 255) == BURIN_SLICES) return -1;
-    } while (!atomic_compare_exchange_weak_explicit(word, &old, next + 1, memory_order_relaxed, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(word, &old, next + 1, memory_order_relaxed,
+                                                    memory_order_relaxed));
     return (int)(next & 255);
 }
 #endif
 
 // In slices of at least `least` units, or in whole shares
-static inline burin_slices burin_open_slices(const burin_step *s, int thread, int count, int whole, int least) {
+static inline burin_slices burin_open_slices(const burin_step *s, int thread, int count, int whole,
+                                             int least) {
     bool slices = s->threads > 1 && (count / s->threads) >> (BURIN_SLICES - 1) >= least;
-    return (burin_slices){.count = count, .whole = whole, .call = slices ? burin_next_call(s, thread) : 0};
+    return (burin_slices){
+        .count = count, .whole = whole, .call = slices ? burin_next_call(s, thread) : 0};
 }
 
 // The first unit of slice i of a range; after the last slice its end
@@ -77,7 +85,8 @@ static inline bool burin_next_slice(const burin_step *s, int thread, burin_slice
         int who = (thread + t->from) % s->threads, slice = burin_claim_slice(s, who, t->call);
         if (slice < 0) continue;
         burin_range share = burin_share_of(s->threads, who, t->count);
-        t->range = (burin_range){burin_slice_begin(t, share, slice), burin_slice_begin(t, share, slice + 1)};
+        t->range = (burin_range){burin_slice_begin(t, share, slice),
+                                 burin_slice_begin(t, share, slice + 1)};
         return true;
     }
     return false;

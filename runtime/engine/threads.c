@@ -1,5 +1,5 @@
-// The thread pool: workers that wait for a run, do their part with the default floating-point mode, and meet at a barrier; and
-// how many threads a program starts by default.
+// The thread pool: workers that wait for a run, do their part with the default floating-point mode,
+// and meet at a barrier; and how many threads a program starts by default.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -21,14 +21,16 @@
 #ifdef BURIN_HAS_FIBERS
 enum { STACK_BYTES = 2 << 20, GUARD_BYTES = 1 << 16 };
 
-// Emitted code at a barrier: back to the thread that runs the part; the next thread that takes it returns from here.
+// Emitted code at a barrier: back to the thread that runs the part; the next thread that takes it
+// returns from here.
 static void leave_part(burin_barrier *b, int part) {
     burin_pool *pool = (burin_pool *)((char *)b - offsetof(burin_pool, barrier));
     burin_part_stack *s = &pool->stack[part];
     burin_fiber_switch(&s->place, s->worker->place);
 }
 
-// The first thing on a part's stack. When its work is done it lets one generation pass: that of the next run's start.
+// The first thing on a part's stack. When its work is done it lets one generation pass: that of the
+// next run's start.
 static void part_main(void *argument) {
     burin_part_stack *self = argument;
     for (;;) {
@@ -43,8 +45,8 @@ static void part_main(void *argument) {
 // Whoever moves the part's turn on to the next generation runs it in this one.
 static bool take_part(burin_part_stack *s, unsigned generation) {
     return atomic_load_explicit(&s->turn, memory_order_relaxed) == generation &&
-           atomic_compare_exchange_strong_explicit(&s->turn, &generation, generation + 1, memory_order_relaxed,
-                                                   memory_order_relaxed);
+           atomic_compare_exchange_strong_explicit(&s->turn, &generation, generation + 1,
+                                                   memory_order_relaxed, memory_order_relaxed);
 }
 
 static burin_part_stack *own_part(burin_worker *w, unsigned generation) {
@@ -54,10 +56,13 @@ static burin_part_stack *own_part(burin_worker *w, unsigned generation) {
     return NULL;
 }
 
-// A part of a thread that does not come. It gets some microseconds, the first time: looking at its parts slows it down.
+// A part of a thread that does not come. It gets some microseconds, the first time: looking at its
+// parts slows it down.
 static burin_part_stack *late_part(burin_worker *w, unsigned generation) {
     burin_pool *pool = w->pool;
-    if (!w->alone && burin_event_spin(&pool->barrier.generation, generation, pool->barrier.patience.spins / 4)) return NULL;
+    if (!w->alone &&
+        burin_event_spin(&pool->barrier.generation, generation, pool->barrier.patience.spins / 4))
+        return NULL;
     w->alone = false;
     for (int p = 0; p < pool->barrier.threads; p++)
         if (take_part(&pool->stack[p], generation)) return w->alone = true, &pool->stack[p];
@@ -82,7 +87,8 @@ static void run_parts(burin_worker *w) {
     burin_event *now = &pool->barrier.generation;
     for (;;) {
         unsigned generation = atomic_load_explicit(&now->value, memory_order_acquire);
-        if (w->index == 0 && atomic_load_explicit(&pool->over, memory_order_relaxed) == generation) return;
+        if (w->index == 0 && atomic_load_explicit(&pool->over, memory_order_relaxed) == generation)
+            return;
         if (atomic_load_explicit(&pool->stopping, memory_order_relaxed)) return;
         burin_part_stack *s = own_part(w, generation);
         if (!s) s = late_part(w, generation);
@@ -98,7 +104,8 @@ static void run_parts(burin_worker *w) {
 
 static bool make_stacks(burin_pool *pool) {
     size_t bytes = (size_t)pool->barrier.threads * STACK_BYTES;
-    void *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stacks == MAP_FAILED) return false;
     pool->stacks = stacks;
     pool->barrier.leave = leave_part;
@@ -172,7 +179,8 @@ static void pool_init(burin_pool *pool, burin_crew crew) {
     event_init(&pool->barrier.generation);
     pool->barrier.threads = crew.parts;
     pool->barrier.patience = crew.patience;
-    for (int t = 0; t < crew.threads; t++) pool->worker[t] = (burin_worker){.pool = pool, .index = t};
+    for (int t = 0; t < crew.threads; t++)
+        pool->worker[t] = (burin_worker){.pool = pool, .index = t};
 }
 
 static bool start_worker(burin_worker *w, const pthread_attr_t *attributes) {
@@ -228,10 +236,13 @@ BURIN_LINKAGE void burin_pool_run(burin_pool *pool, void (*work)(void *, int), v
 // ---- how many threads ----
 
 // CPUs that this process may run on; 0: unknown.
-static int allowed_cpus(cpu_set_t *set) { return sched_getaffinity(0, sizeof *set, set) ? 0 : CPU_COUNT(set); }
+static int allowed_cpus(cpu_set_t *set) {
+    return sched_getaffinity(0, sizeof *set, set) ? 0 : CPU_COUNT(set);
+}
 
 #ifdef _WIN32
-static bool read_small_file(const char *path, char *text, size_t size) {  // Linux has those that are asked for
+static bool read_small_file(const char *path, char *text,
+                            size_t size) {  // Linux has those that are asked for
     (void)path, (void)text, (void)size;
     return false;
 }
@@ -246,22 +257,24 @@ static bool read_small_file(const char *path, char *text, size_t size) {
 }
 #endif
 
-// The number of distinct physical cores among the allowed CPUs: a core is named by the first of its hardware threads.
+// The number of distinct physical cores among the allowed CPUs: a core is named by the first of its
+// hardware threads.
 static int allowed_cores(const cpu_set_t *allowed) {
     cpu_set_t cores;
     CPU_ZERO(&cores);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         char path[96], text[256];
         if (!CPU_ISSET(cpu, allowed)) continue;
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+                 cpu);
         long first = read_small_file(path, text, sizeof text) ? strtol(text, NULL, 10) : cpu;
         CPU_SET(first >= 0 && first < CPU_SETSIZE ? (int)first : cpu, &cores);
     }
     return CPU_COUNT(&cores);
 }
 
-// Whole CPUs in one control group's quota ("200000 100000": two; "max 100000": no limit), at least one; `otherwise` without a
-// limit.
+// Whole CPUs in one control group's quota ("200000 100000": two; "max 100000": no limit), at least
+// one; `otherwise` without a limit.
 static int quota_of(const char *directory, int otherwise) {
     char path[512], text[64];
     char *rest, *end;
@@ -277,10 +290,12 @@ static int quota_of(const char *directory, int otherwise) {
 static int quota_cpus(int otherwise) {
     char text[4096], *group;
     int cpus = quota_of("", otherwise);
-    if (!read_small_file("/proc/self/cgroup", text, sizeof text) || !(group = strstr(text, "0::/"))) return cpus;
+    if (!read_small_file("/proc/self/cgroup", text, sizeof text) || !(group = strstr(text, "0::/")))
+        return cpus;
     group += strlen("0::");
     group[strcspn(group, "\n")] = 0;
-    for (char *slash; group[1] && (slash = strrchr(group, '/')); *slash = 0) cpus = quota_of(group, cpus);
+    for (char *slash; group[1] && (slash = strrchr(group, '/')); *slash = 0)
+        cpus = quota_of(group, cpus);
     return cpus;
 }
 

@@ -23,15 +23,21 @@
 #if defined(__linux__) && !defined(BURIN_NO_FUTEX)
 #define BURIN_FUTEX 1
 #include <sys/syscall.h>
-enum { BURIN_FUTEX_WAIT = 128, BURIN_FUTEX_WAKE = 129 };  // of one process: linux/futex.h, which not every C library comes with
+enum {
+    BURIN_FUTEX_WAIT = 128,
+    BURIN_FUTEX_WAKE = 129
+};  // of one process: linux/futex.h, which not every C library comes with
 static inline void burin_futex_wait(atomic_uint *word, unsigned old) {
     syscall(SYS_futex, word, BURIN_FUTEX_WAIT, old, NULL, NULL, 0);
 }
-static inline void burin_futex_wake(atomic_uint *word) { syscall(SYS_futex, word, BURIN_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0); }
+static inline void burin_futex_wake(atomic_uint *word) {
+    syscall(SYS_futex, word, BURIN_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
 #elif defined(_WIN32)
 #define BURIN_FUTEX 1
 // As <windows.h> declares them, which has names of its own for much else.
-__declspec(dllimport) int __stdcall WaitOnAddress(volatile void *, void *old, size_t bytes, unsigned long milliseconds);
+__declspec(dllimport) int __stdcall WaitOnAddress(volatile void *, void *old, size_t bytes,
+                                                  unsigned long milliseconds);
 __declspec(dllimport) void __stdcall WakeByAddressAll(void *);
 static inline void burin_futex_wait(atomic_uint *word, unsigned old) {
     WaitOnAddress(word, &old, sizeof old, UINT32_MAX);  // INFINITE
@@ -56,8 +62,9 @@ typedef struct burin_event {
 
 // Of a thread's share of work that threads take as they come to it (slices.h)
 typedef struct burin_claim {
-    _Alignas(64) atomic_uint claimed;  // a call, times 256, and how many slices of the share have been taken in it
-    _Alignas(64) unsigned call;        // the thread's own: at which call it is, times 256
+    _Alignas(64) atomic_uint
+        claimed;  // a call, times 256, and how many slices of the share have been taken in it
+    _Alignas(64) unsigned call;  // the thread's own: at which call it is, times 256
 } burin_claim;
 
 enum { BURIN_MAX_TILES = 1024 };  // a program's results with fused consumers (tiles.h)
@@ -67,9 +74,11 @@ typedef struct burin_barrier {
     _Alignas(64) atomic_int arrived;
     _Alignas(64) int threads;  // parts of a run
     burin_patience patience;
-    burin_claim *claims;                              // [threads]
-    _Alignas(64) atomic_int done[BURIN_MAX_TILES];    // of each piece, how many of its units
-    void (*leave)(struct burin_barrier *, int part);  // gives the thread to another part; NULL: parts have threads of their own
+    burin_claim *claims;                            // [threads]
+    _Alignas(64) atomic_int done[BURIN_MAX_TILES];  // of each piece, how many of its units
+    void (*leave)(
+        struct burin_barrier *,
+        int part);  // gives the thread to another part; NULL: parts have threads of their own
 } burin_barrier;
 
 static inline void burin_pause(void) {
@@ -102,7 +111,8 @@ static inline void burin_event_wake(burin_event *e) {
 #endif
 }
 
-// Sequentially consistent on both sides: either the waker sees the sleeper, or the sleeper sees the new value.
+// Sequentially consistent on both sides: either the waker sees the sleeper, or the sleeper sees the
+// new value.
 static inline void burin_event_advance(burin_event *e) {
     atomic_fetch_add(&e->value, 1);
     if (__builtin_expect(atomic_load(&e->sleepers) != 0, 0)) burin_event_wake(e);
@@ -169,7 +179,8 @@ typedef struct burin_worker {
 
 typedef struct burin_pool {
     burin_barrier barrier;
-    burin_event started;                     // value: the number of runs so far; only for parts with threads of their own
+    burin_event
+        started;  // value: the number of runs so far; only for parts with threads of their own
     void (*work)(void *argument, int part);  // of the current run
     void *argument;
     atomic_bool stopping;
@@ -183,14 +194,16 @@ typedef struct burin_pool {
 
 enum { BURIN_MAX_THREADS = 1024 };
 
-BURIN_LINKAGE int burin_default_threads(void);       // physical cores that this process may use, at most its share of CPU time
+BURIN_LINKAGE int burin_default_threads(
+    void);  // physical cores that this process may use, at most its share of CPU time
 BURIN_LINKAGE burin_crew burin_crew_for(int parts);  // on the CPUs that this process may use
 BURIN_LINKAGE size_t burin_pool_bytes(int parts);
-BURIN_LINKAGE bool burin_pool_start(burin_pool *, burin_crew);  // 64-byte aligned; false: threads or stacks were refused
+BURIN_LINKAGE bool burin_pool_start(
+    burin_pool *, burin_crew);  // 64-byte aligned; false: threads or stacks were refused
 BURIN_LINKAGE void burin_pool_stop(burin_pool *);
 
-// work(argument, p) for every part p, with the default floating-point mode (hosts turn flush-to-zero on); returns when all are
-// done.
+// work(argument, p) for every part p, with the default floating-point mode (hosts turn
+// flush-to-zero on); returns when all are done.
 BURIN_LINKAGE void burin_pool_run(burin_pool *, void (*work)(void *, int), void *argument);
 
 static inline int burin_process(void) { return getpid(); }

@@ -19,23 +19,32 @@
 #include "slices.h"
 
 typedef struct burin_tiles {
-    int tile;                // complete now
-    int each, whole;         // of a tile: panels, or units that follow each other; its units in all
-    int first;               // where the counts of these tiles begin
-    burin_range range;       // of the maker's units, that has just been computed
-    int at, end, last;       // panels: the next, where the block of these ends, where the part can have no more
-    int groups, blocks;      // of panels: still to come; how many blocks of these panels' rows the part has
+    int tile;           // complete now
+    int each, whole;    // of a tile: panels, or units that follow each other; its units in all
+    int first;          // where the counts of these tiles begin
+    burin_range range;  // of the maker's units, that has just been computed
+    int at, end,
+        last;  // panels: the next, where the block of these ends, where the part can have no more
+    int groups,
+        blocks;  // of panels: still to come; how many blocks of these panels' rows the part has
     int panels, row_blocks;  // of a product of more than one block of rows
 } burin_tiles;
 
 // Units follow each other, `each` for a tile.
 static inline burin_tiles burin_tiles_in_order(burin_range range, int each, int first) {
-    return (burin_tiles){
-        .each = each, .whole = each, .first = first, .at = range.first, .end = range.last, .last = range.last, .blocks = 1};
+    return (burin_tiles){.each = each,
+                         .whole = each,
+                         .first = first,
+                         .at = range.first,
+                         .end = range.last,
+                         .last = range.last,
+                         .blocks = 1};
 }
 
-// Of one block of rows a part is panels, of more it goes through groups of panels as matmul_many does.
-static inline burin_tiles burin_finished_tiles(burin_range range, int panels, int each, int first, int rows) {
+// Of one block of rows a part is panels, of more it goes through groups of panels as matmul_many
+// does.
+static inline burin_tiles burin_finished_tiles(burin_range range, int panels, int each, int first,
+                                               int rows) {
     const int blocks = row_blocks(rows);
     if (blocks == 1) return burin_tiles_in_order(range, each, first);
     return (burin_tiles){.each = each,
@@ -54,8 +63,10 @@ static inline burin_tiles burin_finished_heads(burin_range range, int first, int
 
 static inline bool burin_next_group(burin_tiles *h) {
     if (!h->groups) return false;
-    const int all = h->row_blocks, width = (h->panels - h->at + h->groups - 1) / h->groups, start = h->at * all;
-    h->blocks = blocks_before(h->range.last, start, width, all) - blocks_before(h->range.first, start, width, all);
+    const int all = h->row_blocks, width = (h->panels - h->at + h->groups - 1) / h->groups,
+              start = h->at * all;
+    h->blocks = blocks_before(h->range.last, start, width, all) -
+                blocks_before(h->range.first, start, width, all);
     h->end = h->at + width, h->groups--;
     return true;
 }

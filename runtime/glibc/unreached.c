@@ -7,7 +7,8 @@
 
 #define STAND_IN __attribute__((weak))
 
-STAND_IN __thread void *__libc_resp;  // the resolver's state, which each new thread points at its own
+STAND_IN __thread void
+    *__libc_resp;  // the resolver's state, which each new thread points at its own
 
 STAND_IN char *__dcgettext(const char *domain, const char *message, int category);
 STAND_IN int __strncasecmp_l(const char *a, const char *b, size_t n, void *locale);
@@ -31,7 +32,9 @@ int __strncasecmp_l(const char *a, const char *b, size_t n, void *locale) {
     return 0;
 }
 
-int __strcasecmp_l(const char *a, const char *b, void *locale) { return __strncasecmp_l(a, b, (size_t)-1, locale); }
+int __strcasecmp_l(const char *a, const char *b, void *locale) {
+    return __strncasecmp_l(a, b, (size_t)-1, locale);
+}
 
 int __strcasecmp(const char *a, const char *b) { return __strncasecmp_l(a, b, (size_t)-1, NULL); }
 

@@ -38,18 +38,21 @@ bool burin_grammar_find_tokens(burin_grammar *g, const void *tokenizer, int32_t 
         burin_token_reference *r = &g->references[i];
         size_t bytes;
         if (*r->text) r->id = burin_token_find(tokenizer, r->text, strlen(r->text));
-        if (r->id >= 0 && r->id < vocab_size && burin_token_text(tokenizer, r->id, &bytes)) continue;
+        if (r->id >= 0 && r->id < vocab_size && burin_token_text(tokenizer, r->id, &bytes))
+            continue;
         if (*r->text)
-            burin_format(g->error, sizeof g->error, "the grammar refers to %s, which is no token of this model", r->text);
+            burin_format(g->error, sizeof g->error,
+                         "the grammar refers to %s, which is no token of this model", r->text);
         else
-            burin_format(g->error, sizeof g->error, "the grammar refers to token %d, which this model does not have", r->id);
+            burin_format(g->error, sizeof g->error,
+                         "the grammar refers to token %d, which this model does not have", r->id);
         return false;
     }
     return true;
 }
 
-burin_constraint *burin_constraint_open(burin_grammar *grammar, const void *tokenizer, int32_t vocab_size,
-                                        const char *const *marks) {
+burin_constraint *burin_constraint_open(burin_grammar *grammar, const void *tokenizer,
+                                        int32_t vocab_size, const char *const *marks) {
     if (!burin_grammar_find_tokens(grammar, tokenizer, vocab_size)) {
         burin_grammar_free(grammar);
         return NULL;
@@ -83,18 +86,24 @@ void burin_constraint_start(burin_constraint *c, bool first) {
     c->first = first && c->vocabulary.drops;
 }
 
-static bool is_visible(const burin_vocabulary *v, int32_t token) { return v->begin[token] != v->begin[token + 1]; }
+static bool is_visible(const burin_vocabulary *v, int32_t token) {
+    return v->begin[token] != v->begin[token + 1];
+}
 
 // Bytes that begin a reference of the grammar are no text in it.
 static bool token_is_text(const burin_constraint *c, int32_t token) {
     const burin_vocabulary *v = &c->vocabulary;
-    return is_visible(v, token) && !(c->grammar.n_references && (uint8_t)v->texts[v->begin[token]] >= BURIN_NO_REFERENCE);
+    return is_visible(v, token) &&
+           !(c->grammar.n_references && (uint8_t)v->texts[v->begin[token]] >= BURIN_NO_REFERENCE);
 }
 
-// The state after the token of a reference, or after any other token; 0: the grammar does not want it.
+// The state after the token of a reference, or after any other token; 0: the grammar does not want
+// it.
 static int32_t state_after_reference(burin_constraint *c, int32_t reference, bool negated) {
-    int32_t state = burin_recognizer_step(c->matcher, c->state, negated ? BURIN_NO_REFERENCE : BURIN_REFERENCE);
-    for (int i = 0; i < 2 && state; i++) state = burin_recognizer_step(c->matcher, state, burin_reference_byte(reference, i));
+    int32_t state =
+        burin_recognizer_step(c->matcher, c->state, negated ? BURIN_NO_REFERENCE : BURIN_REFERENCE);
+    for (int i = 0; i < 2 && state; i++)
+        state = burin_recognizer_step(c->matcher, state, burin_reference_byte(reference, i));
     return state;
 }
 
@@ -102,7 +111,8 @@ static int32_t state_after_reference(burin_constraint *c, int32_t reference, boo
 static int32_t join_references(burin_constraint *c, int32_t token, int32_t state) {
     for (int32_t i = 0; i < c->grammar.n_references; i++) {
         bool own = c->grammar.references[i].id == token;
-        int32_t other = own || is_visible(&c->vocabulary, token) ? state_after_reference(c, i, !own) : 0;
+        int32_t other =
+            own || is_visible(&c->vocabulary, token) ? state_after_reference(c, i, !own) : 0;
         state = !state ? other : !other ? state : burin_recognizer_join(c->matcher, state, other);
     }
     return state;
@@ -118,10 +128,18 @@ static int32_t state_behind(burin_constraint *c, int32_t token) {
     return join_references(c, token, state);
 }
 
-bool burin_constraint_allows(burin_constraint *c, int32_t token) { return state_behind(c, token) != 0; }
-bool burin_constraint_may_end(const burin_constraint *c) { return burin_recognizer_accepts(c->matcher, c->state); }
-bool burin_constraint_must_end(const burin_constraint *c) { return !burin_recognizer_goes_on(c->matcher, c->state); }
-bool burin_constraint_overflowed(const burin_constraint *c) { return burin_recognizer_overflowed(c->matcher); }
+bool burin_constraint_allows(burin_constraint *c, int32_t token) {
+    return state_behind(c, token) != 0;
+}
+bool burin_constraint_may_end(const burin_constraint *c) {
+    return burin_recognizer_accepts(c->matcher, c->state);
+}
+bool burin_constraint_must_end(const burin_constraint *c) {
+    return !burin_recognizer_goes_on(c->matcher, c->state);
+}
+bool burin_constraint_overflowed(const burin_constraint *c) {
+    return burin_recognizer_overflowed(c->matcher);
+}
 
 const char *burin_constraint_overflow_text(burin_constraint *c) {
     burin_recognizer_overflow_text(c->matcher, c->problem, sizeof c->problem);
@@ -136,15 +154,20 @@ void burin_constraint_take(burin_constraint *c, int32_t token) {
     if (c->state != before) forget_states(c);
 }
 
-static void allow(uint64_t *bits, int32_t token, bool allowed) { bits[token / 64] |= (uint64_t)allowed << token % 64; }
+static void allow(uint64_t *bits, int32_t token, bool allowed) {
+    bits[token / 64] |= (uint64_t)allowed << token % 64;
+}
 
 // Of which characters the texts of a group are: all, all but the first. BURIN_ALPHABETS: any.
 static const struct {
     burin_alphabet all, others;
 } group_alphabets[BURIN_TOKEN_GROUPS] = {
-    [BURIN_LOWER] = {BURIN_ASCII, BURIN_LETTERS},   [BURIN_WORD] = {BURIN_ASCII, BURIN_WORDS},
-    [BURIN_PLAIN] = {BURIN_ASCII, BURIN_ALPHABETS}, [BURIN_WIDE] = {BURIN_ANY, BURIN_BEYOND},
-    [BURIN_MIXED] = {BURIN_ANY, BURIN_ANY_LETTER},  [BURIN_OTHER] = {BURIN_ALPHABETS, BURIN_ALPHABETS},
+    [BURIN_LOWER] = {BURIN_ASCII, BURIN_LETTERS},
+    [BURIN_WORD] = {BURIN_ASCII, BURIN_WORDS},
+    [BURIN_PLAIN] = {BURIN_ASCII, BURIN_ALPHABETS},
+    [BURIN_WIDE] = {BURIN_ANY, BURIN_BEYOND},
+    [BURIN_MIXED] = {BURIN_ANY, BURIN_ANY_LETTER},
+    [BURIN_OTHER] = {BURIN_ALPHABETS, BURIN_ALPHABETS},
 };
 
 // For each first byte: the allowed length of its tokens in characters; WALK: depends on the
@@ -158,27 +181,37 @@ static void find_reaches(burin_constraint *c, burin_token_group group, first_byt
     const burin_token_tree *tree = &c->vocabulary.groups[group];
     burin_alphabet others = group_alphabets[group].others;
     bool by_others = others != BURIN_ALPHABETS;
-    int32_t wide = by_others ? burin_plain_reach(&c->plain, c->matcher, c->state, others) : WALK, last = 0, behind = 0;
-    for (const burin_token_node *node = tree->nodes; node < tree->nodes + tree->n_nodes; node = tree->nodes + node->skip) {
+    int32_t wide = by_others ? burin_plain_reach(&c->plain, c->matcher, c->state, others) : WALK,
+            last = 0, behind = 0;
+    for (const burin_token_node *node = tree->nodes; node < tree->nodes + tree->n_nodes;
+         node = tree->nodes + node->skip) {
         if (wide >= 0 && node->byte >= 0x80) {
             f->reach[node->byte] = (int16_t)wide;
             continue;
         }
         int32_t next = burin_recognizer_step(c->matcher, c->state, (uint8_t)node->byte);
-        if (next && next != last && by_others) behind = burin_plain_reach(&c->plain, c->matcher, last = next, others);
-        f->reach[node->byte] = (int16_t)(!next ? 0 : by_others && node->byte < 0x80 && behind >= 0 ? behind + 1 : WALK);
+        if (next && next != last && by_others)
+            behind = burin_plain_reach(&c->plain, c->matcher, last = next, others);
+        f->reach[node->byte] =
+            (int16_t)(!next                                           ? 0
+                      : by_others && node->byte < 0x80 && behind >= 0 ? behind + 1
+                                                                      : WALK);
     }
 }
 
-static int32_t characters_of(int reach) { return reach < 0 ? 0 : reach < BURIN_PLAIN_LONGEST ? reach : BURIN_PLAIN_LONGEST; }
+static int32_t characters_of(int reach) {
+    return reach < 0 ? 0 : reach < BURIN_PLAIN_LONGEST ? reach : BURIN_PLAIN_LONGEST;
+}
 
 // Tokens that begin with a space, or all others: one by one, or all except some.
-static void allow_half(burin_constraint *c, const burin_token_tree *tree, const first_bytes *f, bool space) {
+static void allow_half(burin_constraint *c, const burin_token_tree *tree, const first_bytes *f,
+                       bool space) {
     int32_t n = 0, all = 0;
     for (int byte = 0; byte < 256; byte++) {
         const int32_t *ends = tree->ends[byte];
         if ((byte == ' ') == space)
-            n += ends[characters_of(f->reach[byte])] - ends[0], all += ends[BURIN_PLAIN_LONGEST] - ends[0];
+            n += ends[characters_of(f->reach[byte])] - ends[0],
+                all += ends[BURIN_PLAIN_LONGEST] - ends[0];
     }
     bool most = n > all / 2;
     for (int32_t i = 0; i < c->vocabulary.words && most; i++) c->bits[i] |= tree->all[space][i];
@@ -220,7 +253,8 @@ static bool next_walk(tree_walk *w, walk_piece *p) {
         else
             w->root = behind;
         if (!below && w->first->reach[node->byte] != WALK) continue;
-        int32_t state = burin_recognizer_step(m, below ? w->state : w->c->state, (uint8_t)node->byte);
+        int32_t state =
+            burin_recognizer_step(m, below ? w->state : w->c->state, (uint8_t)node->byte);
         if (!state) continue;
         allow(w->c->bits, node->token, true);
         if (!below && behind - node > LARGE) {
@@ -247,7 +281,8 @@ static void read_steps(burin_constraint *c, known_steps *k) {
 
 static inline void walk_node(tree_walk *w, walk_piece *p, known_steps *k) {
     const burin_token_node *node = p->node;
-    int32_t state = p->states[node->depth], next = k->steps[(size_t)state * (size_t)k->n_classes + k->class_of[node->byte]];
+    int32_t state = p->states[node->depth],
+            next = k->steps[(size_t)state * (size_t)k->n_classes + k->class_of[node->byte]];
     if (__builtin_expect(next < 0, false)) {
         next = burin_recognizer_step(w->c->matcher, state, (uint8_t)node->byte);
         read_steps(w->c, k);
@@ -259,7 +294,11 @@ static inline void walk_node(tree_walk *w, walk_piece *p, known_steps *k) {
 
 // Two pieces at a time: a node waits for the one before it in its own.
 static void walk_tree(burin_constraint *c, const burin_token_tree *tree, const first_bytes *f) {
-    tree_walk w = {.c = c, .nodes = tree->nodes, .root = tree->nodes, .end = tree->nodes + tree->n_nodes, .first = f};
+    tree_walk w = {.c = c,
+                   .nodes = tree->nodes,
+                   .root = tree->nodes,
+                   .end = tree->nodes + tree->n_nodes,
+                   .first = f};
     walk_piece a = {.states = c->states}, b = {.states = c->states + c->vocabulary.longest + 1};
     known_steps k;
     bool more_a = next_walk(&w, &a), more_b = more_a && next_walk(&w, &b);
@@ -270,13 +309,15 @@ static void walk_tree(burin_constraint *c, const burin_token_tree *tree, const f
         if (b.node >= b.end) more_b = next_walk(&w, &b);
         read_steps(c, &k);
     }
-    for (walk_piece *last = more_a ? &a : &b; (more_a || more_b) && last->node < last->end;) walk_node(&w, last, &k);
+    for (walk_piece *last = more_a ? &a : &b; (more_a || more_b) && last->node < last->end;)
+        walk_node(&w, last, &k);
 }
 
 static void allow_group(burin_constraint *c, burin_token_group group) {
     const burin_token_tree *tree = &c->vocabulary.groups[group];
     burin_alphabet all = group_alphabets[group].all;
-    int32_t reach = all == BURIN_ALPHABETS ? WALK : burin_plain_reach(&c->plain, c->matcher, c->state, all);
+    int32_t reach =
+        all == BURIN_ALPHABETS ? WALK : burin_plain_reach(&c->plain, c->matcher, c->state, all);
     first_bytes f = {0};
     for (int byte = 0; byte < 256 && reach > 0; byte++) f.reach[byte] = (int16_t)reach;
     if (reach < 0) find_reaches(c, group, &f);
@@ -287,7 +328,8 @@ static void allow_group(burin_constraint *c, burin_token_group group) {
 static void mask_references(burin_constraint *c, kept_mask *mask) {
     const burin_vocabulary *v = &c->vocabulary;
     for (int32_t token = 0; token < v->size; token++)
-        if (is_visible(v, token) && !token_is_text(c, token)) mask->bits[token / 64] &= ~((uint64_t)1 << token % 64);
+        if (is_visible(v, token) && !token_is_text(c, token))
+            mask->bits[token / 64] &= ~((uint64_t)1 << token % 64);
     for (int32_t i = 0; i < c->grammar.n_references; i++) {
         int32_t id = c->grammar.references[i].id;
         if (state_after_reference(c, i, false)) allow(mask->bits, id, true);
@@ -335,8 +377,10 @@ static int32_t mask_first(burin_constraint *c, float *logits) {
 typedef uint32_t eight_words __attribute__((vector_size(32)));
 
 static void keep_eight(float *logits, uint8_t bits) {
-    static const float none[8] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY};
-    const eight_words each = {1, 2, 4, 8, 16, 32, 64, 128}, keep = (eight_words)((each & bits) != 0);
+    static const float none[8] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY,
+                                  -INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    const eight_words each = {1, 2, 4, 8, 16, 32, 64, 128},
+                      keep = (eight_words)((each & bits) != 0);
     eight_words own, other;
     memcpy(&own, logits, sizeof own), memcpy(&other, none, sizeof other);
     own = (own & keep) | (other & ~keep);
@@ -351,8 +395,10 @@ int32_t burin_constraint_mask(burin_constraint *c, float *logits) {
         uint64_t bits = mask->bits[i / 64];
         int32_t n = whole - i < 64 ? whole - i : 64;
         for (int32_t k = 0; k < n && !bits; k++) logits[i + k] = -INFINITY;
-        for (int32_t k = 0; k < n && bits && ~bits; k += 8) keep_eight(logits + i + k, (uint8_t)(bits >> k));
+        for (int32_t k = 0; k < n && bits && ~bits; k += 8)
+            keep_eight(logits + i + k, (uint8_t)(bits >> k));
     }
-    for (int32_t i = whole; i < size; i++) logits[i] = mask->bits[i / 64] >> i % 64 & 1 ? logits[i] : -INFINITY;
+    for (int32_t i = whole; i < size; i++)
+        logits[i] = mask->bits[i / 64] >> i % 64 & 1 ? logits[i] : -INFINITY;
     return mask->n;
 }

@@ -6,10 +6,12 @@
 
 typedef struct burin_constraint burin_constraint;
 
-// NULL: the grammar, which is freed, refers to a token that the tokenizer does not have; its `error` names it.
-// Of a parsed grammar, which it then owns, over the tokens of a tokenizer (ids below vocab_size). `marks`: the grammar sees
-// special tokens that stand in one of these as their text, though nothing is printed of them; ends with NULL; or NULL.
-burin_constraint *burin_constraint_open(burin_grammar *, const void *tokenizer, int32_t vocab_size, const char *const *marks);
+// NULL: the grammar, which is freed, refers to a token that the tokenizer does not have; its
+// `error` names it. Of a parsed grammar, which it then owns, over the tokens of a tokenizer (ids
+// below vocab_size). `marks`: the grammar sees special tokens that stand in one of these as their
+// text, though nothing is printed of them; ends with NULL; or NULL.
+burin_constraint *burin_constraint_open(burin_grammar *, const void *tokenizer, int32_t vocab_size,
+                                        const char *const *marks);
 // Copies the text of a special token among the marks into text, of BURIN_LONGEST_MARK bytes;
 // returns its length, or 0.
 enum { BURIN_LONGEST_MARK = 64 };
@@ -26,5 +28,6 @@ void burin_constraint_take(burin_constraint *, int32_t token);  // one that it a
 // tokens.
 int32_t burin_constraint_mask(burin_constraint *, float *logits);
 bool burin_constraint_overflowed(const burin_constraint *);
-const char *burin_constraint_overflow_text(burin_constraint *);  // which limit was passed; until it is closed
+const char *burin_constraint_overflow_text(
+    burin_constraint *);  // which limit was passed; until it is closed
 #endif

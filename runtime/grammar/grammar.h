@@ -1,6 +1,7 @@
-// Grammars of answers in llama.cpp's notation (GBNF). A grammar is parsed to nodes over bytes, in which a rule calls others; a
-// matcher follows all readings of a text at once, each a node and a stack of the places to return to. Equal sets of readings
-// are one state, found once and remembered: most bytes cost one look into a table.
+// Grammars of answers in llama.cpp's notation (GBNF). A grammar is parsed to nodes over bytes, in
+// which a rule calls others; a matcher follows all readings of a text at once, each a node and a
+// stack of the places to return to. Equal sets of readings are one state, found once and
+// remembered: most bytes cost one look into a table.
 //
 //     burin_grammar g;
 //     if (!burin_grammar_parse(&g, "name", text, bytes)) puts(g.error);
@@ -51,9 +52,15 @@ enum {
     BURIN_GRAMMAR_READINGS = 1 << 13,  // of one text, at once
 };
 
-// <[123]>, <think>: a token by its id or its text. In nodes it is three bytes that no text has: BURIN_REFERENCE for the token,
-// BURIN_NO_REFERENCE for any other one, then the number of the reference.
-enum { BURIN_NO_REFERENCE = 0xfe, BURIN_REFERENCE = 0xff, BURIN_MOST_REFERENCES = 1 << 10, BURIN_LONGEST_REFERENCE = 100 };
+// <[123]>, <think>: a token by its id or its text. In nodes it is three bytes that no text has:
+// BURIN_REFERENCE for the token, BURIN_NO_REFERENCE for any other one, then the number of the
+// reference.
+enum {
+    BURIN_NO_REFERENCE = 0xfe,
+    BURIN_REFERENCE = 0xff,
+    BURIN_MOST_REFERENCES = 1 << 10,
+    BURIN_LONGEST_REFERENCE = 100
+};
 typedef struct burin_token_reference {
     char text[BURIN_LONGEST_REFERENCE];  // with its brackets; "": by the id
     int32_t id;                          // -1: not found yet
@@ -78,7 +85,8 @@ typedef struct burin_grammar {
 // False: `error` has the location and the expected text, after `name`.
 bool burin_grammar_parse(burin_grammar *, const char *name, const char *text, size_t bytes);
 void burin_grammar_free(burin_grammar *);
-// Finds the ids of the tokens that the grammar refers to; false: `error` names one that the tokenizer does not have.
+// Finds the ids of the tokens that the grammar refers to; false: `error` names one that the
+// tokenizer does not have.
 bool burin_grammar_find_tokens(burin_grammar *, const void *tokenizer, int32_t vocab_size);
 
 typedef struct burin_recognizer burin_recognizer;
@@ -90,17 +98,24 @@ int32_t burin_recognizer_step(burin_recognizer *, int32_t state, uint8_t byte);
 // The state after any character of some sets, if it is the same for all. -1: it depends on the
 // characters.
 int32_t burin_recognizer_step_parts(burin_recognizer *, int32_t state, uint8_t parts);
-int32_t burin_recognizer_join(burin_recognizer *, int32_t a, int32_t b);  // the state of all readings of both
-bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);   // is the text whole?
-bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);   // may there be more?
-bool burin_recognizer_overflowed(const burin_recognizer *);               // a step had too many readings, and gave 0
-void burin_recognizer_new_budget(burin_recognizer *);                     // steps are counted from here on
-void burin_recognizer_overflow_text(const burin_recognizer *, char *out, size_t room);  // which limit was passed
-// The steps that are known, until the next one that is not: [state][class of a byte], -1 where it is not.
-const int32_t *burin_recognizer_steps(const burin_recognizer *, const uint8_t **class_of, int32_t *n_classes);
-int32_t burin_recognizer_tidy(burin_recognizer *,
-                              int32_t state);  // forgets other states, when there are many; the state's new number
-// The grammar of the JSON documents that a schema describes, as text, which the caller frees; `schema` NULL: of any object.
-// NULL: `error`, of `room` bytes, names the place.
-char *burin_schema_grammar(const char *name, const char *schema, size_t bytes, char *error, size_t room);
+int32_t burin_recognizer_join(burin_recognizer *, int32_t a,
+                              int32_t b);  // the state of all readings of both
+bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);  // is the text whole?
+bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);  // may there be more?
+bool burin_recognizer_overflowed(
+    const burin_recognizer *);                         // a step had too many readings, and gave 0
+void burin_recognizer_new_budget(burin_recognizer *);  // steps are counted from here on
+void burin_recognizer_overflow_text(const burin_recognizer *, char *out,
+                                    size_t room);  // which limit was passed
+// The steps that are known, until the next one that is not: [state][class of a byte], -1 where it
+// is not.
+const int32_t *burin_recognizer_steps(const burin_recognizer *, const uint8_t **class_of,
+                                      int32_t *n_classes);
+int32_t burin_recognizer_tidy(
+    burin_recognizer *,
+    int32_t state);  // forgets other states, when there are many; the state's new number
+// The grammar of the JSON documents that a schema describes, as text, which the caller frees;
+// `schema` NULL: of any object. NULL: `error`, of `room` bytes, names the place.
+char *burin_schema_grammar(const char *name, const char *schema, size_t bytes, char *error,
+                           size_t room);
 #endif

@@ -1,11 +1,12 @@
-// What makes a grammar impossible to follow: a rule that calls itself before it reads a character, a rule that never ends.
+// What makes a grammar impossible to follow: a rule that calls itself before it reads a character,
+// a rule that never ends.
 #include <stdlib.h>
 
 #include "base/allocate.h"
 #include "grammar_tree.h"
 
-// A property of items by that of rules: may it be empty, can it end? False without meaning once the budget is spent: whoever
-// asks checks it afterwards.
+// A property of items by that of rules: may it be empty, can it end? False without meaning once the
+// budget is spent: whoever asks checks it afterwards.
 static bool holds(burin_grammar_reader *r, int32_t number, bool empty) {
     const burin_gbnf_item *item = &r->items[number];
     if (!burin_spend(&r->budget, 1)) return false;
@@ -32,7 +33,8 @@ static bool holds(burin_grammar_reader *r, int32_t number, bool empty) {
 
 static bool check_rule(burin_grammar_reader *r, int32_t rule) {
     burin_rule *of = &r->rules[rule];
-    bool empty = of->empty || holds(r, of->item, true), ends = of->ends || holds(r, of->item, false);
+    bool empty = of->empty || holds(r, of->item, true),
+         ends = of->ends || holds(r, of->item, false);
     bool changed = empty != of->empty || ends != of->ends;
     of->empty = empty, of->ends = ends;
     return changed;
@@ -69,8 +71,10 @@ static void add_first_calls(burin_grammar_reader *r, first_calls *c, int32_t num
     }
 }
 
-// Walks without recursion; a rule on the way that is called again is left-recursive. Returns it, or -1.
-static int32_t find_cycle(const first_calls *c, int32_t n, int32_t *way, int32_t *next, char *seen) {
+// Walks without recursion; a rule on the way that is called again is left-recursive. Returns it, or
+// -1.
+static int32_t find_cycle(const first_calls *c, int32_t n, int32_t *way, int32_t *next,
+                          char *seen) {
     for (int32_t start = 0; start < n; start++) {
         int32_t depth = 0;
         if (seen[start]) continue;
@@ -83,7 +87,8 @@ static int32_t find_cycle(const first_calls *c, int32_t n, int32_t *way, int32_t
             }
             int32_t called = c->called[next[rule]++];
             if (seen[called] == 1) return called;
-            if (!seen[called]) way[++depth] = called, seen[called] = 1, next[called] = c->begin[called];
+            if (!seen[called])
+                way[++depth] = called, seen[called] = 1, next[called] = c->begin[called];
         }
     }
     return -1;
@@ -109,12 +114,14 @@ void burin_grammar_check(burin_grammar_reader *r) {
     for (int32_t i = 0; i < r->n_rules; i++)
         if (!r->rules[i].ends) {
             const burin_rule *rule = &r->rules[i];
-            burin_grammar_fail(r, rule->at, "the rule %.*s never ends", (int)rule->name_bytes, rule->name);
+            burin_grammar_fail(r, rule->at, "the rule %.*s never ends", (int)rule->name_bytes,
+                               rule->name);
         }
     int32_t again = find_left_recursion(r);
     burin_grammar_spend(r, 0);
     if (again < 0) return;
     const burin_rule *rule = &r->rules[again];
-    burin_grammar_fail(r, rule->at, "the rule %.*s calls itself before it reads a character (left recursion)",
+    burin_grammar_fail(r, rule->at,
+                       "the rule %.*s calls itself before it reads a character (left recursion)",
                        (int)rule->name_bytes, rule->name);
 }

@@ -10,7 +10,8 @@
 static int32_t add_node(burin_grammar_reader *r, burin_grammar_node node) {
     burin_grammar *g = r->g;
     if (g->n_nodes == BURIN_GRAMMAR_NODES)
-        burin_grammar_fail(r, 0, "the grammar becomes too large: more than %d states; repeat less", BURIN_GRAMMAR_NODES);
+        burin_grammar_fail(r, 0, "the grammar becomes too large: more than %d states; repeat less",
+                           BURIN_GRAMMAR_NODES);
     g->nodes = burin_grammar_grow(g->nodes, &r->room_nodes, g->n_nodes, sizeof *g->nodes);
     g->nodes[g->n_nodes] = node;
     return g->n_nodes++;
@@ -20,7 +21,7 @@ static int32_t add_split(burin_grammar_reader *r, int32_t next, int32_t other) {
     return add_node(r, (burin_grammar_node){.op = BURIN_G_SPLIT, .next = next, .other = other});
 }
 
-// ---------------------------------------------------------------------------------------------------------------- characters
+// -------------------------------------------------------------------------------------- characters
 static int utf8_bytes(uint32_t code, uint8_t *out) {
     int n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     for (int i = n - 1; i > 0; i--, code >>= 6) out[i] = (uint8_t)(0x80 | (code & 0x3f));
@@ -40,7 +41,8 @@ static int32_t emit_bytes(burin_grammar_reader *r, burin_code_range range, const
     utf8_bytes(range.high, high);
     int32_t next = c->next;
     for (int i = n - 1; i >= 0; i--)
-        next = add_node(r, (burin_grammar_node){BURIN_G_BYTE, low[i], high[i], next, i ? 0 : c->number});
+        next = add_node(
+            r, (burin_grammar_node){BURIN_G_BYTE, low[i], high[i], next, i ? 0 : c->number});
     return c->entry < 0 ? next : add_split(r, next, c->entry);
 }
 
@@ -67,8 +69,8 @@ static uint32_t end_of_piece(burin_code_range range) {
 
 // Records for parts with all characters of a set whether these ranges, in order, contain all or
 // none.
-static void compare_parts(burin_grammar_class *c, uint8_t parts, const burin_code_range *ranges, int32_t n,
-                          burin_code_range set) {
+static void compare_parts(burin_grammar_class *c, uint8_t parts, const burin_code_range *ranges,
+                          int32_t n, burin_code_range set) {
     uint32_t at = set.low;
     for (int32_t i = 0; i < n; i++) {
         if (ranges[i].low <= at && ranges[i].high >= at) at = ranges[i].high + 1;
@@ -78,7 +80,10 @@ static void compare_parts(burin_grammar_class *c, uint8_t parts, const burin_cod
 }
 
 static burin_code_range codes_of_row(const burin_wide_row *row) {
-    uint32_t low = row->low & (row->low < 0xe0 ? 0x1f : row->low < 0xf0 ? 0xf : 7), high = low + row->high - row->low;
+    uint32_t low = row->low & (row->low < 0xe0   ? 0x1f
+                               : row->low < 0xf0 ? 0xf
+                                                 : 7),
+             high = low + row->high - row->low;
     low = low << 6 | (row->second_low & 0x3f), high = high << 6 | (row->second_high & 0x3f);
     return (burin_code_range){low << 6 * row->more, ((high + 1) << 6 * row->more) - 1};
 }
@@ -114,10 +119,13 @@ static int32_t emit_class(burin_grammar_reader *r, const burin_gbnf_item *item, 
         }
     }
     // An empty class: no byte is in this range.
-    return c.entry < 0 ? add_node(r, (burin_grammar_node){.op = BURIN_G_BYTE, .low = 1, .high = 0, .next = next}) : c.entry;
+    return c.entry < 0
+               ? add_node(
+                     r, (burin_grammar_node){.op = BURIN_G_BYTE, .low = 1, .high = 0, .next = next})
+               : c.entry;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- items
+// ------------------------------------------------------------------------------------------- items
 static int32_t emit_item(burin_grammar_reader *, int32_t item, int32_t next);
 
 static int32_t add_entry(burin_grammar_reader *r, int32_t node) {
@@ -140,7 +148,8 @@ static repeated prepare_repetition(burin_grammar_reader *r, const burin_gbnf_ite
     repeated copy = {item->first, -1};
     int32_t copies = item->most < 0 ? item->least : item->most;
     if (copies < 3) return copy;
-    int32_t back = add_node(r, (burin_grammar_node){.op = BURIN_G_RETURN}), entry = emit_item(r, item->first, back);
+    int32_t back = add_node(r, (burin_grammar_node){.op = BURIN_G_RETURN}),
+            entry = emit_item(r, item->first, back);
     copy.rule = add_entry(r, entry);
     return copy;
 }
@@ -158,22 +167,26 @@ static int32_t emit_repetition(burin_grammar_reader *r, burin_gbnf_item item, in
         entry = least ? again : loop;
         least -= least > 0;
     }
-    for (int32_t i = item.least; i < item.most; i++) entry = add_split(r, emit_copy(r, copy, entry), next);
+    for (int32_t i = item.least; i < item.most; i++)
+        entry = add_split(r, emit_copy(r, copy, entry), next);
     for (int32_t i = 0; i < least; i++) entry = emit_copy(r, copy, entry);
     return entry;
 }
 
 static int32_t emit_reference(burin_grammar_reader *r, const burin_gbnf_item *item, int32_t next) {
-    uint8_t bytes[] = {item->n ? BURIN_NO_REFERENCE : BURIN_REFERENCE, burin_reference_byte(item->first, 0),
-                       burin_reference_byte(item->first, 1)};
+    uint8_t bytes[] = {item->n ? BURIN_NO_REFERENCE : BURIN_REFERENCE,
+                       burin_reference_byte(item->first, 0), burin_reference_byte(item->first, 1)};
     for (int i = 2; i >= 0; i--)
-        next = add_node(r, (burin_grammar_node){.op = BURIN_G_BYTE, .low = bytes[i], .high = bytes[i], .next = next});
+        next =
+            add_node(r, (burin_grammar_node){
+                            .op = BURIN_G_BYTE, .low = bytes[i], .high = bytes[i], .next = next});
     return next;
 }
 
 static int32_t emit_choice(burin_grammar_reader *r, const burin_gbnf_item *item, int32_t next) {
     int32_t first = item->first, n = item->n, entry = emit_item(r, r->kids[first + n - 1], next);
-    for (int32_t i = n - 2; i >= 0; i--) entry = add_split(r, emit_item(r, r->kids[first + i], next), entry);
+    for (int32_t i = n - 2; i >= 0; i--)
+        entry = add_split(r, emit_item(r, r->kids[first + i], next), entry);
     return entry;
 }
 
@@ -185,7 +198,8 @@ static int32_t emit_item(burin_grammar_reader *r, int32_t number, int32_t next) 
         case BURIN_I_CLASS:
             return emit_class(r, item, next);
         case BURIN_I_SEQUENCE:
-            for (int32_t i = item->n - 1; i >= 0; i--) next = emit_item(r, r->kids[item->first + i], next);
+            for (int32_t i = item->n - 1; i >= 0; i--)
+                next = emit_item(r, r->kids[item->first + i], next);
             return next;
         case BURIN_I_CHOICE:
             return emit_choice(r, item, next);

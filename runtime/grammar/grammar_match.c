@@ -1,5 +1,6 @@
-// Follows all readings of a text. A reading is a node that reads a byte, and a stack: the nodes to return to, of which equal
-// tails are one (stacks are numbers of pairs: a node, and the stack below). A set of readings, in order, is a state.
+// Follows all readings of a text. A reading is a node that reads a byte, and a stack: the nodes to
+// return to, of which equal tails are one (stacks are numbers of pairs: a node, and the stack
+// below). A set of readings, in order, is a state.
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,8 @@ struct burin_recognizer {
     number_table stack_table, state_table, seen_table, seed_table;
     seed *seeds;  // where steps of one reading lead
     int32_t n_seeds;
-    reading *work, *waiting;  // while a step is made: readings to follow, each once; those that wait for a byte
+    reading *work, *waiting;  // while a step is made: readings to follow, each once; those that
+                              // wait for a byte
     int32_t n_work;
     size_t room_work, room_waiting, room_seeds;
     burin_budget budget;
@@ -79,7 +81,8 @@ static void find_classes(burin_recognizer *m) {
     bool begins[257] = {[0] = true};
     for (int32_t i = 0; i < m->g->n_nodes; i++) {
         const burin_grammar_node *node = &m->g->nodes[i];
-        if (node->op == BURIN_G_BYTE && node->low <= node->high) begins[node->low] = begins[node->high + 1] = true;
+        if (node->op == BURIN_G_BYTE && node->low <= node->high)
+            begins[node->low] = begins[node->high + 1] = true;
     }
     for (int byte = 0; byte < 256; byte++) {
         if (begins[byte]) m->byte_of[m->n_classes++] = (uint8_t)byte;
@@ -87,7 +90,7 @@ static void find_classes(burin_recognizer *m) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- stacks
+// ------------------------------------------------------------------------------------------ stacks
 static void rehash_stacks(burin_recognizer *m) {
     number_table *t = &m->stack_table;
     free(t->slot);
@@ -116,12 +119,13 @@ static int32_t push(burin_recognizer *m, int32_t node, int32_t stack) {
     return m->n_stacks - 1;
 }
 
-// -------------------------------------------------------------------------------------------------------------- readings
+// ---------------------------------------------------------------------------------------- readings
 static void clear_work(burin_recognizer *m) {
     number_table *t = &m->seen_table;
     for (int32_t i = 0; i < m->n_work; i++) {  // only the bits that were set
         uint32_t at = hash_pair(m->work[i].node, m->work[i].stack);
-        for (uint32_t k = 0; k < t->size && t->slot[(at + k) & (t->size - 1)]; k++) t->slot[(at + k) & (t->size - 1)] = 0;
+        for (uint32_t k = 0; k < t->size && t->slot[(at + k) & (t->size - 1)]; k++)
+            t->slot[(at + k) & (t->size - 1)] = 0;
     }
     m->n_work = 0, m->accepts = false;
 }
@@ -179,10 +183,11 @@ static void follow(burin_recognizer *m, reading r) {
 
 static int by_place(const void *a, const void *b) {
     const reading *x = a, *y = b;
-    return x->node != y->node ? (x->node > y->node) - (x->node < y->node) : (x->stack > y->stack) - (x->stack < y->stack);
+    return x->node != y->node ? (x->node > y->node) - (x->node < y->node)
+                              : (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- states
+// ------------------------------------------------------------------------------------------ states
 static uint32_t hash_readings(const reading *r, int32_t n, bool accepts) {
     uint32_t h = accepts;
     for (int32_t i = 0; i < n; i++) h = (h ^ hash_pair(r[i].node, r[i].stack)) * 0x9e3779b1u;
@@ -203,17 +208,20 @@ static void rehash_states(burin_recognizer *m) {
 }
 
 static int32_t add_state(burin_recognizer *m, const reading *r, int32_t n, uint32_t at) {
-    if (!burin_spend_bytes(&m->budget, (size_t)n * sizeof *r + (size_t)m->n_classes * sizeof *m->steps)) {
+    if (!burin_spend_bytes(&m->budget,
+                           (size_t)n * sizeof *r + (size_t)m->n_classes * sizeof *m->steps)) {
         m->overflowed = true;
         return 0;
     }
     m->pool = grow(m->pool, &m->room_pool, (size_t)m->n_pool + (size_t)n, sizeof *m->pool);
     m->states = grow(m->states, &m->room_states, (size_t)m->n_states + 1, sizeof *m->states);
-    m->steps = grow(m->steps, &m->room_steps, ((size_t)m->n_states + 1) * (size_t)m->n_classes, sizeof *m->steps);
+    m->steps = grow(m->steps, &m->room_steps, ((size_t)m->n_states + 1) * (size_t)m->n_classes,
+                    sizeof *m->steps);
     if (n) memcpy(m->pool + m->n_pool, r, (size_t)n * sizeof *r);
     m->states[m->n_states] = (set_of_readings){m->n_pool, n, m->accepts};
     m->n_pool += n;
-    for (int32_t c = 0; c < m->n_classes; c++) m->steps[(size_t)m->n_states * (size_t)m->n_classes + (size_t)c] = -1;
+    for (int32_t c = 0; c < m->n_classes; c++)
+        m->steps[(size_t)m->n_states * (size_t)m->n_classes + (size_t)c] = -1;
     m->state_table.slot[at & (m->state_table.size - 1)] = m->n_states++;
     if ((uint32_t)m->n_states * 2 > m->state_table.size) rehash_states(m);
     return m->n_states - 1;
@@ -234,7 +242,8 @@ static int32_t state_of_work(burin_recognizer *m) {
     number_table *t = &m->state_table;
     int32_t n = 0, all = 0;
     for (; all < m->n_work; all++) follow(m, m->work[all]);
-    reading *waiting = m->waiting = grow(m->waiting, &m->room_waiting, (size_t)all, sizeof *waiting);
+    reading *waiting = m->waiting =
+        grow(m->waiting, &m->room_waiting, (size_t)all, sizeof *waiting);
     for (int32_t i = 0; i < all; i++)
         if (m->g->nodes[m->work[i].node].op == BURIN_G_BYTE) waiting[n++] = m->work[i];
     sort_readings(waiting, n);
@@ -243,7 +252,8 @@ static int32_t state_of_work(burin_recognizer *m) {
     m->overflowed |= n > BURIN_GRAMMAR_READINGS;
     for (; state < 0 && t->slot[at & (t->size - 1)]; at++) {
         const set_of_readings *s = &m->states[t->slot[at & (t->size - 1)]];
-        if (s->n == n && s->accepts == m->accepts && (!n || !memcmp(m->pool + s->first, waiting, (size_t)n * sizeof *waiting)))
+        if (s->n == n && s->accepts == m->accepts &&
+            (!n || !memcmp(m->pool + s->first, waiting, (size_t)n * sizeof *waiting)))
             state = t->slot[at & (t->size - 1)];
     }
     if (state < 0) state = add_state(m, waiting, n, at);
@@ -287,7 +297,8 @@ static int32_t state_of_seed(burin_recognizer *m) {
     return state;
 }
 
-const int32_t *burin_recognizer_steps(const burin_recognizer *m, const uint8_t **class_of, int32_t *n_classes) {
+const int32_t *burin_recognizer_steps(const burin_recognizer *m, const uint8_t **class_of,
+                                      int32_t *n_classes) {
     *class_of = m->class_of, *n_classes = m->n_classes;
     return m->steps;
 }
@@ -338,14 +349,19 @@ int32_t burin_recognizer_join(burin_recognizer *m, int32_t a, int32_t b) {
     for (int i = 0; i < 2; i++) {
         const set_of_readings s = m->states[both[i]];
         accepts |= s.accepts;
-        for (int32_t k = 0; k < s.n; k++) add_work(m, m->pool[s.first + k].node, m->pool[s.first + k].stack);
+        for (int32_t k = 0; k < s.n; k++)
+            add_work(m, m->pool[s.first + k].node, m->pool[s.first + k].stack);
     }
     m->accepts = accepts;
     return state_of_work(m);
 }
 
-bool burin_recognizer_accepts(const burin_recognizer *m, int32_t state) { return m->states[state].accepts; }
-bool burin_recognizer_goes_on(const burin_recognizer *m, int32_t state) { return m->states[state].n > 0; }
+bool burin_recognizer_accepts(const burin_recognizer *m, int32_t state) {
+    return m->states[state].accepts;
+}
+bool burin_recognizer_goes_on(const burin_recognizer *m, int32_t state) {
+    return m->states[state].n > 0;
+}
 bool burin_recognizer_overflowed(const burin_recognizer *m) { return m->overflowed; }
 void burin_recognizer_new_budget(burin_recognizer *m) { m->budget.steps = 0; }
 
@@ -353,13 +369,15 @@ void burin_recognizer_overflow_text(const burin_recognizer *m, char *out, size_t
     const burin_budget *b = &m->budget;
     if (burin_is_spent(b->steps, b->max_steps) || burin_is_spent(b->bytes, b->max_bytes))
         return burin_budget_text(b, out, room);
-    burin_format(out, room, "%s reads this text in more than %d ways at once", b->name, BURIN_GRAMMAR_READINGS);
+    burin_format(out, room, "%s reads this text in more than %d ways at once", b->name,
+                 BURIN_GRAMMAR_READINGS);
 }
 
 burin_recognizer *burin_recognizer_open(const burin_grammar *g) {
     burin_recognizer *m = burin_allocate(1, sizeof *m);
     m->g = g, m->n_stacks = 1, m->n_states = 1;  // 0: the empty stack, the state of no reading
-    m->budget = (burin_budget){.name = "the grammar", .max_steps = BURIN_GRAMMAR_STEPS, .max_bytes = MOST_STATE_BYTES};
+    m->budget = (burin_budget){
+        .name = "the grammar", .max_steps = BURIN_GRAMMAR_STEPS, .max_bytes = MOST_STATE_BYTES};
     find_classes(m);
     m->stack_table.size = m->seed_table.size = USUAL_STATES, m->state_table.size = USUAL_STATES / 2;
     rehash_stacks(m);
@@ -374,13 +392,22 @@ burin_recognizer *burin_recognizer_open(const burin_grammar *g) {
 }
 
 void burin_recognizer_close(burin_recognizer *m) {
-    void *all[] = {
-        m->stacks,          m->pool,  m->states,  m->steps,           m->work, m->stack_table.slot, m->state_table.slot,
-        m->seen_table.slot, m->seeds, m->waiting, m->seed_table.slot, m};
+    void *all[] = {m->stacks,
+                   m->pool,
+                   m->states,
+                   m->steps,
+                   m->work,
+                   m->stack_table.slot,
+                   m->state_table.slot,
+                   m->seen_table.slot,
+                   m->seeds,
+                   m->waiting,
+                   m->seed_table.slot,
+                   m};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
-// ------------------------------------------------------------------------------------------------------------- forgetting
+// -------------------------------------------------------------------------------------- forgetting
 // The stack of another matcher, in this one: its nodes from the top down.
 static int32_t take_stack(burin_recognizer *m, const burin_recognizer *from, int32_t stack) {
     int32_t n = 0, own = 0;
@@ -394,11 +421,13 @@ static int32_t take_stack(burin_recognizer *m, const burin_recognizer *from, int
 
 int32_t burin_recognizer_tidy(burin_recognizer *m, int32_t state) {
     enum { MANY_STATES = 1 << 13, MANY_STACKS = 1 << 18, MANY_READINGS = 1 << 20 };
-    if (m->n_states < MANY_STATES && m->n_stacks < MANY_STACKS && m->n_pool < MANY_READINGS) return state;
+    if (m->n_states < MANY_STATES && m->n_stacks < MANY_STACKS && m->n_pool < MANY_READINGS)
+        return state;
     burin_recognizer *fresh = burin_recognizer_open(m->g), old;
     const set_of_readings s = m->states[state];
     for (int32_t i = 0; i < s.n; i++)
-        add_work(fresh, m->pool[s.first + i].node, take_stack(fresh, m, m->pool[s.first + i].stack));
+        add_work(fresh, m->pool[s.first + i].node,
+                 take_stack(fresh, m, m->pool[s.first + i].stack));
     fresh->accepts = s.accepts;
     int32_t own = state_of_work(fresh);
     old = *m, *m = *fresh, *fresh = old;

@@ -15,7 +15,8 @@ void burin_grammar_fail(burin_grammar_reader *r, size_t at, const char *format, 
             line++, column = 1;
         else
             column += ((unsigned char)*p & 0xc0) != 0x80;
-    int n = burin_format(r->g->error, sizeof r->g->error, "%s: line %u, column %u: ", r->name, line, column);
+    int n = burin_format(r->g->error, sizeof r->g->error, "%s: line %u, column %u: ", r->name, line,
+                         column);
     if (n < 0 || n >= (int)sizeof r->g->error) n = 0;
     va_start(arguments, format);
     burin_vformat(r->g->error + n, sizeof r->g->error - (size_t)n, format, arguments);
@@ -74,10 +75,11 @@ static void skip_blanks(burin_grammar_reader *r, bool lines) {
 static bool is_word(const burin_grammar_reader *r) {
     if (r->at == r->end) return false;
     char c = *r->at;
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
 }
 
-// --------------------------------------------------------------------------------------------------------------------- items
+// ------------------------------------------------------------------------------------------- items
 // Finds the item's height above its children, and whether all of them read nothing.
 static void measure_item(burin_grammar_reader *r, burin_gbnf_item *item) {
     bool repeats = item->kind == BURIN_I_REPEAT;
@@ -90,7 +92,8 @@ static void measure_item(burin_grammar_reader *r, burin_gbnf_item *item) {
     }
     item->nothing |= repeats && item->most == 0;
     if (item->height > BURIN_GRAMMAR_HEIGHT)
-        burin_grammar_fail(r, item->at, "nested too deeply: more than %d repetitions in each other", BURIN_GRAMMAR_HEIGHT);
+        burin_grammar_fail(r, item->at, "nested too deeply: more than %d repetitions in each other",
+                           BURIN_GRAMMAR_HEIGHT);
 }
 
 static int32_t add_item(burin_grammar_reader *r, burin_gbnf_item item) {
@@ -122,7 +125,7 @@ static int32_t add_list(burin_grammar_reader *r, burin_gbnf_kind kind, int32_t b
     return add_item(r, (burin_gbnf_item){.kind = kind, .first = first, .n = n, .at = at});
 }
 
-// ---------------------------------------------------------------------------------------------------------------- characters
+// -------------------------------------------------------------------------------------- characters
 static uint32_t read_hex(burin_grammar_reader *r, int digits) {
     uint32_t code = 0;
     for (int i = 0; i < digits; i++, r->at++) {
@@ -136,7 +139,8 @@ static uint32_t read_hex(burin_grammar_reader *r, int digits) {
                         : digits == 4 ? "four hexadecimal digits"
                                       : "eight hexadecimal digits");
     }
-    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) burin_grammar_fail(r, place(r), "%x is no code point", code);
+    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+        burin_grammar_fail(r, place(r), "%x is no code point", code);
     return code;
 }
 
@@ -146,7 +150,10 @@ static uint32_t read_escape(burin_grammar_reader *r) {
     const char *known = c ? strchr(from, c) : NULL;
     if (!known && c != 'x' && c != 'u' && c != 'U') expected(r, "an escape: n r t \\ \" [ ] x u U");
     r->at++;
-    return known ? (uint32_t)(unsigned char)to[known - from] : read_hex(r, c == 'x' ? 2 : c == 'u' ? 4 : 8);
+    return known ? (uint32_t)(unsigned char)to[known - from]
+                 : read_hex(r, c == 'x'   ? 2
+                               : c == 'u' ? 4
+                                          : 8);
 }
 
 static uint32_t read_character(burin_grammar_reader *r) {
@@ -160,7 +167,8 @@ static uint32_t read_character(burin_grammar_reader *r) {
         if ((c[i] & 0xc0) != 0x80) expected(r, "a character in UTF-8");
         code = code << 6 | (c[i] & 0x3f);
     }
-    if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) expected(r, "a character in UTF-8");
+    if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+        expected(r, "a character in UTF-8");
     r->at += n;
     return code;
 }
@@ -172,7 +180,9 @@ static int32_t read_literal(burin_grammar_reader *r) {
         if (r->at == r->end || *r->at == '\n') expected(r, "\" at the end of a text");
         uint32_t code = read_character(r);
         add_range(r, code, code);
-        add_kid(r, add_item(r, (burin_gbnf_item){.kind = BURIN_I_CLASS, .first = r->n_ranges - 1, .n = 1, .at = at}));
+        add_kid(
+            r, add_item(r, (burin_gbnf_item){
+                               .kind = BURIN_I_CLASS, .first = r->n_ranges - 1, .n = 1, .at = at}));
     }
     r->at++;
     return add_list(r, BURIN_I_SEQUENCE, base, at);
@@ -206,17 +216,21 @@ static int32_t read_class(burin_grammar_reader *r) {
     while (!is_next(r, "]")) {
         if (r->at == r->end || *r->at == '\n') expected(r, "] at the end of a class");
         uint32_t low = read_character(r), high = low;
-        if (is_next(r, "-") && r->end - r->at > 1 && r->at[1] != ']') r->at++, high = read_character(r);
+        if (is_next(r, "-") && r->end - r->at > 1 && r->at[1] != ']')
+            r->at++, high = read_character(r);
         if (high < low) burin_grammar_fail(r, place(r), "the range ends before it begins");
         add_range(r, low, high);
     }
     r->at++;
-    if (r->n_ranges > first) qsort(r->ranges + first, (size_t)(r->n_ranges - first), sizeof *r->ranges, by_low);
+    if (r->n_ranges > first)
+        qsort(r->ranges + first, (size_t)(r->n_ranges - first), sizeof *r->ranges, by_low);
     if (negated) negate(r, first);
-    return add_item(r, (burin_gbnf_item){.kind = BURIN_I_CLASS, .first = first, .n = r->n_ranges - first, .at = at});
+    return add_item(r,
+                    (burin_gbnf_item){
+                        .kind = BURIN_I_CLASS, .first = first, .n = r->n_ranges - first, .at = at});
 }
 
-// --------------------------------------------------------------------------------------------------------------------- rules
+// ------------------------------------------------------------------------------------------- rules
 // The slot of a rule's name: its own, or the empty one where it belongs.
 static int32_t *slot_of_rule(const burin_grammar_reader *r, const char *name, size_t n) {
     uint32_t hash = 2166136261u, mask = (uint32_t)r->n_slots - 1;
@@ -235,9 +249,11 @@ static int32_t rule_named(burin_grammar_reader *r) {
     r->rules = burin_grammar_grow(r->rules, &r->room_rules, r->n_rules, sizeof *r->rules);
     int32_t *slot = slot_of_rule(r, name, n);
     if (*slot) return *slot - 1;
-    if (r->n_rules == BURIN_GRAMMAR_RULES) burin_grammar_fail(r, place(r), "more than %d rules", BURIN_GRAMMAR_RULES);
+    if (r->n_rules == BURIN_GRAMMAR_RULES)
+        burin_grammar_fail(r, place(r), "more than %d rules", BURIN_GRAMMAR_RULES);
     *slot = r->n_rules + 1;
-    r->rules[r->n_rules] = (burin_rule){.name = name, .name_bytes = n, .at = (size_t)(name - r->text), .item = -1};
+    r->rules[r->n_rules] =
+        (burin_rule){.name = name, .name_bytes = n, .at = (size_t)(name - r->text), .item = -1};
     return r->n_rules++;
 }
 
@@ -262,7 +278,8 @@ static void read_bounds(burin_grammar_reader *r, burin_gbnf_item *item) {
     }
     if (!is_next(r, "}")) expected(r, "} at the end of a repetition");
     if (item->most >= 0 && item->most < item->least)
-        burin_grammar_fail(r, place(r), "at least %d and at most %d repetitions", item->least, item->most);
+        burin_grammar_fail(r, place(r), "at least %d and at most %d repetitions", item->least,
+                           item->most);
 }
 
 static int32_t read_repetition(burin_grammar_reader *r, int32_t of) {
@@ -291,16 +308,20 @@ static int32_t read_any(burin_grammar_reader *r) {
     size_t at = place(r);
     r->at++;
     add_range(r, 0, 0x10ffff);
-    return add_item(r, (burin_gbnf_item){.kind = BURIN_I_CLASS, .first = r->n_ranges - 1, .n = 1, .at = at});
+    return add_item(
+        r, (burin_gbnf_item){.kind = BURIN_I_CLASS, .first = r->n_ranges - 1, .n = 1, .at = at});
 }
 
 static int32_t add_reference(burin_grammar_reader *r, burin_token_reference reference) {
     burin_grammar *g = r->g;
     for (int32_t i = 0; i < g->n_references; i++)
-        if (g->references[i].id == reference.id && !strcmp(g->references[i].text, reference.text)) return i;
+        if (g->references[i].id == reference.id && !strcmp(g->references[i].text, reference.text))
+            return i;
     if (g->n_references == BURIN_MOST_REFERENCES)
-        burin_grammar_fail(r, place(r), "more than %d tokens are referred to", BURIN_MOST_REFERENCES);
-    g->references = burin_grammar_grow(g->references, &r->room_references, g->n_references, sizeof *g->references);
+        burin_grammar_fail(r, place(r), "more than %d tokens are referred to",
+                           BURIN_MOST_REFERENCES);
+    g->references = burin_grammar_grow(g->references, &r->room_references, g->n_references,
+                                       sizeof *g->references);
     g->references[g->n_references] = reference;
     return g->n_references++;
 }
@@ -311,7 +332,8 @@ static int32_t read_token(burin_grammar_reader *r) {
     bool negated = is_next(r, "!"), by_id;
     burin_token_reference reference = {.id = -1};
     r->at += negated;
-    const char *begin = r->at, *line = memchr(begin, '\n', (size_t)(r->end - begin)), *end = line ? line : r->end;
+    const char *begin = r->at, *line = memchr(begin, '\n', (size_t)(r->end - begin)),
+               *end = line ? line : r->end;
     const char *close = memchr(begin, '>', (size_t)(end - begin));
     if (!is_next(r, "<")) expected(r, "a token, as <[123]> or <text>");
     if (!close) expected(r, "> at the end of a token");
@@ -326,7 +348,10 @@ static int32_t read_token(burin_grammar_reader *r) {
         memcpy(reference.text, begin, (size_t)(close + 1 - begin));
         r->at = close + 1;
     }
-    return add_item(r, (burin_gbnf_item){.kind = BURIN_I_TOKEN, .first = add_reference(r, reference), .n = negated, .at = at});
+    return add_item(
+        r,
+        (burin_gbnf_item){
+            .kind = BURIN_I_TOKEN, .first = add_reference(r, reference), .n = negated, .at = at});
 }
 
 // -1: no item begins here.
@@ -337,7 +362,9 @@ static int32_t read_item(burin_grammar_reader *r) {
     if (is_next(r, "(")) return read_group(r);
     if (is_next(r, ".")) return read_any(r);
     if (is_next(r, "<") || is_next(r, "!")) return read_token(r);
-    if (is_word(r)) return add_item(r, (burin_gbnf_item){.kind = BURIN_I_RULE, .first = rule_named(r), .at = at});
+    if (is_word(r))
+        return add_item(r,
+                        (burin_gbnf_item){.kind = BURIN_I_RULE, .first = rule_named(r), .at = at});
     return -1;
 }
 
@@ -387,7 +414,8 @@ static void read_rule(burin_grammar_reader *r) {
     r->at += 3;
     skip_blanks(r, true);
     if (r->rules[rule].item >= 0)
-        burin_grammar_fail(r, at, "the rule %.*s has been defined before", (int)r->rules[rule].name_bytes, r->rules[rule].name);
+        burin_grammar_fail(r, at, "the rule %.*s has been defined before",
+                           (int)r->rules[rule].name_bytes, r->rules[rule].name);
     int32_t item = read_choice(r, false);
     r->rules[rule].item = item;
     if (r->at < r->end && !is_one_of(r, "\r\n")) expected(r, "the end of a rule");
@@ -400,7 +428,9 @@ static void read_all_rules(burin_grammar_reader *r) {
     r->g->root = -1;
     for (int32_t i = 0; i < r->n_rules; i++) {
         const burin_rule *rule = &r->rules[i];
-        if (rule->item < 0) burin_grammar_fail(r, rule->at, "there is no rule %.*s", (int)rule->name_bytes, rule->name);
+        if (rule->item < 0)
+            burin_grammar_fail(r, rule->at, "there is no rule %.*s", (int)rule->name_bytes,
+                               rule->name);
         if (rule->name_bytes == 4 && !memcmp(rule->name, "root", 4)) r->g->root = i;
     }
     if (r->g->root < 0) burin_grammar_fail(r, 0, "there is no rule root, with which a text begins");
@@ -410,7 +440,8 @@ bool burin_grammar_parse(burin_grammar *g, const char *name, const char *text, s
     burin_grammar_reader r = {.g = g, .name = name, .text = text, .at = text, .end = text + bytes};
     *g = (burin_grammar){0};
     if (bytes >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) r.at += 3;  // of the byte order
-    r.budget = (burin_budget){.max_steps = BURIN_GRAMMAR_STEPS, .max_levels = BURIN_GRAMMAR_NESTING};
+    r.budget =
+        (burin_budget){.max_steps = BURIN_GRAMMAR_STEPS, .max_levels = BURIN_GRAMMAR_NESTING};
     r.n_slots = 2 * BURIN_GRAMMAR_RULES;
     r.rule_slots = burin_allocate((size_t)r.n_slots, sizeof *r.rule_slots);
     bool good = !setjmp(r.failed);

@@ -17,8 +17,8 @@ typedef enum burin_gbnf_kind {
 
 typedef struct burin_gbnf_item {
     burin_gbnf_kind kind;
-    int32_t first, n;     // CLASS: ranges; SEQUENCE, CHOICE: kids; REPEAT: the item; RULE: its number
-                          // TOKEN: its reference, n 1: any token but that one
+    int32_t first, n;  // CLASS: ranges; SEQUENCE, CHOICE: kids; REPEAT: the item; RULE: its number
+                       // TOKEN: its reference, n 1: any token but that one
     int32_t least, most;  // REPEAT; most -1: any number
     size_t at;            // in the text
     int32_t height;       // levels of items below this one
@@ -44,19 +44,22 @@ typedef struct burin_grammar_reader {
     burin_code_range *ranges;
     burin_rule *rules;
     int32_t n_items, n_kids, n_waiting, n_ranges, n_rules;
-    size_t room_items, room_kids, room_waiting, room_ranges, room_rules, room_nodes, room_entries, room_classes,
-        room_references;
-    int32_t *rule_slots, n_slots;  // numbers of rules + 1 by their names' hash; n_slots: a power of two
+    size_t room_items, room_kids, room_waiting, room_ranges, room_rules, room_nodes, room_entries,
+        room_classes, room_references;
+    int32_t *rule_slots,
+        n_slots;  // numbers of rules + 1 by their names' hash; n_slots: a power of two
     burin_budget budget;
     jmp_buf failed;
 } burin_grammar_reader;
 
 _Noreturn void burin_grammar_fail(burin_grammar_reader *, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void burin_grammar_spend(burin_grammar_reader *, uint64_t steps);  // fails when the grammar takes too many
+void burin_grammar_spend(burin_grammar_reader *,
+                         uint64_t steps);  // fails when the grammar takes too many
 // Room for one more of n elements of `bytes` each; returns the array, maybe elsewhere.
 void *burin_grammar_grow(void *array, size_t *room, int32_t n, size_t bytes);
 
-void burin_grammar_emit(burin_grammar_reader *);   // grammar_emit.c: nodes out of items
-void burin_grammar_check(burin_grammar_reader *);  // grammar_check.c: no left recursion, every rule can end
+void burin_grammar_emit(burin_grammar_reader *);  // grammar_emit.c: nodes out of items
+void burin_grammar_check(
+    burin_grammar_reader *);  // grammar_check.c: no left recursion, every rule can end
 #endif

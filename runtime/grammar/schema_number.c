@@ -1,5 +1,6 @@
-// Numbers between bounds, as digits: for each length the digits from the first on, as long as they are those of a bound; then
-// the fraction, if there may be one. Without bounds any number; with them none has an exponent.
+// Numbers between bounds, as digits: for each length the digits from the first on, as long as they
+// are those of a bound; then the fraction, if there may be one. Without bounds any number; with
+// them none has an exponent.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,11 @@ typedef struct range_of_digits {
     bool whole;                // integers alone
 } range_of_digits;
 
-// ------------------------------------------------------------------------------------------------------------------ decimals
+// ---------------------------------------------------------------------------------------- decimals
 static bool is_zero_decimal(const digits *d) { return d->n == 1 && *d->whole == '0' && !d->n_part; }
 
-// Digits of a text like "-12.5e-3", without its point; returns how many are before the point, which may be below 0.
+// Digits of a text like "-12.5e-3", without its point; returns how many are before the point, which
+// may be below 0.
 static int read_decimal(burin_schema_writer *w, const char *text, char all[BURIN_DIGITS], int *n) {
     int point = -1;
     *n = 0;
@@ -25,7 +27,8 @@ static int read_decimal(burin_schema_writer *w, const char *text, char all[BURIN
             point = *n;
             continue;
         }
-        if (*n == BURIN_DIGITS) burin_schema_fail(w, "bounds of numbers may have %d digits", BURIN_DIGITS);
+        if (*n == BURIN_DIGITS)
+            burin_schema_fail(w, "bounds of numbers may have %d digits", BURIN_DIGITS);
         all[(*n)++] = *text;
     }
     if (point < 0) point = *n;
@@ -36,11 +39,14 @@ burin_decimal burin_decimal_of(burin_schema_writer *w, burin_value number, const
     char room[64], all[BURIN_DIGITS];
     burin_decimal d = {0};
     int n;
-    if (number.kind == BURIN_BOOL || !burin_is_number(number)) burin_schema_fail(w, "%s must be a number", keyword);
-    if (!isfinite(burin_number(number))) burin_schema_fail(w, "%s must be a finite number", keyword);
+    if (number.kind == BURIN_BOOL || !burin_is_number(number))
+        burin_schema_fail(w, "%s must be a number", keyword);
+    if (!isfinite(burin_number(number)))
+        burin_schema_fail(w, "%s must be a finite number", keyword);
     const char *text = burin_number_text(number, room);
     int point = read_decimal(w, text, all, &n), begin = point < 0 ? point : 0;
-    if (point > BURIN_DIGITS || n - begin > BURIN_DIGITS + (point > 0 ? point : 0) || (point <= 0 && n - point > BURIN_DIGITS))
+    if (point > BURIN_DIGITS || n - begin > BURIN_DIGITS + (point > 0 ? point : 0) ||
+        (point <= 0 && n - point > BURIN_DIGITS))
         burin_schema_fail(w, "bounds of numbers may have %d digits", BURIN_DIGITS);
     for (int i = 0; i < point; i++) {
         char c = i < n ? all[i] : '0';
@@ -74,7 +80,8 @@ static void change_size(burin_schema_writer *w, digits *d, bool more) {
     if (i >= 0) {
         d->whole[i] = (char)(d->whole[i] + (more ? 1 : -1));
     } else {
-        if (d->n == BURIN_DIGITS) burin_schema_fail(w, "bounds of numbers may have %d digits", BURIN_DIGITS);
+        if (d->n == BURIN_DIGITS)
+            burin_schema_fail(w, "bounds of numbers may have %d digits", BURIN_DIGITS);
         memmove(d->whole + 1, d->whole, (size_t)d->n++);
         *d->whole = '1';
     }
@@ -103,7 +110,8 @@ static void make_whole(burin_schema_writer *w, digits *d, bool up) {
 // Digits after the point from position `at` of a bound on: not below (or above) it. False:
 // impossible.
 static bool part_from(burin_growing *g, const digits *low, int at) {
-    if (at == low->n_part) return burin_growing_add(g, low->open ? "\"0\"* [1-9] [0-9]*" : "[0-9]*"), true;
+    if (at == low->n_part)
+        return burin_growing_add(g, low->open ? "\"0\"* [1-9] [0-9]*" : "[0-9]*"), true;
     char d = low->part[at];
     burin_growing_add(g, "(\"%c\" ", d);
     part_from(g, low, at + 1);
@@ -144,14 +152,16 @@ static bool part_between(burin_growing *g, const digits *low, const digits *high
     else
         part_from(g, low, at + 1);
     if (b - a > 1) burin_growing_add(g, " | [%c-%c] [0-9]*", a + 1, b - 1);
-    if (!(at == high->n_part - 1 && high->open)) burin_growing_add(g, " | \"%c\" ", b), part_to(g, high, at + 1);
+    if (!(at == high->n_part - 1 && high->open))
+        burin_growing_add(g, " | \"%c\" ", b), part_to(g, high, at + 1);
     burin_growing_add(g, ")");
     return true;
 }
 
 // The fraction after all digits before the point, which equal those of `low` and `high` if these
 // are not NULL.
-static bool write_part(burin_growing *g, const range_of_digits *r, const digits *low, const digits *high) {
+static bool write_part(burin_growing *g, const range_of_digits *r, const digits *low,
+                       const digits *high) {
     bool needs = low && (low->n_part || low->open), possible = true;
     if (r->whole) return true;
     if (!low && high && !high->n_part && high->open) return false;
@@ -169,11 +179,12 @@ static bool write_part(burin_growing *g, const range_of_digits *r, const digits 
     return possible && g->n > before;
 }
 
-static bool write_digits(burin_growing *g, const range_of_digits *r, int n, int at, const digits *low, const digits *high);
+static bool write_digits(burin_growing *g, const range_of_digits *r, int n, int at,
+                         const digits *low, const digits *high);
 
 // One digit and its successors; takes back impossible ones.
-static bool write_branch(burin_growing *g, const range_of_digits *r, int n, int at, char digit, const digits *low,
-                         const digits *high) {
+static bool write_branch(burin_growing *g, const range_of_digits *r, int n, int at, char digit,
+                         const digits *low, const digits *high) {
     size_t before = g->n;
     burin_growing_add(g, "%s\"%c\" ", g->bytes[g->n - 1] == '(' ? "" : " | ", digit);
     if (write_digits(g, r, n, at + 1, low, high)) return true;
@@ -181,8 +192,10 @@ static bool write_branch(burin_growing *g, const range_of_digits *r, int n, int 
     return false;
 }
 
-// Digits from `at` on of a number of n digits, those before being the bounds' where these are not NULL.
-static bool write_digits(burin_growing *g, const range_of_digits *r, int n, int at, const digits *low, const digits *high) {
+// Digits from `at` on of a number of n digits, those before being the bounds' where these are not
+// NULL.
+static bool write_digits(burin_growing *g, const range_of_digits *r, int n, int at,
+                         const digits *low, const digits *high) {
     bool possible = false;
     if (at == n) return write_part(g, r, low, high);
     char a = low ? low->whole[at] : at == 0 && n > 1 ? '1' : '0', b = high ? high->whole[at] : '9';
@@ -193,8 +206,8 @@ static bool write_digits(burin_growing *g, const range_of_digits *r, int n, int 
         if (low) possible |= write_branch(g, r, n, at, a, low, NULL);
         char first = (char)(a + (low != NULL)), last = (char)(b - (high != NULL));
         if (first <= last) {
-            burin_growing_add(g, "%s[%c-%c] [0-9]{%d}%s", possible ? " | " : "", first, last, n - at - 1,
-                              r->whole ? "" : " (\".\" [0-9]+)?");
+            burin_growing_add(g, "%s[%c-%c] [0-9]{%d}%s", possible ? " | " : "", first, last,
+                              n - at - 1, r->whole ? "" : " (\".\" [0-9]+)?");
             possible = true;
         }
         if (high) possible |= write_branch(g, r, n, at, b, NULL, high);
@@ -210,12 +223,15 @@ static bool write_size(burin_growing *g, const range_of_digits *r) {
     for (int n = r->low->n; n <= longest; n++) {
         size_t before = g->n;
         burin_growing_add(g, any ? " | " : "");
-        if (write_digits(g, r, n, 0, n == r->low->n ? r->low : NULL, r->high && n == longest ? r->high : NULL))
+        if (write_digits(g, r, n, 0, n == r->low->n ? r->low : NULL,
+                         r->high && n == longest ? r->high : NULL))
             any = true;
         else
             g->bytes[g->n = before] = 0;
     }
-    if (!r->high) burin_growing_add(g, "%s[1-9] [0-9]{%d,}%s", any ? " | " : "", r->low->n, r->whole ? "" : " (\".\" [0-9]+)?");
+    if (!r->high)
+        burin_growing_add(g, "%s[1-9] [0-9]{%d,}%s", any ? " | " : "", r->low->n,
+                          r->whole ? "" : " (\".\" [0-9]+)?");
     return any || !r->high;
 }
 
@@ -232,7 +248,8 @@ static bool write_negative(burin_growing *g, bool whole, const burin_bounds *b) 
     return write_size(g, &(range_of_digits){&low, b->has_low ? &b->low : NULL, whole});
 }
 
-void burin_schema_number(burin_schema_writer *w, burin_growing *g, bool whole, const burin_bounds *given) {
+void burin_schema_number(burin_schema_writer *w, burin_growing *g, bool whole,
+                         const burin_bounds *given) {
     burin_bounds b = *given;
     bool any = false;
     if (!b.has_low && !b.has_high) {
@@ -245,7 +262,8 @@ void burin_schema_number(burin_schema_writer *w, burin_growing *g, bool whole, c
         burin_schema_fail(w, "no number is between these bounds");
     size_t start = g->n;
     burin_growing_add(g, "(");
-    if (!b.has_high || (!b.high.negative && !(is_zero_decimal(&b.high) && b.high.open))) any = write_positive(g, whole, &b);
+    if (!b.has_high || (!b.high.negative && !(is_zero_decimal(&b.high) && b.high.open)))
+        any = write_positive(g, whole, &b);
     size_t before = g->n;
     if (!any) g->bytes[g->n = before = start + 1] = 0;
     if (!b.has_low || b.low.negative) {

@@ -1,4 +1,5 @@
-// Patterns: regular expressions of ECMAScript, without what looks ahead or back, as GBNF over the characters of a JSON string.
+// Patterns: regular expressions of ECMAScript, without what looks ahead or back, as GBNF over the
+// characters of a JSON string.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,10 @@ typedef struct pattern_reader {
     const char *at, *end;
     int depth;
     burin_span_of_lengths length;  // characters of the last atom
-    size_t quantifier[2];          // where in `g` the one part of a varying length has its quantifier
-    int n_varying;                 // parts of a varying length outside of groups; more than 1: no length can be held
-    bool one_by_one;               // that part repeats a single character
+    size_t quantifier[2];  // where in `g` the one part of a varying length has its quantifier
+    int n_varying;    // parts of a varying length outside of groups; more than 1: no length can be
+                      // held
+    bool one_by_one;  // that part repeats a single character
 } pattern_reader;
 
 enum { MOST_CHARACTERS = 1 << 24 };
@@ -30,9 +32,10 @@ static burin_span_of_lengths one_after_other(burin_span_of_lengths a, burin_span
 }
 
 static burin_span_of_lengths either_length(burin_span_of_lengths a, burin_span_of_lengths b) {
-    return (burin_span_of_lengths){a.least < b.least ? a.least : b.least, a.most < 0 || b.most < 0 ? -1
-                                                                          : a.most > b.most        ? a.most
-                                                                                                   : b.most};
+    return (burin_span_of_lengths){a.least < b.least ? a.least : b.least,
+                                   a.most < 0 || b.most < 0 ? -1
+                                   : a.most > b.most        ? a.most
+                                                            : b.most};
 }
 
 typedef struct code_set {
@@ -55,7 +58,8 @@ static code_set complement(pattern_reader *p, const code_set *s) {
     for (uint32_t next = 0; next <= 0x10ffff;) {
         uint32_t begin = 0x110000, end = 0;
         for (int i = 0; i < s->n; i++) {
-            if (s->low[i] <= next && s->high[i] >= next) begin = next, end = s->high[i] > end ? s->high[i] : end;
+            if (s->low[i] <= next && s->high[i] >= next)
+                begin = next, end = s->high[i] > end ? s->high[i] : end;
             if (s->low[i] > next && s->low[i] < begin) begin = s->low[i], end = s->high[i];
         }
         if (begin > next) add_codes(p, &rest, next, begin - 1);
@@ -76,11 +80,13 @@ static void write_set(pattern_reader *p, const code_set *s) {
     burin_growing_add(p->g, "([");
     for (int i = 0; i < s->n; i++)
         for (int k = 0; k < 3; k++) {
-            uint32_t from = s->low[i] > low[k] ? s->low[i] : low[k], to = s->high[i] < high[k] ? s->high[i] : high[k];
+            uint32_t from = s->low[i] > low[k] ? s->low[i] : low[k],
+                     to = s->high[i] < high[k] ? s->high[i] : high[k];
             if (from >= 0xd800 && from <= 0xdfff) from = 0xe000;
             if (to >= 0xd800 && to <= 0xdfff) to = 0xd7ff;
             if (from > to) continue;
-            burin_growing_code(p->g, from), burin_growing_add(p->g, "-"), burin_growing_code(p->g, to);
+            burin_growing_code(p->g, from), burin_growing_add(p->g, "-"),
+                burin_growing_code(p->g, to);
         }
     burin_growing_add(p->g, "]");
     for (size_t e = 0; e < sizeof escapes / sizeof *escapes; e++)
@@ -109,8 +115,11 @@ static bool read_class_escape(pattern_reader *p, code_set *s, uint32_t *code) {
     char c = p->at < p->end ? *p->at++ : 0;
     code_set own = {.n = 0};
     if ((c | 32) == 'd' || (c | 32) == 'w') add_codes(p, &own, '0', '9');
-    if ((c | 32) == 'w') add_codes(p, &own, 'a', 'z'), add_codes(p, &own, 'A', 'Z'), add_codes(p, &own, '_', '_');
-    if ((c | 32) == 's') add_codes(p, &own, '\t', '\r'), add_codes(p, &own, ' ', ' '), add_codes(p, &own, 0xa0, 0xa0);
+    if ((c | 32) == 'w')
+        add_codes(p, &own, 'a', 'z'), add_codes(p, &own, 'A', 'Z'), add_codes(p, &own, '_', '_');
+    if ((c | 32) == 's')
+        add_codes(p, &own, '\t', '\r'), add_codes(p, &own, ' ', ' '),
+            add_codes(p, &own, 0xa0, 0xa0);
     if ((c | 32) == 's') add_codes(p, &own, 0x2028, 0x2029), add_codes(p, &own, 0xfeff, 0xfeff);
     if (own.n && c < 'a') own = complement(p, &own);
     for (int i = 0; i < own.n; i++) add_codes(p, s, own.low[i], own.high[i]);
@@ -150,7 +159,8 @@ static void read_pattern_class(pattern_reader *p) {
         if (pattern_is_at(p, "-") && p->end - p->at > 1 && p->at[1] != ']') {
             p->at++;
             high = class_character(p, &s, &set);
-            if (set || high < low) burin_schema_fail(p->w, "pattern: a range of a class that is none");
+            if (set || high < low)
+                burin_schema_fail(p->w, "pattern: a range of a class that is none");
         }
         add_codes(p, &s, low, high);
     }
@@ -186,7 +196,8 @@ static void read_pattern_character(pattern_reader *p) {
         p->at++;
         if (!read_class_escape(p, &s, &code)) add_codes(p, &s, code, code);
     } else {
-        if (strchr("*+?{}^$", *p->at)) burin_schema_fail(p->w, "pattern: %c is not supported here", *p->at);
+        if (strchr("*+?{}^$", *p->at))
+            burin_schema_fail(p->w, "pattern: %c is not supported here", *p->at);
         code = burin_character(&p->at, p->end);
         add_codes(p, &s, code, code);
     }
@@ -196,7 +207,8 @@ static void read_pattern_character(pattern_reader *p) {
 // *, +, ?, {2}, {2,}, {2,3}
 static burin_span_of_lengths read_times(pattern_reader *p) {
     char c = p->at < p->end ? *p->at : 0;
-    if (c == '*' || c == '+' || c == '?') return p->at++, (burin_span_of_lengths){c == '+', c == '?' ? 1 : -1};
+    if (c == '*' || c == '+' || c == '?')
+        return p->at++, (burin_span_of_lengths){c == '+', c == '?' ? 1 : -1};
     if (c != '{') return (burin_span_of_lengths){1, 1};
     int64_t n[2] = {0, 0};
     int commas = 0, digits = 0;
@@ -225,9 +237,11 @@ static void read_quantifier(pattern_reader *p, bool outermost) {
     size_t before = p->g->n;
     bool single = p->length.least == 1 && p->length.most == 1;
     burin_span_of_lengths t = read_times(p);
-    if (p->at < p->end && *p->at == '?' && !(t.least == 1 && t.most == 1)) p->at++;  // as few as possible: the same texts
+    if (p->at < p->end && *p->at == '?' && !(t.least == 1 && t.most == 1))
+        p->at++;  // as few as possible: the same texts
     if (t.least != 1 || t.most != 1) write_times(p->g, t);
-    p->length = (burin_span_of_lengths){times_length(p->length.least, t.least), times_length(p->length.most, t.most)};
+    p->length = (burin_span_of_lengths){times_length(p->length.least, t.least),
+                                        times_length(p->length.most, t.most)};
     if (!outermost || p->length.least == p->length.most) return;
     p->n_varying++, p->one_by_one = single;
     p->quantifier[0] = before, p->quantifier[1] = p->g->n;
@@ -276,8 +290,8 @@ static void read_alternatives(pattern_reader *p, bool outermost) {
     p->length = all;
 }
 
-// Writes other numbers where the one varying part has its own, so that the whole is as long as it must be. Returns false if
-// that is not possible.
+// Writes other numbers where the one varying part has its own, so that the whole is as long as it
+// must be. Returns false if that is not possible.
 static bool hold_length(pattern_reader *p, burin_span_of_lengths wanted) {
     burin_growing tail = {0};
     burin_span_of_lengths has = p->length;
@@ -286,8 +300,11 @@ static bool hold_length(pattern_reader *p, burin_span_of_lengths wanted) {
     int64_t least = strtoll(own + 1, NULL, 10), fixed = has.least - least;
     burin_span_of_lengths t = {wanted.least > has.least ? wanted.least - fixed : least, -1};
     if (wanted.most >= 0 || has.most >= 0)
-        t.most = (wanted.most < 0 || (has.most >= 0 && has.most < wanted.most) ? has.most : wanted.most) - fixed;
-    if (t.most >= 0 && t.most < t.least) burin_schema_fail(p->w, "pattern: no text of this length matches");
+        t.most = (wanted.most < 0 || (has.most >= 0 && has.most < wanted.most) ? has.most
+                                                                               : wanted.most) -
+                 fixed;
+    if (t.most >= 0 && t.most < t.least)
+        burin_schema_fail(p->w, "pattern: no text of this length matches");
     burin_growing_bytes(&tail, p->g->bytes + p->quantifier[1], p->g->n - p->quantifier[1]);
     p->g->n = p->quantifier[0];
     write_times(p->g, t);
@@ -296,12 +313,15 @@ static bool hold_length(pattern_reader *p, burin_span_of_lengths wanted) {
     return true;
 }
 
-void burin_schema_pattern(burin_schema_writer *w, burin_growing *g, burin_value pattern, burin_span_of_lengths wanted) {
+void burin_schema_pattern(burin_schema_writer *w, burin_growing *g, burin_value pattern,
+                          burin_span_of_lengths wanted) {
     pattern_reader p = {.w = w, .g = g, .at = pattern.text, .end = pattern.text + pattern.length};
     burin_growing_add(g, "(");
     read_alternatives(&p, true);
     if (p.at < p.end) burin_schema_fail(w, "pattern: ) without (");
-    bool within = p.length.least >= wanted.least && (wanted.most < 0 || (p.length.most >= 0 && p.length.most <= wanted.most));
-    if (!within && !hold_length(&p, wanted)) burin_schema_miss(w, "lengths beside this pattern are not supported");
+    bool within = p.length.least >= wanted.least &&
+                  (wanted.most < 0 || (p.length.most >= 0 && p.length.most <= wanted.most));
+    if (!within && !hold_length(&p, wanted))
+        burin_schema_miss(w, "lengths beside this pattern are not supported");
     burin_growing_add(g, ")");
 }

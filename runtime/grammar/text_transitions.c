@@ -25,10 +25,13 @@ static void room_for_state(burin_text_transitions *p, int32_t state) {
     p->room = room;
 }
 
-static int32_t agree(int32_t so_far, int32_t next) { return so_far == NONE_YET || so_far == next ? next : DIFFERENT; }
+static int32_t agree(int32_t so_far, int32_t next) {
+    return so_far == NONE_YET || so_far == next ? next : DIFFERENT;
+}
 
 // The state after each of the bytes low to high, those of `plain` alone if it is given.
-static int32_t step_range(burin_recognizer *m, int32_t state, int low, int high, bool (*plain)(uint8_t)) {
+static int32_t step_range(burin_recognizer *m, int32_t state, int low, int high,
+                          bool (*plain)(uint8_t)) {
     const uint8_t *class_of;
     int32_t found = NONE_YET, n_classes, last = -1;
     burin_recognizer_steps(m, &class_of, &n_classes);
@@ -40,7 +43,8 @@ static int32_t step_range(burin_recognizer *m, int32_t state, int low, int high,
     return found;
 }
 
-static int32_t step_wide(burin_recognizer *m, int32_t state, const burin_wide_row *row, int32_t found) {
+static int32_t step_wide(burin_recognizer *m, int32_t state, const burin_wide_row *row,
+                         int32_t found) {
     const uint8_t *class_of;
     int32_t n_classes, last = -1;
     burin_recognizer_steps(m, &class_of, &n_classes);
@@ -49,7 +53,8 @@ static int32_t step_wide(burin_recognizer *m, int32_t state, const burin_wide_ro
         last = class_of[byte];
         int32_t next = burin_recognizer_step(m, state, (uint8_t)byte);
         if (next) next = step_range(m, next, row->second_low, row->second_high, NULL);
-        for (int k = 0; k < row->more && next > 0; k++) next = step_range(m, next, 0x80, 0xbf, NULL);
+        for (int k = 0; k < row->more && next > 0; k++)
+            next = step_range(m, next, 0x80, 0xbf, NULL);
         found = agree(found, next);
     }
     return found;
@@ -58,7 +63,8 @@ static int32_t step_wide(burin_recognizer *m, int32_t state, const burin_wide_ro
 static int32_t step_all_wide(burin_recognizer *m, int32_t state) {
     int32_t next = burin_recognizer_step_parts(m, state, BURIN_PART_WIDE), found = NONE_YET;
     if (next >= 0) return next;
-    for (int i = 0; i < BURIN_WIDE_ROWS && found != DIFFERENT; i++) found = step_wide(m, state, &burin_wide_rows[i], found);
+    for (int i = 0; i < BURIN_WIDE_ROWS && found != DIFFERENT; i++)
+        found = step_wide(m, state, &burin_wide_rows[i], found);
     return found;
 }
 
@@ -69,7 +75,8 @@ static const struct {
                                   [BURIN_LETTERS] = {BURIN_PART_LETTERS, burin_plain_lower},
                                   [BURIN_WORDS] = {BURIN_PART_WORD, burin_plain_word}};
 
-static int32_t plain_step(burin_text_transitions *p, burin_recognizer *m, int32_t state, burin_alphabet alphabet) {
+static int32_t plain_step(burin_text_transitions *p, burin_recognizer *m, int32_t state,
+                          burin_alphabet alphabet) {
     room_for_state(p, state);
     int32_t found = p->next[alphabet][state];
     if (found != NOT_KNOWN) return found;
@@ -85,7 +92,8 @@ static int32_t plain_step(burin_text_transitions *p, burin_recognizer *m, int32_
     return p->next[alphabet][state] = found;
 }
 
-int32_t burin_plain_reach(burin_text_transitions *p, burin_recognizer *m, int32_t state, burin_alphabet alphabet) {
+int32_t burin_plain_reach(burin_text_transitions *p, burin_recognizer *m, int32_t state,
+                          burin_alphabet alphabet) {
     for (int32_t n = 0; n < BURIN_PLAIN_LONGEST; n++) {
         int32_t next = plain_step(p, m, state, alphabet);
         if (next == state) break;

@@ -19,9 +19,11 @@ typedef struct burin_text_transitions {
     int32_t room;
 } burin_text_transitions;
 
-void burin_plain_forget(burin_text_transitions *);  // the states have other numbers now; also closes
+void burin_plain_forget(
+    burin_text_transitions *);  // the states have other numbers now; also closes
 
-// How many characters of an alphabet a state takes, whichever they are: at most BURIN_PLAIN_LONGEST, also when it takes more.
-// -1: that depends on the characters.
-int32_t burin_plain_reach(burin_text_transitions *, burin_recognizer *, int32_t state, burin_alphabet);
+// How many characters of an alphabet a state takes, whichever they are: at most
+// BURIN_PLAIN_LONGEST, also when it takes more. -1: that depends on the characters.
+int32_t burin_plain_reach(burin_text_transitions *, burin_recognizer *, int32_t state,
+                          burin_alphabet);
 #endif

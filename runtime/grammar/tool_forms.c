@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-#define PARAMETERS \
-    .key = "<parameter=", .key_end = ">", .other_key_end = ">", .value_end = "</parameter>", .between = " ", .end = ""
+#define PARAMETERS                                                                           \
+    .key = "<parameter=", .key_end = ">", .other_key_end = ">", .value_end = "</parameter>", \
+    .between = " ", .end = ""
 
 // The first row counts of which the template has both words and not the third.
 static const struct {
@@ -95,10 +96,12 @@ static bool has_word(const void *blob, size_t bytes, const char *word) {
     return memmem(blob, bytes, word, strlen(word)) != NULL;
 }
 
-burin_tool_form burin_tool_form_known(const void *blob, size_t bytes, const burin_tool_syntax **shape) {
+burin_tool_form burin_tool_form_known(const void *blob, size_t bytes,
+                                      const burin_tool_syntax **shape) {
     *shape = NULL;
     for (size_t i = 0; i < sizeof tool_forms / sizeof *tool_forms; i++) {
-        if (!has_word(blob, bytes, tool_forms[i].has) || (tool_forms[i].also && !has_word(blob, bytes, tool_forms[i].also)) ||
+        if (!has_word(blob, bytes, tool_forms[i].has) ||
+            (tool_forms[i].also && !has_word(blob, bytes, tool_forms[i].also)) ||
             (tool_forms[i].not&&has_word(blob, bytes, tool_forms[i].not)))
             continue;
         if (tool_forms[i].form == BURIN_TOOLS_SHAPED) *shape = &tool_forms[i].shape;

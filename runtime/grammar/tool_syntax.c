@@ -9,7 +9,7 @@
 #include "base/allocate.h"
 #include "template/template.h"
 
-// ------------------------------------------------------------------------------------------------------------- reading shapes
+// ---------------------------------------------------------------------------------- reading shapes
 static bool is_shape_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 static bool is_of_shape_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '-'; }
 
@@ -50,12 +50,12 @@ const char *burin_shape_match(const char *text, const char *from, const char *en
     return from;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- probes
-static const char probe_user[] = "burinuser", probe_content[] = "burincontent", probe_plain[] = "burinplain",
-                  first_id[] = "burinidaa", second_id[] = "burinidab";
+// ------------------------------------------------------------------------------------------ probes
+static const char probe_user[] = "burinuser", probe_content[] = "burincontent",
+                  probe_plain[] = "burinplain", first_id[] = "burinidaa", second_id[] = "burinidab";
 
-// How a template is asked: some want arguments as text, no text beside calls, one call at most, or print a name as part of its
-// id.
+// How a template is asked: some want arguments as text, no text beside calls, one call at most, or
+// print a name as part of its id.
 typedef struct probe {
     bool as_text, silent, one, name_in_id;
 } probe;
@@ -66,7 +66,19 @@ typedef struct gap {
 } gap;
 
 // Gaps around the made-up names, keys and values, in their order; after the last one.
-enum { BEFORE, NAME_KEY, KEY_TEXT, TEXT_KEY, KEY_NUMBER, NUMBER_NAME, NAME_KEY_2, KEY_TEXT_2, TEXT_KEY_2, KEY_NUMBER_2, GAPS };
+enum {
+    BEFORE,
+    NAME_KEY,
+    KEY_TEXT,
+    TEXT_KEY,
+    KEY_NUMBER,
+    NUMBER_NAME,
+    NAME_KEY_2,
+    KEY_TEXT_2,
+    TEXT_KEY_2,
+    KEY_NUMBER_2,
+    GAPS
+};
 
 typedef struct seen {
     gap gaps[GAPS + 1], *ends[2];  // ends: after the arguments of each call
@@ -76,23 +88,31 @@ typedef struct seen {
 } seen;
 
 static const char probe_tools[] =
-    "[{\"type\": \"function\", \"function\": {\"name\": \"burinfa\", \"description\": \"-\", \"parameters\": {\"type\": "
+    "[{\"type\": \"function\", \"function\": {\"name\": \"burinfa\", \"description\": \"-\", "
+    "\"parameters\": {\"type\": "
     "\"object\", "
-    "\"properties\": {\"burinka\": {\"type\": \"string\", \"description\": \"-\"}, \"burinkb\": {\"type\": \"integer\", "
-    "\"description\": \"-\"}}, \"required\": [\"burinka\"]}}}, {\"type\": \"function\", \"function\": {\"name\": \"burinfb\", "
-    "\"description\": \"-\", \"parameters\": {\"type\": \"object\", \"properties\": {\"burinka\": {\"type\": \"string\", "
-    "\"description\": \"-\"}, \"burinkb\": {\"type\": \"integer\", \"description\": \"-\"}}, \"required\": [\"burinka\"]}}}]";
+    "\"properties\": {\"burinka\": {\"type\": \"string\", \"description\": \"-\"}, \"burinkb\": "
+    "{\"type\": \"integer\", "
+    "\"description\": \"-\"}}, \"required\": [\"burinka\"]}}}, {\"type\": \"function\", "
+    "\"function\": {\"name\": \"burinfb\", "
+    "\"description\": \"-\", \"parameters\": {\"type\": \"object\", \"properties\": {\"burinka\": "
+    "{\"type\": \"string\", "
+    "\"description\": \"-\"}, \"burinkb\": {\"type\": \"integer\", \"description\": \"-\"}}, "
+    "\"required\": [\"burinka\"]}}}]";
 
 static int write_call(char *to, size_t room, const probe *p, int i) {
-    const char *arguments = p->as_text ? "\"{\\\"burinka\\\": \\\"burinva\\\", \\\"burinkb\\\": 40}\""
-                                       : "{\"burinka\": \"burinva\", \"burinkb\": 40}";
+    const char *arguments = p->as_text
+                                ? "\"{\\\"burinka\\\": \\\"burinva\\\", \\\"burinkb\\\": 40}\""
+                                : "{\"burinka\": \"burinva\", \"burinkb\": 40}";
     char name[] = "burinfa", id[32];
     name[6] = (char)('a' + i);
     if (p->name_in_id)
         snprintf(id, sizeof id, "functions.%s:%d", name, i);
     else
         snprintf(id, sizeof id, "%s", i ? second_id : first_id);
-    return snprintf(to, room, "%s{\"type\": \"function\", \"id\": \"%s\", \"function\": {\"name\": \"%s\", \"arguments\": %s}}",
+    return snprintf(to, room,
+                    "%s{\"type\": \"function\", \"id\": \"%s\", \"function\": {\"name\": \"%s\", "
+                    "\"arguments\": %s}}",
                     i ? ", " : "", id, name, arguments);
 }
 
@@ -100,17 +120,21 @@ static int write_call(char *to, size_t room, const probe *p, int i) {
 // template renders none.
 static char *behind_user(const void *blob, const char *answer, bool prompts) {
     char json[4096], *found = NULL;
-    int n =
-        snprintf(json, sizeof json,
-                 "{\"messages\": [{\"role\": \"user\", \"content\": \"%s\"}%s], \"tools\": %s, \"add_generation_prompt\": %s}",
-                 probe_user, answer, probe_tools, prompts ? "true" : "false");
-    burin_rendering r = {.template_blob = blob, .json = json, .json_bytes = (size_t)n, .json_name = "a made-up conversation"};
+    int n = snprintf(json, sizeof json,
+                     "{\"messages\": [{\"role\": \"user\", \"content\": \"%s\"}%s], \"tools\": %s, "
+                     "\"add_generation_prompt\": %s}",
+                     probe_user, answer, probe_tools, prompts ? "true" : "false");
+    burin_rendering r = {.template_blob = blob,
+                         .json = json,
+                         .json_bytes = (size_t)n,
+                         .json_name = "a made-up conversation"};
     if (!((const burin_template *)blob)->bos) r.bos = "";
     if (!((const burin_template *)blob)->eos) r.eos = "";
     r.memory_bytes = BURIN_RENDER_BYTES(r.json_bytes), r.memory = burin_allocate(1, r.memory_bytes);
     if (n > 0 && n < (int)sizeof json && burin_render(&r)) {
         const char *last = NULL;
-        for (const char *at = r.text; (at = strstr(at, probe_user)); at++) last = at + sizeof probe_user - 1;
+        for (const char *at = r.text; (at = strstr(at, probe_user)); at++)
+            last = at + sizeof probe_user - 1;
         if (last) found = burin_allocate(1, strlen(last) + 1), strcpy(found, last);
     }
     free(r.memory);
@@ -120,7 +144,8 @@ static char *behind_user(const void *blob, const char *answer, bool prompts) {
 static char *render_calls(const void *blob, const probe *p) {
     char answer[1024], quoted[32];
     snprintf(quoted, sizeof quoted, "\"%s\"", probe_content);
-    size_t n = (size_t)snprintf(answer, sizeof answer, ", {\"role\": \"assistant\", \"content\": %s, \"tool_calls\": [",
+    size_t n = (size_t)snprintf(answer, sizeof answer,
+                                ", {\"role\": \"assistant\", \"content\": %s, \"tool_calls\": [",
                                 p->silent ? "null" : quoted);
     n += (size_t)write_call(answer + n, sizeof answer - n, p, 0);
     if (!p->one) n += (size_t)write_call(answer + n, sizeof answer - n, p, 1);
@@ -144,7 +169,7 @@ static bool find_gaps(seen *s, char *text, bool one) {
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------ parts of a text
+// --------------------------------------------------------------------------------- parts of a text
 static gap skip_in_gap(gap g, size_t n) { return (gap){g.text + n, g.n - n}; }
 static gap cut_gap(gap g, size_t n) { return (gap){g.text, g.n - n}; }
 
@@ -204,7 +229,8 @@ static gap without_suffix(gap g, const char *other) {
 static bool find_in_gap(gap *g, const char *text, bool keep_before) {
     char *there = memmem(g->text, g->n, text, strlen(text));
     if (!there) return false;
-    *g = keep_before ? (gap){g->text, (size_t)(there - g->text)} : skip_in_gap(*g, (size_t)(there - g->text) + strlen(text));
+    *g = keep_before ? (gap){g->text, (size_t)(there - g->text)}
+                     : skip_in_gap(*g, (size_t)(there - g->text) + strlen(text));
     return true;
 }
 
@@ -219,10 +245,11 @@ static void hide_ids(char *text) {
         }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the shape
+// --------------------------------------------------------------------------------------- the shape
 // JSON may have spaces where the template has none.
 static bool has_loose_space(const seen *s, const char *at, size_t left) {
-    return s->json && ((left > 1 && strchr("{[,:", *at) && at[1] == '"') || (left > 1 && at[1] == '}'));
+    return s->json &&
+           ((left > 1 && strchr("{[,:", *at) && at[1] == '"') || (left > 1 && at[1] == '}'));
 }
 
 static const char *keep_part(seen *s, gap g) {
@@ -239,18 +266,21 @@ static const char *keep_part(seen *s, gap g) {
 // The text around a message: before its text, and after it.
 static bool strip_message(const void *blob, seen *s) {
     char answer[128];
-    snprintf(answer, sizeof answer, ", {\"role\": \"assistant\", \"content\": \"%s\"}", probe_plain);
+    snprintf(answer, sizeof answer, ", {\"role\": \"assistant\", \"content\": \"%s\"}",
+             probe_plain);
     char *message = behind_user(blob, answer, false), *prompt = behind_user(blob, "", true),
          *there = message ? strstr(message, probe_plain) : NULL;
     if (there) {
         gap *before = &s->gaps[BEFORE], *behind = &s->gaps[s->n];
         *there = 0;
         if (!find_in_gap(before, probe_content, false)) {
-            gap a = without_prefix(*before, message), b = prompt ? without_prefix(*before, prompt) : a;
+            gap a = without_prefix(*before, message),
+                b = prompt ? without_prefix(*before, prompt) : a;
             *before = a.n < b.n ? a : b;
         }
         while (find_in_gap(before, "</think>", false)) {}
-        if (!find_in_gap(behind, probe_content, true)) *behind = without_suffix(*behind, there + sizeof probe_plain - 1);
+        if (!find_in_gap(behind, probe_content, true))
+            *behind = without_suffix(*behind, there + sizeof probe_plain - 1);
         *before = trim_gap_left(*before), *behind = trim_gap_right(*behind);
     }
     free(message), free(prompt);
@@ -272,13 +302,15 @@ static bool skip_brace(gap *g, char brace) {
 
 static bool read_json(seen *s, burin_tool_syntax *shape) {
     gap name_end = trim_gap_right(cut_gap(s->gaps[NAME_KEY], s->gaps[NAME_KEY].n > 0));
-    if (!is_between_json(s->gaps[KEY_TEXT]) || !name_end.n || name_end.text[name_end.n - 1] != '{') return false;
+    if (!is_between_json(s->gaps[KEY_TEXT]) || !name_end.n || name_end.text[name_end.n - 1] != '{')
+        return false;
     for (int i = 0; i < s->n_ends; i++)
         if (!skip_brace(s->ends[i], '}')) return false;
     if (s->n_ends == 2)
         for (size_t i = 0; i < name_end.n && i < s->gaps[NAME_KEY_2].n; i++)
             count_up(name_end.text + i, s->gaps[NAME_KEY_2].text + i);
-    shape->kind = BURIN_SHAPE_JSON, s->json = true, shape->name_end = keep_part(s, cut_gap(name_end, 1));
+    shape->kind = BURIN_SHAPE_JSON, s->json = true,
+    shape->name_end = keep_part(s, cut_gap(name_end, 1));
     return true;
 }
 
@@ -293,10 +325,14 @@ static bool read_python(seen *s, burin_tool_syntax *shape) {
 
 // Texts in quotes that are no character of theirs, as <|"|>.
 static bool read_braced(seen *s, burin_tool_syntax *shape) {
-    gap open = s->gaps[NAME_KEY], is = s->gaps[KEY_TEXT], next = s->gaps[TEXT_KEY], number = s->gaps[KEY_NUMBER];
-    if (open.n != 1 || *open.text != '{' || is.n < 3 || *is.text != ':' || number.n != 1 || *number.text != ':') return false;
+    gap open = s->gaps[NAME_KEY], is = s->gaps[KEY_TEXT], next = s->gaps[TEXT_KEY],
+        number = s->gaps[KEY_NUMBER];
+    if (open.n != 1 || *open.text != '{' || is.n < 3 || *is.text != ':' || number.n != 1 ||
+        *number.text != ':')
+        return false;
     gap quote = skip_in_gap(is, 1);
-    if (next.n != is.n || memcmp(next.text, quote.text, quote.n) || next.text[quote.n] != ',') return false;
+    if (next.n != is.n || memcmp(next.text, quote.text, quote.n) || next.text[quote.n] != ',')
+        return false;
     for (int i = 0; i < s->n_ends; i++)
         if (!skip_brace(s->ends[i], '}')) return false;
     shape->kind = BURIN_SHAPE_BRACED, shape->name_end = "{", shape->key_end = keep_part(s, quote);
@@ -316,7 +352,8 @@ static bool read_tags(seen *s, burin_tool_syntax *shape) {
         *s->ends[i] = skip_in_gap(rest, value_end.n);
     }
     shape->kind = BURIN_SHAPE_TAGGED;
-    shape->name_end = keep_part(s, cut_gap(open, n)), shape->key = keep_part(s, skip_in_gap(open, open.n - n));
+    shape->name_end = keep_part(s, cut_gap(open, n)),
+    shape->key = keep_part(s, skip_in_gap(open, open.n - n));
     shape->key_end = keep_part(s, trim_gap_right(s->gaps[KEY_TEXT])),
     shape->other_key_end = keep_part(s, trim_gap_right(s->gaps[KEY_NUMBER]));
     shape->value_end = keep_part(s, value_end);
@@ -334,8 +371,10 @@ static bool read_around(seen *s, burin_tool_syntax *shape) {
     } else {
         end = behind.n;
     }
-    shape->begin = keep_part(s, cut_gap(before, n)), shape->call = keep_part(s, skip_in_gap(before, before.n - n));
-    shape->call_end = keep_part(s, cut_gap(behind, behind.n - end)), shape->end = keep_part(s, skip_in_gap(behind, end));
+    shape->begin = keep_part(s, cut_gap(before, n)),
+    shape->call = keep_part(s, skip_in_gap(before, before.n - n));
+    shape->call_end = keep_part(s, cut_gap(behind, behind.n - end)),
+    shape->end = keep_part(s, skip_in_gap(behind, end));
     return before.n > 0;
 }
 
@@ -344,12 +383,14 @@ static bool begins_in_prompt(const void *blob, const burin_tool_syntax *shape) {
     char *prompt = behind_user(blob, "", true), begin[128];
     int n = snprintf(begin, sizeof begin, "%s%s", shape->begin, shape->call);
     gap end = trim_gap_right((gap){prompt, prompt ? strlen(prompt) : 0});
-    bool begun = n > 0 && n < (int)sizeof begin && end.n >= (size_t)n && !memcmp(end.text + end.n - n, begin, (size_t)n);
+    bool begun = n > 0 && n < (int)sizeof begin && end.n >= (size_t)n &&
+                 !memcmp(end.text + end.n - n, begin, (size_t)n);
     free(prompt);
     return begun;
 }
 
-// False: the template shows no calls when it is asked so. A kind of NONE: it shows some in another shape.
+// False: the template shows no calls when it is asked so. A kind of NONE: it shows some in another
+// shape.
 static bool read_shape(const void *blob, const probe *p, burin_tool_syntax *shape) {
     char *text = render_calls(blob, p);
     if (!text) return false;
@@ -357,7 +398,9 @@ static bool read_shape(const void *blob, const probe *p, burin_tool_syntax *shap
     *shape = (burin_tool_syntax){.memory = s.room};
     hide_ids(text);
     bool shown = find_gaps(&s, text, p->one) && strip_message(blob, &s),
-         known = shown && (read_json(&s, shape) || read_python(&s, shape) || read_braced(&s, shape) || read_tags(&s, shape)) &&
+         known = shown &&
+                 (read_json(&s, shape) || read_python(&s, shape) || read_braced(&s, shape) ||
+                  read_tags(&s, shape)) &&
                  read_around(&s, shape);
     free(text);
     if (known)
@@ -369,7 +412,11 @@ static bool read_shape(const void *blob, const probe *p, burin_tool_syntax *shap
 
 bool burin_tool_syntax_find(burin_tool_syntax *shape, const void *blob) {
     for (int i = 0; i < 16; i++)
-        if (read_shape(blob, &(probe){.as_text = i & 1, .silent = i & 2, .one = i & 4, .name_in_id = i & 8}, shape)) break;
+        if (read_shape(
+                blob,
+                &(probe){.as_text = i & 1, .silent = i & 2, .one = i & 4, .name_in_id = i & 8},
+                shape))
+            break;
     return shape->kind != BURIN_SHAPE_NONE;
 }
 

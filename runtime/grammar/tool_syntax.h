@@ -19,14 +19,16 @@ typedef enum burin_tool_kind {
     BURIN_SHAPE_JSON,    // the arguments are an object
     BURIN_SHAPE_TAGGED,  // each between tags of its own; texts without quotes
     BURIN_SHAPE_PYTHON,  // key=value, ...
-    BURIN_SHAPE_BRACED,  // {key:value,...}, sorted by keys, texts between quotes of their own, which are key_end
+    BURIN_SHAPE_BRACED,  // {key:value,...}, sorted by keys, texts between quotes of their own,
+                         // which are key_end
 } burin_tool_kind;
 
 typedef struct burin_tool_syntax {
     burin_tool_kind kind;
-    const char *begin, *call, *name_end, *key, *key_end, *other_key_end;  // key_end: of texts; other_key_end: of other values
-    const char *value_end, *call_end, *between, *end;                     // between: NULL: an answer has one call
-    bool prompted;                                                        // a prompt for an answer ends with what begins a call
+    const char *begin, *call, *name_end, *key, *key_end,
+        *other_key_end;  // key_end: of texts; other_key_end: of other values
+    const char *value_end, *call_end, *between, *end;  // between: NULL: an answer has one call
+    bool prompted;  // a prompt for an answer ends with what begins a call
     // memory of the texts; NULL: they are constant
     char *memory;
 } burin_tool_syntax;
@@ -38,7 +40,12 @@ void burin_tool_syntax_free(burin_tool_syntax *);
 
 // The next part of such a text, from *at on, which then is after it: WORD, SPACE, or literal
 // characters, *bytes long.
-typedef enum burin_shape_piece { BURIN_PIECE_END, BURIN_PIECE_WORD, BURIN_PIECE_SPACE, BURIN_PIECE_TEXT } burin_shape_piece;
+typedef enum burin_shape_piece {
+    BURIN_PIECE_END,
+    BURIN_PIECE_WORD,
+    BURIN_PIECE_SPACE,
+    BURIN_PIECE_TEXT
+} burin_shape_piece;
 burin_shape_piece burin_shape_next(const char **at, size_t *bytes);
 
 // The end of this text if it is at `from`; NULL: it is not.

@@ -1,5 +1,5 @@
-// Tools of messages as a grammar: text, and calls in the form that the model's template has taught it. The names are those of
-// the tools, the arguments what their schemas describe.
+// Tools of messages as a grammar: text, and calls in the form that the model's template has taught
+// it. The names are those of the tools, the arguments what their schemas describe.
 #ifndef BURIN_TOOLS_H
 #define BURIN_TOOLS_H
 #include <stdbool.h>
@@ -13,8 +13,10 @@ typedef enum burin_tool_form {
     BURIN_TOOLS_SHAPED,    // as the template itself renders or describes calls: tool_syntax.h
     BURIN_TOOLS_BARE,      // {"name": ..., "parameters": ...} is the whole answer: Llama 3
     BURIN_TOOLS_LISTED,    // [TOOL_CALLS][{"name": ..., "arguments": ...}]: Mistral
-    BURIN_TOOLS_PYTHON,    // [name(key=value, ...), ...] is the whole answer: Llama 3.2 and 4 as asked in Python
-    BURIN_TOOLS_CHANNELS,  // <|channel|>commentary to=functions.name <|constrain|>json<|message|>{...}: gpt-oss
+    BURIN_TOOLS_PYTHON,    // [name(key=value, ...), ...] is the whole answer: Llama 3.2 and 4 as
+                           // asked in Python
+    BURIN_TOOLS_CHANNELS,  // <|channel|>commentary to=functions.name
+                           // <|constrain|>json<|message|>{...}: gpt-oss
 } burin_tool_form;
 
 typedef enum burin_tool_choice { BURIN_CALLS_ALLOWED, BURIN_CALLS_REQUIRED } burin_tool_choice;
@@ -34,14 +36,16 @@ void burin_tool_format_open(burin_tool_format *, const void *template_blob, size
 void burin_tool_format_close(burin_tool_format *);
 
 // The form of this argument of this tool between tags: 't' text, 'j' JSON, 'e' either.
-char burin_tool_argument_kind(const burin_tool_format *, const char *tool, size_t tool_bytes, const char *key,
-                              size_t key_bytes);
+char burin_tool_argument_kind(const burin_tool_format *, const char *tool, size_t tool_bytes,
+                              const char *key, size_t key_bytes);
 
 typedef struct burin_tools_text {
     const char *name, *json;  // messages with tools; name: for errors
     size_t bytes;
 } burin_tools_text;
 
-// The grammar in GBNF, which the caller frees. NULL: the messages have no tools (error is empty), or a mistake.
-char *burin_tools_grammar(burin_tool_format *, const burin_tools_text *, burin_tool_choice, char *error, size_t room);
+// The grammar in GBNF, which the caller frees. NULL: the messages have no tools (error is empty),
+// or a mistake.
+char *burin_tools_grammar(burin_tool_format *, const burin_tools_text *, burin_tool_choice,
+                          char *error, size_t room);
 #endif

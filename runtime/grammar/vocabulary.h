@@ -14,8 +14,8 @@ typedef enum burin_token_group {
     BURIN_PLAIN,  // other plain ASCII
     BURIN_WIDE,   // a plain character, then plain characters beyond ASCII
     BURIN_MIXED,  // a plain character, then plain characters beyond ASCII and a to z
-    BURIN_OTHER,  // quotes, backslashes, brackets, control characters, spaces beyond ASCII, parts of characters, very long
-                  // texts
+    BURIN_OTHER,  // quotes, backslashes, brackets, control characters, spaces beyond ASCII, parts
+                  // of characters, very long texts
     BURIN_TOKEN_GROUPS,
 } burin_token_group;
 
@@ -29,7 +29,8 @@ typedef struct burin_token_node {
 
 typedef struct burin_token_tree {
     burin_token_node *nodes;
-    int32_t *tokens, n_nodes, n_tokens;  // by their first bytes, of each those of few characters first
+    int32_t *tokens, n_nodes,
+        n_tokens;  // by their first bytes, of each those of few characters first
     // In `tokens`: those after tokens of a first byte with at most this many characters; 0: the
     // first. None in OTHER.
     int32_t (*ends)[BURIN_PLAIN_LONGEST + 1];
@@ -58,6 +59,7 @@ enum { BURIN_WIDE_ROWS = 13 };
 extern const burin_wide_row burin_wide_rows[BURIN_WIDE_ROWS];
 
 // `marks`: as burin_constraint_open has them.
-void burin_vocabulary_open(burin_vocabulary *, const void *tokenizer, int32_t size, const char *const *marks);
+void burin_vocabulary_open(burin_vocabulary *, const void *tokenizer, int32_t size,
+                           const char *const *marks);
 void burin_vocabulary_close(burin_vocabulary *);
 #endif

@@ -27,7 +27,8 @@ static const char *read_bmp_header(bmp *b) {
     if (b->bytes < 26) return "its header is cut";
     b->data = load_bmp(b->file + 10, 4);
     b->header = load_bmp(p, 4);
-    if (b->header != 12 && (b->header < 40 || b->header > 256)) return "its header is of no known size";
+    if (b->header != 12 && (b->header < 40 || b->header > 256))
+        return "its header is of no known size";
     if (b->bytes < 14 + (size_t)b->header) return "its header is cut";
     bool old = b->header == 12;
     b->width = load_bmp(p + 4, old ? 2 : 4);
@@ -45,11 +46,13 @@ static const char *read_bmp_header(bmp *b) {
 static const char *check_bmp(bmp *b) {
     uint32_t n = b->bits;
     if (b->compression) {
-        burin_format(bmp_reason, sizeof bmp_reason, "it has compression %u: expected 0, none", b->compression);
+        burin_format(bmp_reason, sizeof bmp_reason, "it has compression %u: expected 0, none",
+                     b->compression);
         return bmp_reason;
     }
     if (n != 1 && n != 4 && n != 8 && n != 24 && n != 32) {
-        burin_format(bmp_reason, sizeof bmp_reason, "it has %u bits per pixel: expected 1, 4, 8, 24 or 32", n);
+        burin_format(bmp_reason, sizeof bmp_reason,
+                     "it has %u bits per pixel: expected 1, 4, 8, 24 or 32", n);
         return bmp_reason;
     }
     if (n > 8) return NULL;
@@ -89,7 +92,8 @@ const char *burin_bmp_read(burin_image *image, const uint8_t *file, size_t bytes
     if (why) return why;
     size_t stride = ((size_t)b.width * b.bits + 31) / 32 * 4;
     bool fits = b.width <= BURIN_MOST_SIDE && b.height <= BURIN_MOST_SIDE;
-    if (fits && (b.data > bytes || stride * b.height > bytes - b.data)) return "it is cut: the file ends before its last pixel";
+    if (fits && (b.data > bytes || stride * b.height > bytes - b.data))
+        return "it is cut: the file ends before its last pixel";
     why = burin_image_open(image, b.width, b.height);
     if (!why) why = read_bmp_pixels(&b, image, stride);
     if (why) burin_image_close(image);

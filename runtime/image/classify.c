@@ -35,16 +35,19 @@ typedef struct classifier {
 
 static size_t tensor_bytes(const classifier *k, const burin_tensor *t) {
     size_t bytes = (size_t)burin_element_named(t->type)->bytes;
-    for (int i = 0; i < t->rank; i++) bytes *= (size_t)burin_network_dim(k->model->net, t->dim[i], k->symbols);
+    for (int i = 0; i < t->rank; i++)
+        bytes *= (size_t)burin_network_dim(k->model->net, t->dim[i], k->symbols);
     return bytes;
 }
 
 static void open_classifier(classifier *k) {
     const burin_network *net = k->model->net;
-    k->symbols = burin_allocate((size_t)(net->n_symbols + net->n_data_dependent) + 1, sizeof *k->symbols);
+    k->symbols =
+        burin_allocate((size_t)(net->n_symbols + net->n_data_dependent) + 1, sizeof *k->symbols);
     k->input = burin_allocate(1, tensor_bytes(k, &net->inputs[0]));
     k->outputs = burin_allocate((size_t)net->n_outputs, sizeof *k->outputs);
-    for (int i = 0; i < net->n_outputs; i++) k->outputs[i] = burin_allocate(1, tensor_bytes(k, &net->outputs[i]));
+    for (int i = 0; i < net->n_outputs; i++)
+        k->outputs[i] = burin_allocate(1, tensor_bytes(k, &net->outputs[i]));
     k->score = burin_allocate(k->card->n_labels, sizeof *k->score);
     k->logits = burin_logits_output(net);
     k->session = burin_open(k->model, k->command, &(burin_options){.symbols = k->symbols});
@@ -59,7 +62,8 @@ static void close_classifier(classifier *k) {
     free(k->symbols);
 }
 
-static void print_json_labels(const char *path, const burin_card *card, const burin_scored *best, int64_t n) {
+static void print_json_labels(const char *path, const burin_card *card, const burin_scored *best,
+                              int64_t n) {
     burin_print("{\"file\": ");
     burin_print_json_string(path, strlen(path));
     burin_print(", \"labels\": [");
@@ -84,8 +88,8 @@ static void print_picture_labels(const classifier *k, const char *path) {
     } else {
         if (k->several) burin_print("%s\t", path);
         for (int64_t i = 0; i < n; i++)
-            burin_print("%-s%s\t%.6f", i ? "\t" : "", burin_card_label(k->card, (uint32_t)best[i].column),
-                        (double)best[i].score);
+            burin_print("%-s%s\t%.6f", i ? "\t" : "",
+                        burin_card_label(k->card, (uint32_t)best[i].column), (double)best[i].score);
         burin_print("\n");
     }
     burin_show();
@@ -104,19 +108,22 @@ static void classify_file(classifier *k, const char *path) {
     if (!why) why = burin_image_preprocess(&image, k->picture, height, width, k->input);
     burin_image_close(&image);
     if (why)
-        burin_stop(BURIN_USER_MISTAKE, "%s: %s\nhint: pictures are %sPPM, PGM and BMP files", path, why,
-                   BURIN_PICTURE_LIBRARIES);
+        burin_stop(BURIN_USER_MISTAKE, "%s: %s\nhint: pictures are %sPPM, PGM and BMP files", path,
+                   why, BURIN_PICTURE_LIBRARIES);
     const void *inputs[] = {k->input};
     burin_status status = burin_network_run(k->session, inputs, k->symbols, k->outputs);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
-    burin_scores((burin_scoring)k->card->scoring, k->outputs[k->logits], k->card->n_labels, k->score);
+    burin_scores((burin_scoring)k->card->scoring, k->outputs[k->logits], k->card->n_labels,
+                 k->score);
     print_picture_labels(k, path);
 }
 
 int burin_classify(const burin_model *model, const burin_command *c) {
     classifier k = {.model = model, .command = c, .card = burin_card_of(model)};
-    if (c->inputs.n || c->random || c->bench || c->output || c->logits_hash) return burin_run_network(model, c);
-    if (!c->n_texts) burin_stop(BURIN_USER_MISTAKE, "which picture?\nhint: %s photo.png", burin_program_name);
+    if (c->inputs.n || c->random || c->bench || c->output || c->logits_hash)
+        return burin_run_network(model, c);
+    if (!c->n_texts)
+        burin_stop(BURIN_USER_MISTAKE, "which picture?\nhint: %s photo.png", burin_program_name);
     k.picture = burin_card_picture(model);
     k.several = c->n_texts > 1;
     open_classifier(&k);

@@ -12,8 +12,10 @@ static char image_reason[160];
 const char *burin_image_open(burin_image *image, uint64_t width, uint64_t height) {
     if (!width || !height) return "it has no pixels";
     if (width > BURIN_MOST_SIDE || height > BURIN_MOST_SIDE || width * height > BURIN_MOST_PIXELS) {
-        burin_format(image_reason, sizeof image_reason, "it has %llu x %llu pixels: expected at most %d in all, %d a side",
-                     (unsigned long long)width, (unsigned long long)height, BURIN_MOST_PIXELS, BURIN_MOST_SIDE);
+        burin_format(image_reason, sizeof image_reason,
+                     "it has %llu x %llu pixels: expected at most %d in all, %d a side",
+                     (unsigned long long)width, (unsigned long long)height, BURIN_MOST_PIXELS,
+                     BURIN_MOST_SIDE);
         return image_reason;
     }
     image->width = (int32_t)width;
@@ -50,7 +52,8 @@ int burin_exif_orientation(const uint8_t *exif, size_t bytes) {
     for (uint32_t i = 0; i < entries && bytes - at >= ENTRY; i++, at += ENTRY) {
         if (load_exif(exif + at, 2, big) != ORIENTATION) continue;
         uint32_t value = load_exif(exif + at + 8, 2, big);
-        return load_exif(exif + at + 2, 2, big) == SHORT && value >= 1 && value <= 8 ? (int)value : 1;
+        return load_exif(exif + at + 2, 2, big) == SHORT && value >= 1 && value <= 8 ? (int)value
+                                                                                     : 1;
     }
     return 1;
 }
@@ -60,7 +63,8 @@ void burin_image_orient(burin_image *image, int orientation) {
     bool swaps = orientation >= 5;
     bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
     bool from_bottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
-    burin_image turned = {.width = swaps ? image->height : image->width, .height = swaps ? image->width : image->height};
+    burin_image turned = {.width = swaps ? image->height : image->width,
+                          .height = swaps ? image->width : image->height};
     turned.pixels = burin_allocate((size_t)turned.width * (size_t)turned.height, 3);
     for (int32_t y = 0; y < turned.height; y++) {
         for (int32_t x = 0; x < turned.width; x++) {

@@ -44,7 +44,8 @@ const char *burin_netpbm_read(burin_image *image, const uint8_t *file, size_t by
     size_t channels = file[1] == '6' ? 3 : 1, value_bytes = largest > 255 ? 2 : 1;
     size_t rest = (size_t)(f.end - f.at);
     bool fits = width <= BURIN_MOST_SIDE && height <= BURIN_MOST_SIDE;
-    if (fits && width * height * channels * value_bytes > rest) return "it is cut: the file ends before its last pixel";
+    if (fits && width * height * channels * value_bytes > rest)
+        return "it is cut: the file ends before its last pixel";
     const char *why = burin_image_open(image, width, height);
     if (why) return why;
     size_t n = (size_t)(width * height);

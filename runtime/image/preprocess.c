@@ -11,8 +11,9 @@ static const char *resize_shortest(burin_image *image, const burin_picture *p) {
     int64_t shorter = width < height ? width : height, longer = width < height ? height : width;
     int64_t other = (int64_t)((double)(edge * longer) / (double)shorter);
     if (other > BURIN_MOST_SIDE || other * edge > BURIN_MOST_PIXELS) {
-        burin_format(preprocess_reason, sizeof preprocess_reason, "its %lld x %lld pixels become %lld x %lld: too long",
-                     (long long)width, (long long)height, (long long)(width < height ? edge : other),
+        burin_format(preprocess_reason, sizeof preprocess_reason,
+                     "its %lld x %lld pixels become %lld x %lld: too long", (long long)width,
+                     (long long)height, (long long)(width < height ? edge : other),
                      (long long)(width < height ? other : edge));
         return preprocess_reason;
     }
@@ -30,14 +31,17 @@ static float preprocess_byte(const burin_picture *p, int channel, uint8_t byte) 
     return (value - p->mean[channel]) / p->deviation[channel];
 }
 
-const char *burin_image_preprocess(burin_image *image, const burin_picture *p, int32_t height, int32_t width, float *values) {
+const char *burin_image_preprocess(burin_image *image, const burin_picture *p, int32_t height,
+                                   int32_t width, float *values) {
     const char *why = NULL;
     if (p->resize == BURIN_SHORTEST_EDGE) why = resize_shortest(image, p);
-    if (p->resize == BURIN_EXACT_SIZE) burin_image_resize(image, p->width, p->height, (burin_resampling)p->resample);
+    if (p->resize == BURIN_EXACT_SIZE)
+        burin_image_resize(image, p->width, p->height, (burin_resampling)p->resample);
     if (why) return why;
     if (!p->crop_height && (image->height != height || image->width != width)) {
-        burin_format(preprocess_reason, sizeof preprocess_reason, "it has %d x %d pixels, the model takes %d x %d",
-                     image->width, image->height, width, height);
+        burin_format(preprocess_reason, sizeof preprocess_reason,
+                     "it has %d x %d pixels, the model takes %d x %d", image->width, image->height,
+                     width, height);
         return preprocess_reason;
     }
     int32_t top = halve(image->height - height), left = halve(image->width - width);
@@ -45,7 +49,8 @@ const char *burin_image_preprocess(burin_image *image, const burin_picture *p, i
         for (int32_t y = 0; y < height; y++) {
             for (int32_t x = 0; x < width; x++) {
                 int64_t row = y + top, column = x + left;
-                bool inside = row >= 0 && row < image->height && column >= 0 && column < image->width;
+                bool inside =
+                    row >= 0 && row < image->height && column >= 0 && column < image->width;
                 size_t at = 3 * (size_t)(row * image->width + column) + (size_t)c;
                 *values++ = preprocess_byte(p, c, inside ? image->pixels[at] : 0);
             }

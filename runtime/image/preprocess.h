@@ -6,5 +6,6 @@
 
 // Writes [3][height][width] to `values`, the model's size; the picture's pixels change. NULL, or
 // why the picture cannot be used.
-const char *burin_image_preprocess(burin_image *, const burin_picture *, int32_t height, int32_t width, float *values);
+const char *burin_image_preprocess(burin_image *, const burin_picture *, int32_t height,
+                                   int32_t width, float *values);
 #endif

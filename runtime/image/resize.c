@@ -42,7 +42,8 @@ typedef struct filter_axis {
     size_t most;
 } filter_axis;
 
-static void set_weights(filter_axis *axis, int32_t at, double center, double scale, const image_filter *f) {
+static void set_weights(filter_axis *axis, int32_t at, double center, double scale,
+                        const image_filter *f) {
     double sum = 0, *real = burin_allocate(axis->most, sizeof *real);
     int32_t *weight = axis->weight + (size_t)at * axis->most;
     for (int32_t i = 0; i < axis->n[at]; i++) {
@@ -84,12 +85,14 @@ static void filter_axis_close(filter_axis *axis) {
 }
 
 // `step`: bytes from an input pixel to the next along the axis.
-static void weigh_pixel(const filter_axis *axis, int32_t at, const uint8_t *from, size_t step, uint8_t *to) {
+static void weigh_pixel(const filter_axis *axis, int32_t at, const uint8_t *from, size_t step,
+                        uint8_t *to) {
     const int32_t *weight = axis->weight + (size_t)at * axis->most;
     from += (size_t)axis->first[at] * step;
     for (int c = 0; c < 3; c++) {
         int64_t sum = 1 << (WEIGHT_BITS - 1);
-        for (int32_t i = 0; i < axis->n[at]; i++) sum += (int64_t)from[(size_t)i * step + c] * weight[i];
+        for (int32_t i = 0; i < axis->n[at]; i++)
+            sum += (int64_t)from[(size_t)i * step + c] * weight[i];
         sum >>= WEIGHT_BITS;
         to[c] = (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
     }
@@ -97,7 +100,8 @@ static void weigh_pixel(const filter_axis *axis, int32_t at, const uint8_t *from
 
 // One pass: along rows (`across`) or columns, to `size` pixels.
 static void filter_image(burin_image *image, int32_t size, bool across, const image_filter *f) {
-    burin_image out = {.width = across ? size : image->width, .height = across ? image->height : size};
+    burin_image out = {.width = across ? size : image->width,
+                       .height = across ? image->height : size};
     filter_axis axis = filter_axis_of(across ? image->width : image->height, size, f);
     size_t stride = (size_t)image->width * 3;
     out.pixels = burin_allocate((size_t)out.width * (size_t)out.height, 3);
@@ -142,7 +146,8 @@ static void take_nearest(burin_image *image, int32_t width, int32_t height) {
     *image = out;
 }
 
-void burin_image_resize(burin_image *image, int32_t width, int32_t height, burin_resampling resample) {
+void burin_image_resize(burin_image *image, int32_t width, int32_t height,
+                        burin_resampling resample) {
     bool wide = width != image->width, high = height != image->height;
     const image_filter f = filter_of(resample);
     if (!wide && !high) return;

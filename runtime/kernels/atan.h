@@ -1,5 +1,5 @@
-// atan in double precision, rounded once: within 0.51 ulp. Only additions, multiplications, divisions and square roots, so the
-// same everywhere.
+// atan in double precision, rounded once: within 0.51 ulp. Only additions, multiplications,
+// divisions and square roots, so the same everywhere.
 #ifndef BURIN_ATAN_H
 #define BURIN_ATAN_H
 #include "scalar.h"
@@ -14,7 +14,8 @@ INLINE double atan_small(double x) {
 
 INLINE float sf_atan(float a) {
     if (a != a) return a;
-    double x = fabs((double)a), angle = x <= 1 ? atan_small(x) : 0x1.921fb54442d18p+0 - atan_small(1 / x);
+    double x = fabs((double)a),
+           angle = x <= 1 ? atan_small(x) : 0x1.921fb54442d18p+0 - atan_small(1 / x);
     return sf_copysign((float)angle, a);
 }
 #endif

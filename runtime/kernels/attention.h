@@ -1,6 +1,7 @@
-// Attention over cached keys and values (kv_cache.h). Segments of 256 keys at absolute positions: in each, all scores, their
-// maximum, exp, sum and weighted values; the segments fold in ascending order with online softmax. Decoding and prefill give
-// the same bits: only which queries share a tile differs.
+// Attention over cached keys and values (kv_cache.h). Segments of 256 keys at absolute positions:
+// in each, all scores, their maximum, exp, sum and weighted values; the segments fold in ascending
+// order with online softmax. Decoding and prefill give the same bits: only which queries share a
+// tile differs.
 #ifndef BURIN_ATTENTION_H
 #define BURIN_ATTENTION_H
 #include "kv_cache.h"
@@ -29,14 +30,16 @@ typedef struct bias_rows {
 } bias_rows;
 CALLED vf bias_of_rows(const void *context, bias_place at, int key) {
     const bias_rows *b = context;
-    const float *x = b->data + (size_t)at.sequence * b->sequence_stride + (size_t)at.head * b->head_stride;
+    const float *x =
+        b->data + (size_t)at.sequence * b->sequence_stride + (size_t)at.head * b->head_stride;
     return load_up_to(x + (size_t)at.row * b->row_stride + key, b->count - key);
 }
 
 typedef struct attention_args {
     int heads;  // literal; a multiple of keys.heads (GQA: consecutive heads share one)
     float scale,
-        softcap;   // literals; score = scale q k, then tanh(score / softcap) * softcap unless softcap is 0, then the bias
+        softcap;   // literals; score = scale q k, then tanh(score / softcap) * softcap unless
+                   // softcap is 0, then the bias
     int window;    // literal; 0: all, else a row sees its last `window` keys
     bool causal;   // literal; a row sees keys 0 to its position; else all `count` keys
     int sequence;  // rows of each sequence of a batch, 0: there is one; see slot_of_row
@@ -53,8 +56,9 @@ typedef struct attention_args {
     // NULL, or the addend to all scores of a key, [sequences][count]: 0, or very negative for
     // padding
     const float *mask;
-    const float *sinks;  // NULL, or of each head one more score, whose share of the softmax goes nowhere
-    float *parts;        // NULL, or where results are left segment by segment: see attention_split_units
+    const float
+        *sinks;    // NULL, or of each head one more score, whose share of the softmax goes nowhere
+    float *parts;  // NULL, or where results are left segment by segment: see attention_split_units
 } attention_args;
 
 // Keys [from, to) that a row sees.
@@ -74,12 +78,14 @@ typedef struct attention_tile {
     const unsigned char *keys, *values;
     const uint16_t *key_scales, *value_scales;  // of Q8_0
     const float *mask;
-    int sequence, first_row, seen;             // of the batch; its first row; keys before its padding
+    int sequence, first_row, seen;  // of the batch; its first row; keys before its padding
     float top[MAX_QUERIES], sum[MAX_QUERIES];  // folded
     _Alignas(vf) float out[MAX_QUERIES][MAX_HEAD_DIM];
-    // of one segment: the keys [lo, hi) each query sees, its scores (key - start of the segment), and its part of the sums
+    // of one segment: the keys [lo, hi) each query sees, its scores (key - start of the segment),
+    // and its part of the sums
     int lo[MAX_QUERIES], hi[MAX_QUERIES];
-    _Alignas(vf) float scale[SEGMENT * MAX_HEAD_DIM / QUANT_BLOCK];  // of Q8_0: of its keys, then of its values
+    _Alignas(vf) float scale[SEGMENT * MAX_HEAD_DIM /
+                             QUANT_BLOCK];  // of Q8_0: of its keys, then of its values
     float part_top[MAX_QUERIES], part_sum[MAX_QUERIES];
     _Alignas(vf) float score[MAX_QUERIES][SEGMENT];
     _Alignas(vf) float part[MAX_QUERIES][MAX_HEAD_DIM];
@@ -92,7 +98,8 @@ INLINE int panels_beside(int R) {
 }
 
 // Scores, as bare products, of P times 16 keys from `key`; the segment starts at `start`
-INLINE void score_panels(const attention_args *a, int R, int P, attention_tile *t, int key, int start) {
+INLINE void score_panels(const attention_args *a, int R, int P, attention_tile *t, int key,
+                         int start) {
     vf sum[MAX_QUERIES][8];
     UNROLL
     for (int i = 0; i < R; i++) {
@@ -101,9 +108,17 @@ INLINE void score_panels(const attention_args *a, int R, int P, attention_tile *
     }
     size_t d = (size_t)a->keys.head_dim;
     int scales = blocks_of(a->keys.head_dim) * LANES;
-    const unsigned char *keys = t->keys + (size_t)place_in(&a->keys, key) * d * cached_bytes(a->keys.format);
-    chain c = {keys, d * LANES, LANES, a->keys.head_dim, a->keys.format, t->scale + (key - start) / LANES * scales,
-               true, scales,    0};
+    const unsigned char *keys =
+        t->keys + (size_t)place_in(&a->keys, key) * d * cached_bytes(a->keys.format);
+    chain c = {keys,
+               d * LANES,
+               LANES,
+               a->keys.head_dim,
+               a->keys.format,
+               t->scale + (key - start) / LANES * scales,
+               true,
+               scales,
+               0};
     chain_tile(R, P, t->q, &c, sum);
     UNROLL
     for (int i = 0; i < R; i++) {
@@ -115,7 +130,8 @@ INLINE void score_panels(const attention_args *a, int R, int P, attention_tile *
 // The keys that any query of the tile sees: [lo, hi)
 INLINE void segment_range(const attention_tile *t, int *lo, int *hi) {
     *lo = t->lo[0], *hi = t->hi[0];
-    for (int i = 1; i < t->n; i++) *lo = t->lo[i] < *lo ? t->lo[i] : *lo, *hi = t->hi[i] > *hi ? t->hi[i] : *hi;
+    for (int i = 1; i < t->n; i++)
+        *lo = t->lo[i] < *lo ? t->lo[i] : *lo, *hi = t->hi[i] > *hi ? t->hi[i] : *hi;
 }
 
 INLINE void scores_of_width(const attention_args *a, int R, attention_tile *t, int start) {
@@ -127,10 +143,12 @@ INLINE void scores_of_width(const attention_args *a, int R, attention_tile *t, i
 }
 
 // Products come in three widths, an instance each; their common code exists once.
-INLINE int tile_width(int queries) { return queries > TILE_ROWS / 2 ? TILE_ROWS : queries > 1 ? TILE_ROWS / 2 : 1; }
+INLINE int tile_width(int queries) {
+    return queries > TILE_ROWS / 2 ? TILE_ROWS : queries > 1 ? TILE_ROWS / 2 : 1;
+}
 
-// Scales of the segment's keys as floats: [key / 16][block][16]; of its values [block][key], so that one is beside the next
-// key's
+// Scales of the segment's keys as floats: [key / 16][block][16]; of its values [block][key], so
+// that one is beside the next key's
 INLINE void load_scales(const kv_cache *c, attention_tile *t, bool keys, int start) {
     int blocks = blocks_of(c->head_dim), lo, hi;
     const uint16_t *from = keys ? t->key_scales : t->value_scales;
@@ -140,7 +158,9 @@ INLINE void load_scales(const kv_cache *c, attention_tile *t, bool keys, int sta
     for (int key = lo / LANES * LANES; key < hi; key += LANES)
         for (int b = 0; b < blocks; b++) {
             vf scale = vf_load_f16(from + (size_t)(key / LANES * blocks + b) * LANES);
-            vf_store(t->scale + (keys ? ((key - start) / LANES * blocks + b) * LANES : b * SEGMENT + key - start), scale);
+            vf_store(t->scale + (keys ? ((key - start) / LANES * blocks + b) * LANES
+                                      : b * SEGMENT + key - start),
+                     scale);
         }
 }
 
@@ -154,11 +174,15 @@ INLINE void segment_scores(const attention_args *a, attention_tile *t, int start
         scores_of_width(a, 1, t, start);
 }
 
-// The score of 16 keys from its product: scaled, capped, biased, and -infinity where the key is not seen
+// The score of 16 keys from its product: scaled, capped, biased, and -infinity where the key is not
+// seen
 INLINE vf finish_score(const attention_args *a, const attention_tile *t, int i, int key, vf s) {
     s = vf_mul(s, vf_set1(a->scale));
     if (a->softcap != 0) s = vf_mul(vf_tanh(vf_div(s, vf_set1(a->softcap))), vf_set1(a->softcap));
-    if (a->bias) s = vf_add(s, a->bias(a->bias_context, (bias_place){t->sequence, t->row[i] - t->first_row, t->head[i]}, key));
+    if (a->bias)
+        s = vf_add(s,
+                   a->bias(a->bias_context,
+                           (bias_place){t->sequence, t->row[i] - t->first_row, t->head[i]}, key));
     if (a->mask) s = vf_add(s, load_up_to(t->mask + key, a->count - key));
     if (key >= t->lo[i] && key + LANES <= t->hi[i]) return s;
     vm seen = vf_and(vm_first(t->hi[i] - key), vf_not(vm_first(t->lo[i] - key)));
@@ -199,7 +223,8 @@ INLINE void segment_softmax(const attention_args *a, attention_tile *t, int star
 }
 
 // part[r][at ...] += chains of x[r] and P vectors of values from vector at / 16
-INLINE void add_value_vectors(int R, int P, const chain *values, const float *const *x, float *const *part, int at) {
+INLINE void add_value_vectors(int R, int P, const chain *values, const float *const *x,
+                              float *const *part, int at) {
     vf sum[MAX_QUERIES][8];
     chain v = *values;
     v.w += (size_t)at * cached_bytes(v.format), v.vector = at / LANES;
@@ -227,15 +252,26 @@ INLINE bool ever_together(int P, int all, int most) {
     return P <= most && P <= all && (2 * P > most || 2 * P > 8 || all % (2 * P) >= P);
 }
 
-// part[i] += e^(score - m) v over keys [from, to), of queries [i, i + R). keys: from, to, start of the segment
-INLINE void add_values(const attention_args *a, int R, attention_tile *t, int i, const int keys[3]) {
+// part[i] += e^(score - m) v over keys [from, to), of queries [i, i + R). keys: from, to, start of
+// the segment
+INLINE void add_values(const attention_args *a, int R, attention_tile *t, int i,
+                       const int keys[3]) {
     int E = padded(a->values.head_dim), most = panels_beside(R), all = E / LANES;
     const float *x[MAX_QUERIES];
     float *part[MAX_QUERIES];
-    for (int r = 0; r < R; r++) x[r] = t->score[i + r] + (keys[0] - keys[2]), part[r] = t->part[i + r];
-    const unsigned char *values =
-        t->values + (size_t)place_in(&a->values, keys[0]) * (size_t)E * cached_bytes(a->values.format);
-    chain v = {values, LANES, (size_t)E, keys[1] - keys[0], a->values.format, t->scale + (keys[0] - keys[2]), false, 0, 0};
+    for (int r = 0; r < R; r++)
+        x[r] = t->score[i + r] + (keys[0] - keys[2]), part[r] = t->part[i + r];
+    const unsigned char *values = t->values + (size_t)place_in(&a->values, keys[0]) * (size_t)E *
+                                                  cached_bytes(a->values.format);
+    chain v = {values,
+               LANES,
+               (size_t)E,
+               keys[1] - keys[0],
+               a->values.format,
+               t->scale + (keys[0] - keys[2]),
+               false,
+               0,
+               0};
     for (int at = 0, P; at < E; at += P * LANES) {
         P = vectors_together((E - at) / LANES, most);
 #define TOGETHER(n)                                                                \
@@ -261,13 +297,15 @@ INLINE void segment_values(const attention_args *a, attention_tile *t, int start
         lo = t->lo[i] > lo ? t->lo[i] : lo, hi = any ? t->hi[i] < hi ? t->hi[i] : hi : start;
     }
     for (int i = 0; i < t->width; i++)
-        for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(t->part[i] + e, vf_zero());
+        for (int e = 0; e < padded(a->values.head_dim); e += LANES)
+            vf_store(t->part[i] + e, vf_zero());
     bool together = t->width > 1 && hi > lo;
     load_scales(&a->values, t, false, start);
     NO_UNROLL
     for (int after = 0; after < 1 + together; after++) {
         for (int i = 0; i < t->n; i++)
-            add_own_values(a, t, i, (int[]){after ? hi : t->lo[i], after || !together ? t->hi[i] : lo, start});
+            add_own_values(
+                a, t, i, (int[]){after ? hi : t->lo[i], after || !together ? t->hi[i] : lo, start});
         if (after || !together) continue;
         if (t->width == TILE_ROWS)
             add_values(a, TILE_ROWS, t, 0, (int[]){lo, hi, start});
@@ -276,7 +314,8 @@ INLINE void segment_values(const attention_args *a, attention_tile *t, int start
     }
 }
 
-// fold_segment where nothing was folded before: `old` is 0 and `new` is 1, so of its formulas + 0 is left, which makes -0 +0.
+// fold_segment where nothing was folded before: `old` is 0 and `new` is 1, so of its formulas + 0
+// is left, which makes -0 +0.
 INLINE void first_segment(const attention_args *a, attention_tile *t, int i) {
     t->top[i] = t->part_top[i], t->sum[i] = t->part_sum[i];
     for (int e = 0; e < padded(a->values.head_dim); e += LANES)
@@ -299,17 +338,20 @@ INLINE void fold_segment(const attention_args *a, attention_tile *t, int i) {
     t->top[i] = top;
 }
 
-// ---- segments apart: a row that sees many keys, shared by KV heads and segments among threads ----
+// ---- segments apart: a row that sees many keys, shared by KV heads and segments among threads
+// ----
 
 // A query's result for a segment, in memory: its maximum, its sum, and from PART_HEAD on its
 // weighted values
 enum { PART_HEAD = LANES };
 INLINE int part_floats(const attention_args *a) { return PART_HEAD + padded(a->values.head_dim); }
 INLINE int segments_of(int keys) { return (keys + SEGMENT - 1) / SEGMENT; }
-// Segments that a row sees keys of: of a ring one more than it holds, where a window begins and ends inside of one
+// Segments that a row sees keys of: of a ring one more than it holds, where a window begins and
+// ends inside of one
 INLINE int segments_seen(const kv_cache *c) { return segments_of(c->capacity) + c->ring; }
 INLINE size_t attention_part_bytes(int heads, int head_dim, int segments) {
-    return (size_t)heads * (size_t)segments * (size_t)(PART_HEAD + padded(head_dim)) * sizeof(float);
+    return (size_t)heads * (size_t)segments * (size_t)(PART_HEAD + padded(head_dim)) *
+           sizeof(float);
 }
 INLINE float *part_of(const attention_args *a, int head, int segment) {
     int of_head = segments_seen(&a->keys);
@@ -319,19 +361,22 @@ INLINE float *part_of(const attention_args *a, int head, int segment) {
 INLINE void store_part(const attention_args *a, const attention_tile *t, int i, int segment) {
     float *part = part_of(a, t->head[i], segment);
     part[0] = t->part_top[i], part[1] = t->part_sum[i];
-    for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(part + PART_HEAD + e, vf_load(t->part[i] + e));
+    for (int e = 0; e < padded(a->values.head_dim); e += LANES)
+        vf_store(part + PART_HEAD + e, vf_load(t->part[i] + e));
 }
 
 INLINE void load_part(const attention_args *a, attention_tile *t, int i, int segment) {
     const float *part = part_of(a, t->head[i], segment);
     t->part_top[i] = part[0], t->part_sum[i] = part[1];
-    for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(t->part[i] + e, vf_load(part + PART_HEAD + e));
+    for (int e = 0; e < padded(a->values.head_dim); e += LANES)
+        vf_store(t->part[i] + e, vf_load(part + PART_HEAD + e));
 }
 
 // ---- tiles ----
 
 INLINE void begin_query(const attention_args *a, attention_tile *t, int i) {
-    t->top[i] = a->sinks && i < t->n ? a->sinks[t->head[i]] : -INFINITY, t->sum[i] = a->sinks ? 1 : 0;
+    t->top[i] = a->sinks && i < t->n ? a->sinks[t->head[i]] : -INFINITY,
+    t->sum[i] = a->sinks ? 1 : 0;
     for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(t->out[i] + e, vf_zero());
 }
 
@@ -339,7 +384,8 @@ INLINE void end_query(const attention_args *a, const attention_tile *t, int i) {
     int E = a->values.head_dim;
     float *y = a->y + (size_t)t->row[i] * (size_t)a->y_stride + t->head[i] * E;
     vf whole = vf_set1(t->sum[i] > 0 ? t->sum[i] : 1);
-    for (int e = 0; e < E; e += LANES) vf_store_n(y + e, vf_div(vf_load(t->out[i] + e), whole), chunk_of(E, e));
+    for (int e = 0; e < E; e += LANES)
+        vf_store_n(y + e, vf_div(vf_load(t->out[i] + e), whole), chunk_of(E, e));
 }
 
 // The keys of the segment at `start` that each query sees
@@ -352,7 +398,8 @@ INLINE void limit_to_segment(attention_tile *t, int start) {
     }
 }
 
-// Rows [row, end) of one slot by heads [head, last) of one KV head; where there are parts, segments [segment, last_segment)
+// Rows [row, end) of one slot by heads [head, last) of one KV head; where there are parts, segments
+// [segment, last_segment)
 typedef struct attention_job {
     int row, end, head, last, segment, last_segment;
     int units;
@@ -363,7 +410,8 @@ INLINE void begin_tile(const attention_args *a, attention_tile *t) {
     t->width = tile_width(t->n);
     for (int i = 0; i < t->width; i++) {
         int last = i < t->n ? i : t->n - 1;
-        t->q[i] = a->q + (size_t)t->row[last] * (size_t)a->q_stride + t->head[last] * a->keys.head_dim;
+        t->q[i] =
+            a->q + (size_t)t->row[last] * (size_t)a->q_stride + t->head[last] * a->keys.head_dim;
     }
     for (int i = 0; i < t->n; i++) {
         attention_range(a, t->row[i], &t->from[i], &t->to[i]);
@@ -375,7 +423,8 @@ INLINE void attend_tile(const attention_args *a, attention_tile *t, const attent
     int from = INT32_MAX, to = 0;
     begin_tile(a, t);
     for (int i = 0; i < t->width; i++) begin_query(a, t, i);
-    for (int i = 0; i < t->n; i++) from = t->from[i] < from ? t->from[i] : from, to = t->to[i] > to ? t->to[i] : to;
+    for (int i = 0; i < t->n; i++)
+        from = t->from[i] < from ? t->from[i] : from, to = t->to[i] > to ? t->to[i] : to;
     if (a->parts) from = SEGMENT * job->segment, to = SEGMENT * job->last_segment;
     for (int start = from / SEGMENT * SEGMENT; start < to; start += SEGMENT) {
         limit_to_segment(t, start);
@@ -413,9 +462,12 @@ INLINE void begin_sequence(const attention_args *a, attention_tile *t, int seque
 INLINE void begin_job(const attention_args *a, attention_tile *t, int row, int head) {
     int slot = slot_of_row(a->slot, a->sequence, row), kv = head / (a->heads / a->keys.heads);
     begin_sequence(a, t, a->sequence ? slot : 0);
-    t->keys = key_cache_head(&a->keys, slot, kv), t->values = value_cache_head(&a->values, slot, kv);
-    if (a->keys.format == CACHE_Q8_0) t->key_scales = cache_scales(&a->keys, slot, kv, a->keys.head_dim);
-    if (a->values.format == CACHE_Q8_0) t->value_scales = cache_scales(&a->values, slot, kv, padded(a->values.head_dim));
+    t->keys = key_cache_head(&a->keys, slot, kv),
+    t->values = value_cache_head(&a->values, slot, kv);
+    if (a->keys.format == CACHE_Q8_0)
+        t->key_scales = cache_scales(&a->keys, slot, kv, a->keys.head_dim);
+    if (a->values.format == CACHE_Q8_0)
+        t->value_scales = cache_scales(&a->values, slot, kv, padded(a->values.head_dim));
 }
 
 // A tile of queries at a time
@@ -425,7 +477,8 @@ INLINE void attend_queries(const attention_args *a, const attention_job *job) {
     begin_job(a, &t, job->row, job->head);
     for (int done = 0; done < all; done += t.n) {
         t.n = all - done < TILE_ROWS ? all - done : TILE_ROWS;
-        for (int i = 0; i < t.n; i++) t.row[i] = job->row + (done + i) / many, t.head[i] = job->head + (done + i) % many;
+        for (int i = 0; i < t.n; i++)
+            t.row[i] = job->row + (done + i) / many, t.head[i] = job->head + (done + i) % many;
         attend_tile(a, &t, job);
     }
 }
@@ -438,11 +491,14 @@ INLINE void attend_queries(const attention_args *a, const attention_job *job) {
 enum { ATTENTION_ROWS = BURIN_ATTENTION_ROWS };
 
 // Units of work of one call, for sharing among threads: heads by blocks of rows.
-INLINE int attention_units(int heads, int rows) { return heads * ((rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS); }
+INLINE int attention_units(int heads, int rows) {
+    return heads * ((rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS);
+}
 
 // From unit `first` on: one block of rows and, where there is but one, heads that share a KV head
 INLINE attention_job block_job(const attention_args *a, int first, int last) {
-    int blocks = (a->rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS, group = a->heads / a->keys.heads, head = first / blocks;
+    int blocks = (a->rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS, group = a->heads / a->keys.heads,
+        head = first / blocks;
     attention_job job = {.row = first % blocks * ATTENTION_ROWS, .head = head, .last = head + 1};
     if (blocks == 1)
         while (job.last < last && job.last % group) job.last++;
@@ -462,7 +518,8 @@ INLINE attention_job segment_job(const attention_args *a, int first, int last) {
     int from, to, group = a->heads / a->keys.heads;
     attention_segments(a, &from, &to);
     int kv = first / (to - from), at = first % (to - from), left = to - from - at;
-    attention_job job = {.end = 1, .head = kv * group, .last = (kv + 1) * group, .segment = from + at};
+    attention_job job = {
+        .end = 1, .head = kv * group, .last = (kv + 1) * group, .segment = from + at};
     job.units = left < last - first ? left : last - first;
     job.last_segment = job.segment + job.units;
     return job;
@@ -472,7 +529,8 @@ INLINE void attention(attention_args a, int first, int last) {
     while (first < last) {
         attention_job job = a.parts ? segment_job(&a, first, last) : block_job(&a, first, last);
         first += job.units;
-        for (int end = job.end, next; job.row < end; job.row = next) {  // runs of rows of the same slot
+        for (int end = job.end, next; job.row < end;
+             job.row = next) {  // runs of rows of the same slot
             int slot = slot_of_row(a.slot, a.sequence, job.row);
             next = job.row + 1;
             while (next < end && slot_of_row(a.slot, a.sequence, next) == slot) next++;
@@ -482,9 +540,9 @@ INLINE void attention(attention_args a, int first, int last) {
     }
 }
 
-// One row that sees many keys, where heads cannot be shared evenly, goes in two steps with a wait between them: attention()
-// with `parts`, memory of attention_part_bytes, and shares of attention_split_units; then attention_fold with shares of heads.
-// 0 units: it is not worth it.
+// One row that sees many keys, where heads cannot be shared evenly, goes in two steps with a wait
+// between them: attention() with `parts`, memory of attention_part_bytes, and shares of
+// attention_split_units; then attention_fold with shares of heads. 0 units: it is not worth it.
 INLINE int attention_split_units(const attention_args *a, int threads) {
     int from, to;
     if (a->rows != 1 || a->keys.heads % threads == 0) return 0;
@@ -498,14 +556,16 @@ INLINE void attention_fold(const attention_args *a, int first, int last) {
     attention_segments(a, &from, &to);
     for (t.head[0] = first; t.head[0] < last; t.head[0]++) {
         begin_query(a, &t, 0);
-        for (int segment = from; segment < to; segment++) load_part(a, &t, 0, segment), fold_segment(a, &t, 0);
+        for (int segment = from; segment < to; segment++)
+            load_part(a, &t, 0, segment), fold_segment(a, &t, 0);
         end_query(a, &t, 0);
     }
 }
 
 // ---- shares, for who looks inside ----
 
-// The scores of a query's keys [0, n); -infinity where it sees none. 16 keys at a time: one instance, quick to compile.
+// The scores of a query's keys [0, n); -infinity where it sees none. 16 keys at a time: one
+// instance, quick to compile.
 INLINE void attention_scores(const attention_args *a, attention_tile *t, int n, float *score) {
     for (int key = 0; key < n; key++) score[key] = -INFINITY;
     NO_UNROLL
@@ -514,13 +574,15 @@ INLINE void attention_scores(const attention_args *a, attention_tile *t, int n, 
         limit_to_segment(t, start);
         if (key == start || key <= t->from[0]) load_scales(&a->keys, t, true, start);
         score_panels(a, 1, 1, t, key, start);
-        vf_store_n(score + key, finish_score(a, t, 0, key, vf_load(t->score[0] + (key - start))), n - key);
+        vf_store_n(score + key, finish_score(a, t, 0, key, vf_load(t->score[0] + (key - start))),
+                   n - key);
     }
 }
 
-// How much of its attention the query of a row and a head gives to each of the keys [0, n). There once and small: nothing of
-// `a` is a literal.
-__attribute__((noinline, cold, unused)) static void attention_shares(const attention_args *a, int row, int head, int n,
+// How much of its attention the query of a row and a head gives to each of the keys [0, n). There
+// once and small: nothing of `a` is a literal.
+__attribute__((noinline, cold, unused)) static void attention_shares(const attention_args *a,
+                                                                     int row, int head, int n,
                                                                      float *share) {
     attention_tile t;
     t.n = 1, t.row[0] = row, t.head[0] = head;
@@ -532,7 +594,8 @@ __attribute__((noinline, cold, unused)) static void attention_shares(const atten
         if (a->sinks && share[key] > top) sum *= sf_exp(top - share[key]);
         top = share[key] > top ? share[key] : top;
     }
-    for (int key = 0; key < n; key++) sum += share[key] = share[key] > -INFINITY ? sf_exp(share[key] - top) : 0;
+    for (int key = 0; key < n; key++)
+        sum += share[key] = share[key] > -INFINITY ? sf_exp(share[key] - top) : 0;
     for (int key = 0; key < n; key++) share[key] = sum > 0 ? share[key] / sum : 0;
 }
 #endif

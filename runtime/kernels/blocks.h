@@ -31,26 +31,36 @@ typedef struct block_format {
 
 static const block_format block_formats[] = {
 #define FORMAT(name, id, block, bytes, low, high, group, scales, minimum, offset, table, encode) \
-    [WEIGHT_##name] = {block, low, high, group, SCALES_##scales, MINIMUM_##minimum, offset, TABLE_##table},
+    [WEIGHT_##name] = {block,  low,          high, group, SCALES_##scales, MINIMUM_##minimum,    \
+                       offset, TABLE_##table},
 #include "format_rows.h"
 #undef FORMAT
 };
 
 // Values of nibbles, plus the format's offset
-static const uint8_t iq4_table[16] = {1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241};
+static const uint8_t iq4_table[16] = {1,   24,  45,  63,  79,  93,  106, 118,
+                                      129, 141, 153, 166, 181, 197, 217, 241};
 static const uint8_t e2m1_table[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
 
 INLINE bool in_blocks(weight_format f) { return f > WEIGHT_BF16; }
 INLINE bool has_minimum(weight_format f) { return block_formats[f].minimum > MINIMUM_ZERO; }
 // Returns true if m is an f32.
 INLINE bool has_float_minimum(weight_format f) { return block_formats[f].minimum >= MINIMUM_LINE; }
-INLINE bool has_zero_point(weight_format f) { return block_formats[f].minimum == MINIMUM_ZERO || has_float_minimum(f); }
+INLINE bool has_zero_point(weight_format f) {
+    return block_formats[f].minimum == MINIMUM_ZERO || has_float_minimum(f);
+}
 // Returns true if q are the values, and products exact.
-INLINE bool is_exact(weight_format f) { return in_blocks(f) && block_formats[f].scales == SCALES_NONE; }
+INLINE bool is_exact(weight_format f) {
+    return in_blocks(f) && block_formats[f].scales == SCALES_NONE;
+}
 // Returns true if d is stored after a panel's blocks.
-INLINE bool has_panel_d(weight_format f) { return in_blocks(f) && block_formats[f].scales >= SCALES_E4M3; }
+INLINE bool has_panel_d(weight_format f) {
+    return in_blocks(f) && block_formats[f].scales >= SCALES_E4M3;
+}
 // Returns true if products take only rows of floats.
-INLINE bool stands_for_floats(weight_format f) { return in_blocks(f) && block_formats[f].table >= TABLE_NF4; }
+INLINE bool stands_for_floats(weight_format f) {
+    return in_blocks(f) && block_formats[f].table >= TABLE_NF4;
+}
 
 // ---- offsets of the parts of a panel block ----
 
@@ -70,9 +80,13 @@ INLINE size_t block_minima_at(weight_format f) {
 }
 INLINE size_t block_d_at(weight_format f) {
     const bool bytes = block_formats[f].minimum == MINIMUM_BYTES;
-    return block_minima_at(f) + (bytes ? (size_t)block_groups(f) * LANES : has_zero_point(f) ? LANES : 0);
+    return block_minima_at(f) + (bytes               ? (size_t)block_groups(f) * LANES
+                                 : has_zero_point(f) ? LANES
+                                                     : 0);
 }
-INLINE size_t block_m_bytes(weight_format f) { return !has_minimum(f) ? 0 : has_float_minimum(f) ? 4 * LANES : 2 * LANES; }
+INLINE size_t block_m_bytes(weight_format f) {
+    return !has_minimum(f) ? 0 : has_float_minimum(f) ? 4 * LANES : 2 * LANES;
+}
 INLINE size_t block_bytes(weight_format f) {
     const int scales = block_formats[f].scales;
     const size_t each = scales == SCALES_NONE || has_panel_d(f)            ? 0
@@ -84,15 +98,23 @@ INLINE size_t block_bytes(weight_format f) {
 INLINE size_t panel_blocks(weight_format f, int k) {
     return (size_t)((k + block_formats[f].block - 1) / block_formats[f].block);
 }
-INLINE size_t panel_blocks_bytes(weight_format f, int k) { return panel_blocks(f, k) * block_bytes(f); }
+INLINE size_t panel_blocks_bytes(weight_format f, int k) {
+    return panel_blocks(f, k) * block_bytes(f);
+}
 
 // The part after the blocks of a panel: for E4M3 each column's d; for exact products 16 sums of its
 // columns and, without zero points, 16 sums of those blocks that fit, and a flag byte for each
 // block: it fits if all neighbours (k and k + 1, k + 2 and k + 3 of a column) have magnitudes that
 // add up to 128 at most.
-INLINE bool has_fits(weight_format f) { return is_exact(f) && block_formats[f].minimum == MINIMUM_NONE; }
-INLINE size_t panel_fit_sums_at(weight_format f, int k) { return panel_blocks_bytes(f, k) + LANES * sizeof(int32_t); }
-INLINE size_t panel_fits_at(weight_format f, int k) { return panel_fit_sums_at(f, k) + LANES * sizeof(int32_t); }
+INLINE bool has_fits(weight_format f) {
+    return is_exact(f) && block_formats[f].minimum == MINIMUM_NONE;
+}
+INLINE size_t panel_fit_sums_at(weight_format f, int k) {
+    return panel_blocks_bytes(f, k) + LANES * sizeof(int32_t);
+}
+INLINE size_t panel_fits_at(weight_format f, int k) {
+    return panel_fit_sums_at(f, k) + LANES * sizeof(int32_t);
+}
 INLINE size_t block_panel_bytes(weight_format f, int k) {
     if (has_fits(f)) return panel_fits_at(f, k) + (panel_blocks(f, k) + 63) / 64 * 64;
     return panel_blocks_bytes(f, k) + (is_exact(f) || has_panel_d(f) ? LANES * sizeof(int32_t) : 0);
@@ -118,7 +140,8 @@ INLINE vi low_plane(weight_format f, const uint8_t *w, unsigned step) {
     const unsigned bits = (unsigned)block_formats[f].low;
     if (bits == 5) return ternary_digit(vi_load_bytes(w + step / 5 * 64), (int)(step % 5));
     if (bits == 8) return vi_load_bytes(w + step * 64);
-    return bits_of_bytes(vi_load_bytes(w + step / (8 / bits) * 64), (int)(step % (8 / bits) * bits), (int)bits);
+    return bits_of_bytes(vi_load_bytes(w + step / (8 / bits) * 64), (int)(step % (8 / bits) * bits),
+                         (int)bits);
 }
 
 INLINE vi block_step(weight_format f, const uint8_t *w, unsigned step) {
@@ -129,7 +152,8 @@ INLINE vi block_step(weight_format f, const uint8_t *w, unsigned step) {
     if (b.table == TABLE_E2M1) return vi_lookup(q, e2m1_table);
     if (!b.high) return q;
     const unsigned steps = 8 / (unsigned)b.high;
-    vi high = bits_of_bytes(vi_load_bytes(w + block_high_at(f) + step / steps * 64), (int)(step % steps) * b.high, b.high);
+    vi high = bits_of_bytes(vi_load_bytes(w + block_high_at(f) + step / steps * 64),
+                            (int)(step % steps) * b.high, b.high);
     return vi_or(q, vi_shift_left(high, b.low));
 }
 
@@ -138,7 +162,8 @@ INLINE vi block_step(weight_format f, const uint8_t *w, unsigned step) {
 // 2^(e - 128): bits of a float, the two least subnormal
 INLINE vf exponent_scale(const uint8_t *e) {
     vi exponent = vi_load_u8(e);
-    vi normal = vi_shift_left(vi_sub(exponent, vi_set1(1)), 23), tiny = vi_shift_left(vi_add(exponent, vi_set1(1)), 21);
+    vi normal = vi_shift_left(vi_sub(exponent, vi_set1(1)), 23),
+       tiny = vi_shift_left(vi_add(exponent, vi_set1(1)), 21);
     return vf_bits(vi_where(vi_less(exponent, vi_set1(2)), tiny, normal));
 }
 
@@ -147,7 +172,8 @@ INLINE vf block_d(weight_format f, const uint8_t *w) {
     const int scales = block_formats[f].scales;
     if (scales == SCALES_NONE) return vf_set1(1);
     if (scales == SCALES_EXPONENT) return exponent_scale(w);
-    if (scales == SCALES_FLOAT || scales == SCALES_127TH) return vf_load((const float *)(const void *)w);
+    if (scales == SCALES_FLOAT || scales == SCALES_127TH)
+        return vf_load((const float *)(const void *)w);
     return vf_load_f16((const uint16_t *)(const void *)w);
 }
 
@@ -156,16 +182,20 @@ INLINE vf panel_d(weight_format f, const uint8_t *panel, int k) {
     return vf_load((const float *)(const void *)(panel + panel_blocks_bytes(f, k)));
 }
 
-INLINE vi block_zero(weight_format f, const uint8_t *w) { return vi_load_i8((const int8_t *)w + block_minima_at(f)); }
+INLINE vi block_zero(weight_format f, const uint8_t *w) {
+    return vi_load_i8((const int8_t *)w + block_minima_at(f));
+}
 
 INLINE vf block_m(weight_format f, const uint8_t *w) {
     w += block_bytes(f) - block_m_bytes(f);
-    return has_float_minimum(f) ? vf_load((const float *)(const void *)w) : vf_load_f16((const uint16_t *)(const void *)w);
+    return has_float_minimum(f) ? vf_load((const float *)(const void *)w)
+                                : vf_load_f16((const uint16_t *)(const void *)w);
 }
 
 INLINE vi six_bits(const uint8_t *s, int group) {
     vi low = vi_and(vi_shift_right(vi_load_u8(s + group % 8 * LANES), group / 8 * 4), vi_set1(15));
-    vi high = vi_and(vi_shift_right(vi_load_u8(s + (8 + group % 4) * LANES), group / 4 * 2), vi_set1(3));
+    vi high =
+        vi_and(vi_shift_right(vi_load_u8(s + (8 + group % 4) * LANES), group / 4 * 2), vi_set1(3));
     return vi_sub(vi_or(low, vi_shift_left(high, 4)), vi_set1(32));
 }
 
@@ -197,8 +227,10 @@ INLINE vf group_minimum(weight_format f, const uint8_t *w, const vf ends[2], int
     const vf m = ends[1];
     if (kind == MINIMUM_ONE || kind == MINIMUM_LINE) return m;
     if (kind == MINIMUM_FRACTION) return vf_neg(vf_mul(ends[0], m));
-    if (kind == MINIMUM_BYTES) return vf_mul(m, vf_from_int(vi_load_u8(w + block_minima_at(f) + group * LANES)));
-    return vf_mul(m, vf_from_int(vi_shift_right(vi_load_u8(w + block_scales_at(f) + group * LANES), 4)));
+    if (kind == MINIMUM_BYTES)
+        return vf_mul(m, vf_from_int(vi_load_u8(w + block_minima_at(f) + group * LANES)));
+    return vf_mul(
+        m, vf_from_int(vi_shift_right(vi_load_u8(w + block_scales_at(f) + group * LANES), 4)));
 }
 
 // ---- values ----
@@ -227,7 +259,8 @@ INLINE vf number_minimum(weight_format f, const uint8_t *w, const vf ends[2], in
 INLINE vf step_values(weight_format f, const uint8_t *w, vi step, int i, const vf ends[2]) {
     vi q = vi_and(vi_shift_right(step, i * 8), vi_set1(255));
     vf number = block_numbers(f, w, q);
-    if (block_formats[f].minimum == MINIMUM_FRACTION) return vf_mul(ends[0], vf_sub(number, ends[1]));
+    if (block_formats[f].minimum == MINIMUM_FRACTION)
+        return vf_mul(ends[0], vf_sub(number, ends[1]));
     vf value = vf_mul(ends[0], number);
     if (block_formats[f].scales == SCALES_127TH) return vf_mul(value, vf_set1(one_127th));
     return has_minimum(f) ? vf_add(value, ends[1]) : value;

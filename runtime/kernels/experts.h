@@ -17,10 +17,13 @@ typedef struct experts_args {
     const int32_t *order;  // [entries]: entries, those of one expert together
 } experts_args;
 
-INLINE int expert_kept(int index, int count) { return index < 0 ? 0 : index < count ? index : count - 1; }
+INLINE int expert_kept(int index, int count) {
+    return index < 0 ? 0 : index < count ? index : count - 1;
+}
 
 // order = entries by their expert, those of one expert in ascending order. place: [count + 1] zeros
-INLINE void expert_order(int count, int entries, const int32_t *index, int32_t *place, int32_t *order) {
+INLINE void expert_order(int count, int entries, const int32_t *index, int32_t *place,
+                         int32_t *order) {
     for (int i = 0; i < entries; i++) place[expert_kept(index[i], count) + 1]++;
     for (int e = 0; e < count; e++) place[e + 1] += place[e];
     for (int i = 0; i < entries; i++) order[place[expert_kept(index[i], count)]++] = i;
@@ -36,14 +39,16 @@ INLINE int expert_share(int unit, int start, int panels) {
     return unit < 0 ? 0 : unit < panels ? unit : panels;
 }
 
-INLINE void expert_matmul(void (*product)(const matmul_args *m, matmul_sink sink), matmul_args m, const experts_args *e,
-                          matmul_sink sink) {
+INLINE void expert_matmul(void (*product)(const matmul_args *m, matmul_sink sink), matmul_args m,
+                          const experts_args *e, matmul_sink sink) {
     const unsigned char *w = m.w;
     const int first = m.first, last = m.last;
     const bool alone = e->entries == e->slots && !SHARED_BY_PANELS;
     for (int at = 0, end; at < e->entries; at = end) {
         int expert = expert_kept(e->index[e->order[at]], e->count);
-        for (end = at + 1; !alone && end < e->entries && expert_kept(e->index[e->order[end]], e->count) == expert;) end++;
+        for (end = at + 1; !alone && end < e->entries &&
+                           expert_kept(e->index[e->order[end]], e->count) == expert;)
+            end++;
         m.first = alone ? expert_share(first, at * m.panels, m.panels) : first;
         m.last = alone ? expert_share(last, at * m.panels, m.panels) : last;
         if (m.first >= m.last) continue;
@@ -53,12 +58,14 @@ INLINE void expert_matmul(void (*product)(const matmul_args *m, matmul_sink sink
     }
 }
 
-#define EXPERTS(name)                                                                                                       \
-    INLINE void expert_matmul_##name(matmul_args m, const experts_args *e, matmul_epilogue store, const void *context) {    \
-        expert_matmul(product_##name, m, e, (matmul_sink){.plain = store, .context = context});                             \
-    }                                                                                                                       \
-    INLINE void expert_matmul_##name##_glu(matmul_args m, const experts_args *e, glu_epilogue store, const void *context) { \
-        expert_matmul(product_##name, m, e, (matmul_sink){.glu = store, .context = context});                               \
+#define EXPERTS(name)                                                                             \
+    INLINE void expert_matmul_##name(matmul_args m, const experts_args *e, matmul_epilogue store, \
+                                     const void *context) {                                       \
+        expert_matmul(product_##name, m, e, (matmul_sink){.plain = store, .context = context});   \
+    }                                                                                             \
+    INLINE void expert_matmul_##name##_glu(matmul_args m, const experts_args *e,                  \
+                                           glu_epilogue store, const void *context) {             \
+        expert_matmul(product_##name, m, e, (matmul_sink){.glu = store, .context = context});     \
     }
 EXPERTS(f32)
 EXPERTS(f16)

@@ -23,7 +23,15 @@ typedef enum {
     MINIMUM_LINE,
     MINIMUM_FRACTION
 } format_minimum;
-typedef enum { TABLE_PLAIN, TABLE_SIGN, TABLE_IQ4, TABLE_E2M1, TABLE_NF4, TABLE_FP4, TABLE_E4M3 } format_table;
+typedef enum {
+    TABLE_PLAIN,
+    TABLE_SIGN,
+    TABLE_IQ4,
+    TABLE_E2M1,
+    TABLE_NF4,
+    TABLE_FP4,
+    TABLE_E4M3
+} format_table;
 
 // Values of TABLE_NF4's codes
 static const float nf4_table[16] = {-1.0f,
@@ -44,8 +52,9 @@ static const float nf4_table[16] = {-1.0f,
                                     1.0f};
 
 // Values of TABLE_FP4's codes
-static const float fp4_table[16] = {0.0f,  0.00520833333f,  0.66666667f,  1.0f,  0.33333333f,  0.5f,  0.16666667f,  0.25f,
-                                    -0.0f, -0.00520833333f, -0.66666667f, -1.0f, -0.33333333f, -0.5f, -0.16666667f, -0.25f};
+static const float fp4_table[16] = {
+    0.0f,  0.00520833333f,  0.66666667f,  1.0f,  0.33333333f,  0.5f,  0.16666667f,  0.25f,
+    -0.0f, -0.00520833333f, -0.66666667f, -1.0f, -0.33333333f, -0.5f, -0.16666667f, -0.25f};
 
 // 1 / 127, as bitsandbytes has it
 static const float one_127th = 7.874015718698502e-3f;

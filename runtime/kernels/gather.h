@@ -1,5 +1,5 @@
-// Rows of a table as floats: token embeddings and position tables. A table that is also the weights of a product is packed in
-// panels of 16 columns, and its rows are their columns.
+// Rows of a table as floats: token embeddings and position tables. A table that is also the weights
+// of a product is packed in panels of 16 columns, and its rows are their columns.
 #ifndef BURIN_GATHER_H
 #define BURIN_GATHER_H
 #include "blocks.h"
@@ -39,10 +39,12 @@ GATHER_COLUMN(bf16, uint16_t, sf_from_bf16)
 #undef GATHER_COLUMN
 
 // Panels in blocks: 16 columns are decoded for one.
-#define FORMAT(name, ...)                                                                                            \
-    INLINE void gather_column_##name(int depth, const uint8_t *panels, int column, float *y) {                       \
-        gather_block_column(WEIGHT_##name, panels + (size_t)(column / 16) * block_panel_bytes(WEIGHT_##name, depth), \
-                            (const int[]){depth, column % 16}, y);                                                   \
+#define FORMAT(name, ...)                                                                      \
+    INLINE void gather_column_##name(int depth, const uint8_t *panels, int column, float *y) { \
+        gather_block_column(                                                                   \
+            WEIGHT_##name,                                                                     \
+            panels + (size_t)(column / 16) * block_panel_bytes(WEIGHT_##name, depth),          \
+            (const int[]){depth, column % 16}, y);                                             \
     }
 INLINE void gather_block_column(weight_format f, const uint8_t *w, const int extent[2], float *y) {
     const int size = block_formats[f].block;

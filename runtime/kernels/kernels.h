@@ -1,4 +1,5 @@
-// Everything that emitted code includes: the vector, and the kernel templates. Contracts: runtime/kernels/README.md.
+// Everything that emitted code includes: the vector, and the kernel templates. Contracts:
+// runtime/kernels/README.md.
 #ifndef BURIN_KERNELS_H
 #define BURIN_KERNELS_H
 #include "attention.h"

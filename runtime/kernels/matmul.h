@@ -17,7 +17,8 @@
 #include "matmul_rounded.h"
 #endif
 
-// Column is a multiple of 16; lanes beyond the last column hold the sums of the padding (0) and must not be stored.
+// Column is a multiple of 16; lanes beyond the last column hold the sums of the padding (0) and
+// must not be stored.
 typedef void (*matmul_epilogue)(const void *context, vf sum, int row, int column);
 typedef void (*glu_epilogue)(const void *context, vf gate, vf up, int row, int column);
 
@@ -51,25 +52,30 @@ INLINE vf finished_sum(matmul_kind kind, vf sum, int row, int panel) {
     const matmul_args *m = kind.operands;
     const q8_block *x = (const q8_block *)m->x + x_row(m, row);
     const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(kind.format, m->k);
-    vi columns = vi_load((const int32_t *)(const void *)(w + panel_blocks_bytes(kind.format, m->k)));
+    vi columns =
+        vi_load((const int32_t *)(const void *)(w + panel_blocks_bytes(kind.format, m->k)));
     vi exact = vi_sub(vi_bits(sum), vi_mul(columns, vi_set1((int)x->scale)));
 #if defined(VEC_PAIRS_FIT)
     if (uses_fits(kind.format)) {
-        vi fitting = vi_load((const int32_t *)(const void *)(w + panel_fit_sums_at(kind.format, m->k)));
+        vi fitting =
+            vi_load((const int32_t *)(const void *)(w + panel_fit_sums_at(kind.format, m->k)));
         exact = vi_sub(exact, vi_mul(fitting, vi_set1(FIT_BIAS)));
     }
 #endif
     return vf_from_int(exact);
 }
 
-// Sums of `panels` panels of one row, from memory: so the epilogue is there once, not for each number of panels.
-INLINE void matmul_store(matmul_kind kind, matmul_sink sink, int panels, const vf *sums, int row, int panel) {
+// Sums of `panels` panels of one row, from memory: so the epilogue is there once, not for each
+// number of panels.
+INLINE void matmul_store(matmul_kind kind, matmul_sink sink, int panels, const vf *sums, int row,
+                         int panel) {
     const int to = sink.entry ? sink.entry[row] : row;
     NO_UNROLL
     for (int p = 0; p < panels; p += sink.glu ? 2 : 1) {
         vf sum = finished_sum(kind, sums[p], row, panel + p);
         if (sink.glu)
-            sink.glu(sink.context, sum, finished_sum(kind, sums[p + 1], row, panel + p + 1), to, (panel + p) / 2 * LANES);
+            sink.glu(sink.context, sum, finished_sum(kind, sums[p + 1], row, panel + p + 1), to,
+                     (panel + p) / 2 * LANES);
         else
             sink.plain(sink.context, sum, to, (panel + p) * LANES);
     }
@@ -77,10 +83,13 @@ INLINE void matmul_store(matmul_kind kind, matmul_sink sink, int panels, const v
 
 // ---- one row ----
 
-// How many of the panels that are left go together: few different numbers, since each is an instance of its own, and no panel
-// alone. Even where `left` is.
+// How many of the panels that are left go together: few different numbers, since each is an
+// instance of its own, and no panel alone. Even where `left` is.
 INLINE int gemv_width(int left) {
-    int P = left == GEMV_PANELS || left >= GEMV_PANELS + 2 ? GEMV_PANELS : left == 5 ? 3 : left > 4 ? 4 : left;
+    int P = left == GEMV_PANELS || left >= GEMV_PANELS + 2 ? GEMV_PANELS
+            : left == 5                                    ? 3
+            : left > 4                                     ? 4
+                                                           : left;
     return P < GEMV_PANELS ? P : GEMV_PANELS;
 }
 
@@ -98,8 +107,10 @@ INLINE void gemv(matmul_kind kind, const matmul_args *m, matmul_sink sink, int p
     }
 }
 
-// Values as floats are slower to make than memory gives them: several panels, so that several chains of fma go at once
-INLINE void block_gemv_floats(matmul_kind kind, const matmul_args *m, matmul_sink sink, int panel, int end) {
+// Values as floats are slower to make than memory gives them: several panels, so that several
+// chains of fma go at once
+INLINE void block_gemv_floats(matmul_kind kind, const matmul_args *m, matmul_sink sink, int panel,
+                              int end) {
     vf sums[PANELS_MOST];
     for (int P; panel < end; panel += P) {
         P = end - panel >= 4 ? 4 : end - panel >= 2 ? 2 : 1;
@@ -115,7 +126,8 @@ INLINE void block_gemv_floats(matmul_kind kind, const matmul_args *m, matmul_sin
 
 // One row, a panel after the other: the weights are read in memory order, since memory delivers one
 // stream far faster than several.
-INLINE void gemv_streamed(matmul_kind kind, matmul_row alone, const matmul_args *m, matmul_sink sink, int panel, int end) {
+INLINE void gemv_streamed(matmul_kind kind, matmul_row alone, const matmul_args *m,
+                          matmul_sink sink, int panel, int end) {
     const int P = sink.glu ? 2 : 1;
     for (; panel < end; panel += P) {
         vf sums[2];
@@ -130,13 +142,15 @@ typedef struct matmul_area {
     int row, end, panel;
 } matmul_area;
 
-// Tiles of R rows (half as many where no more are left) by W panels, P at once, over steps [at.from, at.to) of
-// rows [at.row, end); sums of 16 columns: [row][PANELS_MOST]
-INLINE void area_tiles(matmul_kind kind, const int tile[3], const matmul_args *m, const matmul_area *a, tile_place at, int end,
-                       vf *sums) {
+// Tiles of R rows (half as many where no more are left) by W panels, P at once, over steps
+// [at.from, at.to) of rows [at.row, end); sums of 16 columns: [row][PANELS_MOST]
+INLINE void area_tiles(matmul_kind kind, const int tile[3], const matmul_args *m,
+                       const matmul_area *a, tile_place at, int end, vf *sums) {
     const int R = tile[0], P = tile[1], W = tile[2], steps = steps_of(kind.format, m->k);
-    size_t bytes = (size_t)W * step_bytes(kind.format), runs = (size_t)((a->end - a->row + R - 1) / R * (W / P));
-    const unsigned char *next = (const unsigned char *)m->w + (size_t)(a->panel + W) * (size_t)steps * step_bytes(kind.format);
+    size_t bytes = (size_t)W * step_bytes(kind.format),
+           runs = (size_t)((a->end - a->row + R - 1) / R * (W / P));
+    const unsigned char *next = (const unsigned char *)m->w +
+                                (size_t)(a->panel + W) * (size_t)steps * step_bytes(kind.format);
     at.ahead.stride = (bytes + runs - 1) / runs;
     for (; at.row < end; at.row += R, sums += R * PANELS_MOST) {
         NO_UNROLL
@@ -152,28 +166,45 @@ INLINE void area_tiles(matmul_kind kind, const int tile[3], const matmul_args *m
     }
 }
 
-// Where k is long, some tiles of rows go over a part of it before the next part, so that the weights stay in the second level.
-enum { DEEP = 1024, DEEP_TILES = 8, DEEP_ROWS = 48, MOST_TILE_ROWS = INT_ROWS > TILE_ROWS ? INT_ROWS : TILE_ROWS };
-enum { AREA_ROWS = DEEP_TILES * MOST_TILE_ROWS < DEEP_ROWS ? DEEP_TILES * MOST_TILE_ROWS : DEEP_ROWS };
+// Where k is long, some tiles of rows go over a part of it before the next part, so that the
+// weights stay in the second level.
+enum {
+    DEEP = 1024,
+    DEEP_TILES = 8,
+    DEEP_ROWS = 48,
+    MOST_TILE_ROWS = INT_ROWS > TILE_ROWS ? INT_ROWS : TILE_ROWS
+};
+enum {
+    AREA_ROWS = DEEP_TILES * MOST_TILE_ROWS < DEEP_ROWS ? DEEP_TILES * MOST_TILE_ROWS : DEEP_ROWS
+};
 
-INLINE void area_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
+INLINE void area_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink,
+                        const matmul_area *a) {
     const bool deep = m->k >= 4 * DEEP;
-    const int R = tile_rows_of(kind.format), most = tile_panels_of(kind.format), P = W < most ? W : most;
-    const int steps = steps_of(kind.format, m->k), part = deep ? steps_of(kind.format, DEEP) : steps;
-    const int tiles = DEEP_TILES * R < DEEP_ROWS ? DEEP_TILES : DEEP_ROWS / R, rows = deep ? tiles * R : R;
+    const int R = tile_rows_of(kind.format), most = tile_panels_of(kind.format),
+              P = W < most ? W : most;
+    const int steps = steps_of(kind.format, m->k),
+              part = deep ? steps_of(kind.format, DEEP) : steps;
+    const int tiles = DEEP_TILES * R < DEEP_ROWS ? DEEP_TILES : DEEP_ROWS / R,
+              rows = deep ? tiles * R : R;
     vf sums[AREA_ROWS * PANELS_MOST];
     for (int row = a->row; row < a->end; row += rows) {
         int end = row + rows < a->end ? row + rows : a->end;
         for (int from = 0; from < steps; from += part) {
-            tile_place at = {.row = row, .from = from, .to = from + part < steps ? from + part : steps, .goes_on = from > 0};
+            tile_place at = {.row = row,
+                             .from = from,
+                             .to = from + part < steps ? from + part : steps,
+                             .goes_on = from > 0};
             area_tiles(kind, (const int[]){R, P, W}, m, a, at, end, sums);
         }
         NO_UNROLL
-        for (int i = row; i < end; i++) matmul_store(kind, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
+        for (int i = row; i < end; i++)
+            matmul_store(kind, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
     }
 }
 
-// ---- values: weights in blocks become floats, some k of the panels at a time, which all rows of an area read ----
+// ---- values: weights in blocks become floats, some k of the panels at a time, which all rows of
+// an area read ----
 
 enum { VALUES_AT_ONCE = 128 };  // k of one panel, 8 KB
 
@@ -181,30 +212,37 @@ enum { VALUES_AT_ONCE = 128 };  // k of one panel, 8 KB
 INLINE void group_values(weight_format format, const uint8_t *block, vf d, int group, float *out) {
     const int size = block_formats[format].group;
     const vf of_block[] = {d, has_minimum(format) ? block_m(format, block) : vf_zero()};
-    const vf ends[] = {number_scale(format, block, d, group), number_minimum(format, block, of_block, group)};
+    const vf ends[] = {number_scale(format, block, d, group),
+                       number_minimum(format, block, of_block, group)};
     NO_UNROLL
     for (int k = 0; k < size; k += 4) {
         vi step = block_step(format, block, (unsigned)(group * size + k) / 4);
         UNROLL
-        for (int j = 0; j < 4; j++) vf_store(out + (k + j) * LANES, step_values(format, block, step, j, ends));
+        for (int j = 0; j < 4; j++)
+            vf_store(out + (k + j) * LANES, step_values(format, block, step, j, ends));
     }
 }
 
 // Floats [n][16] of a panel, from k = `from`
-INLINE void panel_values(weight_format format, const matmul_args *m, int panel, const int extent[2], float *out) {
-    const int size = block_formats[format].group, block = block_formats[format].block, from = extent[0], end = from + extent[1];
+INLINE void panel_values(weight_format format, const matmul_args *m, int panel, const int extent[2],
+                         float *out) {
+    const int size = block_formats[format].group, block = block_formats[format].block,
+              from = extent[0], end = from + extent[1];
     const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(format, m->k);
     const vf whole = has_panel_d(format) ? panel_d(format, w, m->k) : vf_zero();
     NO_UNROLL
     for (int k = from; k < end; k += size, out += size * LANES) {
         const uint8_t *at = w + (size_t)(k / block) * block_bytes(format);
         PREFETCH_FAR(at + block_bytes(format));
-        group_values(format, at, has_panel_d(format) ? whole : block_d(format, at), k % block / size, out);
+        group_values(format, at, has_panel_d(format) ? whole : block_d(format, at),
+                     k % block / size, out);
     }
 }
 
-INLINE void values_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
-    const int R = TILE_ROWS, P = W < TILE_PANELS ? W : TILE_PANELS, part = VALUES_AT_ONCE / W / QUANT_BLOCK * QUANT_BLOCK;
+INLINE void values_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink,
+                          const matmul_area *a) {
+    const int R = TILE_ROWS, P = W < TILE_PANELS ? W : TILE_PANELS,
+              part = VALUES_AT_ONCE / W / QUANT_BLOCK * QUANT_BLOCK;
     const int rows = DEEP_ROWS / R < DEEP_TILES ? DEEP_ROWS / R * R : DEEP_TILES * R;
     _Alignas(64) float values[VALUES_AT_ONCE * LANES];
     vf sums[AREA_ROWS * PANELS_MOST];
@@ -217,13 +255,15 @@ INLINE void values_panels(matmul_kind kind, int W, const matmul_args *m, matmul_
             unpacked.k = from + part < m->k ? part : m->k - from;
             unpacked.x = (const float *)m->x + from;
             for (int p = 0; p < W; p++)
-                panel_values(kind.format, m, a->panel + p, (const int[]){from, unpacked.k}, values + p * unpacked.k * LANES);
+                panel_values(kind.format, m, a->panel + p, (const int[]){from, unpacked.k},
+                             values + p * unpacked.k * LANES);
             const matmul_area area = {row, end, 0};
             area_tiles(floats, (const int[]){R, P, W}, &unpacked, &area,
                        (tile_place){.row = row, .to = unpacked.k, .goes_on = from > 0}, end, sums);
         }
         NO_UNROLL
-        for (int i = row; i < end; i++) matmul_store(kind, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
+        for (int i = row; i < end; i++)
+            matmul_store(kind, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
     }
 }
 
@@ -247,14 +287,16 @@ INLINE int tiles_end(weight_format format, const matmul_area *a) {
     return rest < TILES_REST ? a->end - rest : a->end;
 }
 
-INLINE void tiles_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
+INLINE void tiles_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink,
+                         const matmul_area *a) {
     vf sums[TILES_AREA * PANELS_MOST];
     const int tiled = tiles_end(kind.format, a);
     for (int row = a->row; row < tiled; row += TILES_AREA) {
         const int rows[] = {row, row + TILES_AREA < tiled ? row + TILES_AREA : tiled};
         kind.tiles(W, kind.operands, rows, a->panel, sums);
         NO_UNROLL
-        for (int i = row; i < rows[1]; i++) matmul_store(kind, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
+        for (int i = row; i < rows[1]; i++)
+            matmul_store(kind, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
     }
     if (tiled == a->end) return;
     matmul_area few = {tiled, a->end, a->panel};
@@ -264,13 +306,15 @@ INLINE void tiles_panels(matmul_kind kind, int W, const matmul_args *m, matmul_s
 }
 #else
 INLINE bool by_tiles(matmul_kind kind) { return (void)kind, false; }
-INLINE void tiles_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
+INLINE void tiles_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink,
+                         const matmul_area *a) {
     area_panels(kind, W, m, sink, a);
 }
 #endif
 
 INLINE bool makes_values(matmul_kind kind) { return kind.floats && in_blocks(kind.format); }
-INLINE void panels_of_kind(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
+INLINE void panels_of_kind(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink,
+                           const matmul_area *a) {
     if (makes_values(kind))
         values_panels(kind, W, m, sink, a);
     else
@@ -278,11 +322,15 @@ INLINE void panels_of_kind(matmul_kind kind, int W, const matmul_args *m, matmul
 }
 
 // `panels` result panels from a.panel
-INLINE void area_group(matmul_kind kind, const matmul_args *m, matmul_sink sink, matmul_area a, int panels) {
-    int most = makes_values(kind) ? TILE_PANELS : by_tiles(kind) ? PANELS_MOST : tile_panels_of(kind.format);
+INLINE void area_group(matmul_kind kind, const matmul_args *m, matmul_sink sink, matmul_area a,
+                       int panels) {
+    int most = makes_values(kind) ? TILE_PANELS
+               : by_tiles(kind)   ? PANELS_MOST
+                                  : tile_panels_of(kind.format);
     int step = sink.glu ? 2 : 1, W = most < step ? step : most, left = panels * step;
     if (by_tiles(kind)) {
-        for (; left > 0; left -= W, a.panel += W) tiles_panels(kind, left < W ? left : W, m, sink, &a);
+        for (; left > 0; left -= W, a.panel += W)
+            tiles_panels(kind, left < W ? left : W, m, sink, &a);
         return;
     }
     for (; left >= W; left -= W, a.panel += W) panels_of_kind(kind, W, m, sink, &a);
@@ -298,9 +346,10 @@ INLINE void area_group(matmul_kind kind, const matmul_args *m, matmul_sink sink,
 
 // ---- shares ----
 
-// Units of work of one product, for sharing among threads. One row, or few: panels. More: panels times blocks of rows, group of
-// panels by group, so that every thread gets an equal part in tiles that are not narrow. The same for all formats, and
-// for all levels of an architecture: they share kernels of floats.
+// Units of work of one product, for sharing among threads. One row, or few: panels. More: panels
+// times blocks of rows, group of panels by group, so that every thread gets an equal part in tiles
+// that are not narrow. The same for all formats, and for all levels of an architecture: they share
+// kernels of floats.
 enum { BLOCK_ROWS = 6, FEW_ROWS = 2 * BLOCK_ROWS };
 // In a program for several ranks ranges are panels of all rows: those of a rank are adjacent.
 #ifdef BURIN_MPI
@@ -308,7 +357,9 @@ enum { SHARED_BY_PANELS = 1 };
 #else
 enum { SHARED_BY_PANELS = 0 };
 #endif
-INLINE int row_blocks(int rows) { return rows <= FEW_ROWS || SHARED_BY_PANELS ? 1 : (rows + BLOCK_ROWS - 1) / BLOCK_ROWS; }
+INLINE int row_blocks(int rows) {
+    return rows <= FEW_ROWS || SHARED_BY_PANELS ? 1 : (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+}
 INLINE int matmul_units(int panels, int rows) { return rows > 0 ? panels * row_blocks(rows) : 0; }
 
 // How many blocks, each `width` units from `start`, begin before `unit`
@@ -319,13 +370,16 @@ INLINE int blocks_before(int unit, int start, int width, int blocks) {
 
 // A range's part of `width` result panels from `panel`, those of a group
 INLINE matmul_area share_of_group(const matmul_args *m, int blocks, int panel, int width) {
-    const int start = panel * blocks, row = BLOCK_ROWS * blocks_before(m->first, start, width, blocks);
-    const int rows = blocks > 1 ? BLOCK_ROWS * blocks_before(m->last, start, width, blocks) : m->rows;
+    const int start = panel * blocks,
+              row = BLOCK_ROWS * blocks_before(m->first, start, width, blocks);
+    const int rows =
+        blocks > 1 ? BLOCK_ROWS * blocks_before(m->last, start, width, blocks) : m->rows;
     return (matmul_area){row, rows < m->rows ? rows : m->rows, panel};
 }
 
 INLINE void matmul_many(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
-    int blocks = m->entry ? 1 : row_blocks(m->rows), panel = blocks > 1 ? 0 : m->first, end = blocks > 1 ? m->panels : m->last;
+    int blocks = m->entry ? 1 : row_blocks(m->rows), panel = blocks > 1 ? 0 : m->first,
+        end = blocks > 1 ? m->panels : m->last;
     for (int groups = groups_of(end - panel); groups > 0; groups--) {
         int width = (end - panel + groups - 1) / groups;
         matmul_area a = share_of_group(m, blocks, panel, width);
@@ -338,23 +392,27 @@ INLINE void matmul_many(matmul_kind kind, const matmul_args *m, matmul_sink sink
 // ---- rows rounded to bf16 ----
 
 #if defined(VEC_BF16)
-INLINE void rounded_store(matmul_kind kind, matmul_sink sink, const rounded_area *a, const rounded_buffers *b) {
+INLINE void rounded_store(matmul_kind kind, matmul_sink sink, const rounded_area *a,
+                          const rounded_buffers *b) {
     for (int panel = a->panel; panel < a->last; panel += 2) {
         NO_UNROLL
         for (int row = a->row; row < a->end; row++)
-            matmul_store(kind, sink, a->last - panel > 1 ? 2 : 1, b->sums[(panel - a->panel) / 2][row - a->row], row, panel);
+            matmul_store(kind, sink, a->last - panel > 1 ? 2 : 1,
+                         b->sums[(panel - a->panel) / 2][row - a->row], row, panel);
     }
 }
 
 // Rows in even parts, whole tiles but for the last
-INLINE void rounded_rectangle(matmul_kind kind, const matmul_args *m, matmul_sink sink, const rounded_area *all,
-                              rounded_buffers *b) {
-    const int tiles = rounded_tiles(all), parts = (tiles * ROUNDED_TILE + ROUNDED_ROWS - 1) / ROUNDED_ROWS;
+INLINE void rounded_rectangle(matmul_kind kind, const matmul_args *m, matmul_sink sink,
+                              const rounded_area *all, rounded_buffers *b) {
+    const int tiles = rounded_tiles(all),
+              parts = (tiles * ROUNDED_TILE + ROUNDED_ROWS - 1) / ROUNDED_ROWS;
     const int rows = parts ? (tiles + parts - 1) / parts * ROUNDED_TILE : 0;
     for (int row = all->row; row < all->end; row += rows)
         for (int panel = all->panel; panel < all->last; panel += ROUNDED_PANELS) {
-            const rounded_area a = {row, row + rows < all->end ? row + rows : all->end, panel,
-                                    panel + ROUNDED_PANELS < all->last ? panel + ROUNDED_PANELS : all->last};
+            const rounded_area a = {
+                row, row + rows < all->end ? row + rows : all->end, panel,
+                panel + ROUNDED_PANELS < all->last ? panel + ROUNDED_PANELS : all->last};
             rounded_sums(kind.operands, &a, m->k <= ROUNDED_K && panel > all->panel, b);
             rounded_store(kind, sink, &a, b);
         }
@@ -362,7 +420,8 @@ INLINE void rounded_rectangle(matmul_kind kind, const matmul_args *m, matmul_sin
 
 // Groups of a share that have the same rows go together.
 INLINE void rounded_product(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
-    const int blocks = m->entry ? 1 : row_blocks(m->rows), end = blocks > 1 ? m->panels : m->last, step = sink.glu ? 2 : 1;
+    const int blocks = m->entry ? 1 : row_blocks(m->rows), end = blocks > 1 ? m->panels : m->last,
+              step = sink.glu ? 2 : 1;
     int panel = blocks > 1 ? 0 : m->first;
     rounded_buffers buffers;
     rounded_area all = {0, 0, panel * step, panel * step};
@@ -414,15 +473,17 @@ INLINE void values_product(matmul_kind kind, const matmul_args *m, matmul_sink s
         block_gemv_floats(kind, m, sink, m->first * step, m->last * step);
 }
 
-// BURIN_QUICK (-O1): one function for all products of a format, which compiles sooner than one for the literals of each.
+// BURIN_QUICK (-O1): one function for all products of a format, which compiles sooner than one for
+// the literals of each.
 #if defined(BURIN_QUICK)
 #define PRODUCT_FUNCTION CORE_FUNCTION
 #else
 #define PRODUCT_FUNCTION CALLED void
 #endif
 // Values are multiplied by the core of f32.
-#define KIND_floats(name, format)   KIND(product_##name, floats, format)
-#define KIND_integers(name, format) KIND(product_##name, integers, format) BY_TILES(product_##name, format)
+#define KIND_floats(name, format) KIND(product_##name, floats, format)
+#define KIND_integers(name, format) \
+    KIND(product_##name, integers, format) BY_TILES(product_##name, format)
 #define KIND_values(name, format)
 #define CORE_floats(name)   product_##name##_core
 #define CORE_integers(name) product_##name##_core
@@ -436,16 +497,19 @@ INLINE void values_product(matmul_kind kind, const matmul_args *m, matmul_sink s
 #define TILES_integers(name) NULL
 #define TILES_values(name)   NULL
 #endif
-#define MATMUL(name, family, format)                                                                                       \
-    KIND_##family(name, format) PRODUCT_FUNCTION product_##name(const matmul_args *m, matmul_sink sink) {                  \
-        const matmul_args seen = *m;                                                                                       \
-        family##_product((matmul_kind){format, ROWS_##family, CORE_##family(name), &seen, TILES_##family(name)}, m, sink); \
-    }                                                                                                                      \
-    INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {                                 \
-        product_##name(&m, (matmul_sink){store, NULL, context, NULL});                                                     \
-    }                                                                                                                      \
-    INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) {                              \
-        product_##name(&m, (matmul_sink){NULL, store, context, NULL});                                                     \
+#define MATMUL(name, family, format)                                                          \
+    KIND_##family(name, format)                                                               \
+        PRODUCT_FUNCTION product_##name(const matmul_args *m, matmul_sink sink) {             \
+        const matmul_args seen = *m;                                                          \
+        family##_product((matmul_kind){format, ROWS_##family, CORE_##family(name), &seen,     \
+                                       TILES_##family(name)},                                 \
+                         m, sink);                                                            \
+    }                                                                                         \
+    INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {    \
+        product_##name(&m, (matmul_sink){store, NULL, context, NULL});                        \
+    }                                                                                         \
+    INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) { \
+        product_##name(&m, (matmul_sink){NULL, store, context, NULL});                        \
     }
 MATMUL(f32, floats, WEIGHT_F32)
 MATMUL(f16, floats, WEIGHT_F16)

@@ -9,10 +9,12 @@
 #include "range.h"
 
 typedef struct matmul_args {
-    int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats, or q8_blocks) between rows
+    int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats,
+                              // or q8_blocks) between rows
     bool streamed;            // literal. The weights come from memory, not from a cache
     int rows, x_slots;        // x_slots: literal, entries that share a row of x
-    const int32_t *entry;     // rows are these entries of products by experts (experts.h); NULL: rows of x
+    const int32_t
+        *entry;  // rows are these entries of products by experts (experts.h); NULL: rows of x
     const void *x, *w;
     union {
         burin_range units;  // of matmul_units(panels, rows): the share of this thread
@@ -65,17 +67,21 @@ INLINE size_t x_row(const matmul_args *m, int row) {
 // set of the first.
 enum { PREFETCH_STEPS = 32, BLOCKS_AHEAD = 2048 };
 
-// 16 weights of one k. Those of bf16 may come with their columns mixed up, as the target likes; matmul_store puts them right.
+// 16 weights of one k. Those of bf16 may come with their columns mixed up, as the target likes;
+// matmul_store puts them right.
 INLINE vf panel_load(weight_format format, const void *w) {
     if (format == WEIGHT_F32) return vf_load(w);
     return format == WEIGHT_F16 ? vf_load_f16(w) : vf_load_bf16_mixed(w);
 }
 
-INLINE size_t panel_bytes(weight_format format, int k) { return (size_t)k * LANES * (format == WEIGHT_F32 ? 4 : 2); }
+INLINE size_t panel_bytes(weight_format format, int k) {
+    return (size_t)k * LANES * (format == WEIGHT_F32 ? 4 : 2);
+}
 
-// One or two steps of k (extent[1]) of one row by extent[0] panels: weights at w[0], to be asked for ahead at w[1]
-INLINE void gemv_step(weight_format format, const int extent[2], const float *x, const unsigned char *const w[2], size_t panel,
-                      vf *sum) {
+// One or two steps of k (extent[1]) of one row by extent[0] panels: weights at w[0], to be asked
+// for ahead at w[1]
+INLINE void gemv_step(weight_format format, const int extent[2], const float *x,
+                      const unsigned char *const w[2], size_t panel, vf *sum) {
     const int P = extent[0], steps = extent[1];
     vf a = vf_set1(x[0]), b = vf_set1(x[steps - 1]);
     UNROLL
@@ -87,14 +93,15 @@ INLINE void gemv_step(weight_format format, const int extent[2], const float *x,
         if (format == WEIGHT_BF16 && steps == 2)
             vf_load_bf16_pair((const uint16_t *)at, pair);
         else
-            pair[0] = panel_load(format, at), pair[1] = panel_load(format, at + (size_t)(steps - 1) * panel_bytes(format, 1));
+            pair[0] = panel_load(format, at),
+            pair[1] = panel_load(format, at + (size_t)(steps - 1) * panel_bytes(format, 1));
         sum[p] = vf_fma(a, pair[0], sum[p]);
         if (steps == 2) sum[p] = vf_fma(b, pair[1], sum[p]);
     }
 }
 
-// sums of one row by panels [panel, panel + P), P chains in flight; every line of weights is asked for PREFETCH_STEPS ahead, at
-// the end of these panels from the P that follow.
+// sums of one row by panels [panel, panel + P), P chains in flight; every line of weights is asked
+// for PREFETCH_STEPS ahead, at the end of these panels from the P that follow.
 CALLED void floats_row(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
     vf sum[8];
     UNROLL
@@ -104,13 +111,15 @@ CALLED void floats_row(weight_format format, int P, const matmul_args *m, int pa
     const float *x = (const float *)m->x + x_row(m, 0);
     NO_UNROLL
     for (int k = 0; k + 2 <= m->k; k += 2) {
-        size_t ahead = (PREFETCH_STEPS + (size_t)k) * row, wrapped = k + PREFETCH_STEPS < m->k ? 0 : (size_t)(P - 1) * one;
-        gemv_step(format, (const int[]){P, 2}, x + k, (const unsigned char *[]){w + (size_t)k * row, w + ahead + wrapped}, one,
-                  sum);
+        size_t ahead = (PREFETCH_STEPS + (size_t)k) * row,
+               wrapped = k + PREFETCH_STEPS < m->k ? 0 : (size_t)(P - 1) * one;
+        gemv_step(format, (const int[]){P, 2}, x + k,
+                  (const unsigned char *[]){w + (size_t)k * row, w + ahead + wrapped}, one, sum);
     }
     if (m->k % 2) {
         const unsigned char *last = w + (size_t)(m->k - 1) * row;
-        gemv_step(format, (const int[]){P, 1}, x + m->k - 1, (const unsigned char *[]){last, last}, one, sum);
+        gemv_step(format, (const int[]){P, 1}, x + m->k - 1, (const unsigned char *[]){last, last},
+                  one, sum);
     }
     UNROLL
     for (int p = 0; p < P; p++) sums[p] = sum[p];
@@ -120,7 +129,8 @@ CALLED void floats_row(weight_format format, int P, const matmul_args *m, int pa
 
 // The lines to prefetch in `steps` steps from `step` on
 INLINE void ask_ahead(const tile_ahead *ahead, int step, int steps) {
-    const unsigned char *at = ahead->w + (size_t)step * ahead->stride, *end = at + (size_t)steps * ahead->stride;
+    const unsigned char *at = ahead->w + (size_t)step * ahead->stride,
+                        *end = at + (size_t)steps * ahead->stride;
     do PREFETCH_FAR(at);
     while ((at += 64) < end);
 }
@@ -146,10 +156,12 @@ INLINE void tile_end(int R, int P, vf (*sum)[PANELS_MOST], vf *sums) {
 }
 
 // Steps [step, step + steps) of a tile: extent is rows, panels, steps
-INLINE void floats_steps(weight_format format, const int extent[3], const matmul_args *m, const tile_place *at, int step,
-                         const float *const *x, vf (*sum)[PANELS_MOST]) {
+INLINE void floats_steps(weight_format format, const int extent[3], const matmul_args *m,
+                         const tile_place *at, int step, const float *const *x,
+                         vf (*sum)[PANELS_MOST]) {
     const int R = extent[0], P = extent[1];
-    const unsigned char *panels = (const unsigned char *)m->w + (size_t)at->panel * panel_bytes(format, m->k);
+    const unsigned char *panels =
+        (const unsigned char *)m->w + (size_t)at->panel * panel_bytes(format, m->k);
     ask_ahead(&at->ahead, step, extent[2]);
     UNROLL
     for (int j = 0; j < extent[2]; j++) {
@@ -157,7 +169,8 @@ INLINE void floats_steps(weight_format format, const int extent[3], const matmul
         vf w[PANELS_MOST];
         UNROLL
         for (int p = 0; p < P; p++)
-            w[p] = panel_load(format, panels + (size_t)p * panel_bytes(format, m->k) + (size_t)k * panel_bytes(format, 1));
+            w[p] = panel_load(format, panels + (size_t)p * panel_bytes(format, m->k) +
+                                          (size_t)k * panel_bytes(format, 1));
         UNROLL
         for (int i = 0; i < R; i++) {
             vf a = vf_set1(x[i][k]);
@@ -167,7 +180,8 @@ INLINE void floats_steps(weight_format format, const int extent[3], const matmul
     }
 }
 
-INLINE void floats_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
+INLINE void floats_tile(weight_format format, int R, int P, const matmul_args *m,
+                        const tile_place *at, vf *sums) {
     vf sum[ROWS_MOST][PANELS_MOST];
     const float *x[ROWS_MOST];
     UNROLL
@@ -183,8 +197,8 @@ INLINE void floats_tile(weight_format format, int R, int P, const matmul_args *m
 }
 
 // The sums of integers, kept in the bits of `sum`
-INLINE void add_exactly(weight_format format, const int extent[2], const block_operands *o, unsigned group,
-                        vf (*sum)[PANELS_MOST]) {
+INLINE void add_exactly(weight_format format, const int extent[2], const block_operands *o,
+                        unsigned group, vf (*sum)[PANELS_MOST]) {
     vi c[ROWS_MOST][PANELS_MOST];
 #if defined(VEC_PAIRS_FIT)
     bool fits = uses_fits(format);
@@ -209,8 +223,8 @@ INLINE void add_exactly(weight_format format, const int extent[2], const block_o
 
 // sum = fma((float)integer sum of a group, (d * scale) * row scale, sum), then with a minimum
 // sum = fma(m * minimum, row scale * sum of the row's integers, sum); groups ascending
-INLINE void add_group(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[PANELS_MOST],
-                      unsigned group, vf (*sum)[PANELS_MOST]) {
+INLINE void add_group(weight_format format, const int extent[2], const block_operands *o,
+                      vf (*ends)[PANELS_MOST], unsigned group, vf (*sum)[PANELS_MOST]) {
     const int R = extent[0], P = extent[1];
     const bool minimum = has_minimum(format);
     vi c[ROWS_MOST][PANELS_MOST];
@@ -229,9 +243,10 @@ INLINE void add_group(weight_format format, const int extent[2], const block_ope
     }
 }
 
-INLINE void add_integers(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[PANELS_MOST],
-                         vf (*sum)[PANELS_MOST]) {
-    const unsigned together = (unsigned)(QUANT_BLOCK / block_formats[format].group), groups = (unsigned)block_groups(format);
+INLINE void add_integers(weight_format format, const int extent[2], const block_operands *o,
+                         vf (*ends)[PANELS_MOST], vf (*sum)[PANELS_MOST]) {
+    const unsigned together = (unsigned)(QUANT_BLOCK / block_formats[format].group),
+                   groups = (unsigned)block_groups(format);
     NO_UNROLL
     for (unsigned from = 0; from < groups; from += together) {
         UNROLL
@@ -245,8 +260,8 @@ INLINE void add_integers(weight_format format, const int extent[2], const block_
 }
 
 // sum = fma(x, value, sum) over four k from `k` on, whose group has these scales and minima
-INLINE void add_float_step(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[2], int k,
-                           vf (*sum)[PANELS_MOST]) {
+INLINE void add_float_step(weight_format format, const int extent[2], const block_operands *o,
+                           vf (*ends)[2], int k, vf (*sum)[PANELS_MOST]) {
     const int R = extent[0], P = extent[1];
     vi step[PANELS_MOST];
     UNROLL
@@ -257,26 +272,29 @@ INLINE void add_float_step(weight_format format, const int extent[2], const bloc
         for (int p = 0; p < P; p++) {
             vf w = step_values(format, o->w[p], step[p], j, ends[p]);
             UNROLL
-            for (int i = 0; i < R; i++) sum[i][p] = vf_fma(vf_set1(((const float *)o->x[i])[k + j]), w, sum[i][p]);
+            for (int i = 0; i < R; i++)
+                sum[i][p] = vf_fma(vf_set1(((const float *)o->x[i])[k + j]), w, sum[i][p]);
         }
     }
 }
 
 // One block, k ascending: the values as floats
-INLINE void add_floats(weight_format format, const int extent[2], const block_operands *o, vf (*block_ends)[PANELS_MOST],
-                       vf (*sum)[PANELS_MOST]) {
+INLINE void add_floats(weight_format format, const int extent[2], const block_operands *o,
+                       vf (*block_ends)[PANELS_MOST], vf (*sum)[PANELS_MOST]) {
     const int size = block_formats[format].group;
     vf ends[PANELS_MOST][2];
     NO_UNROLL
     for (int g = 0; g < block_groups(format); g++) {
         UNROLL
         for (int p = 0; p < extent[1]; p++) {
-            const vf of_block[] = {block_ends[0][p], has_minimum(format) ? block_ends[1][p] : vf_zero()};
+            const vf of_block[] = {block_ends[0][p],
+                                   has_minimum(format) ? block_ends[1][p] : vf_zero()};
             ends[p][0] = number_scale(format, o->w[p], of_block[0], g);
             ends[p][1] = number_minimum(format, o->w[p], of_block, g);
         }
         NO_UNROLL
-        for (int k = g * size; k < (g + 1) * size; k += 4) add_float_step(format, extent, o, ends, k, sum);
+        for (int k = g * size; k < (g + 1) * size; k += 4)
+            add_float_step(format, extent, o, ends, k, sum);
     }
 }
 
@@ -288,15 +306,19 @@ typedef struct block_walk {
 } block_walk;
 
 // extent: rows, panels. `element` bytes of a row hold `each` values.
-INLINE void walk_begin(weight_format format, const int extent[2], const matmul_args *m, const tile_place *at, const vf *sums,
-                       size_t element, size_t each, block_walk *b) {
+INLINE void walk_begin(weight_format format, const int extent[2], const matmul_args *m,
+                       const tile_place *at, const vf *sums, size_t element, size_t each,
+                       block_walk *b) {
     const int R = extent[0], P = extent[1];
     b->step = element * ((size_t)block_formats[format].block / each);
     UNROLL
-    for (int i = 0; i < R; i++) b->o.x[i] = (const uint8_t *)m->x + tile_row(m, at, i) * element + (size_t)at->from * b->step;
+    for (int i = 0; i < R; i++)
+        b->o.x[i] =
+            (const uint8_t *)m->x + tile_row(m, at, i) * element + (size_t)at->from * b->step;
     UNROLL
     for (int p = 0; p < P; p++) {
-        const uint8_t *panel = (const uint8_t *)m->w + (size_t)(at->panel + p) * block_panel_bytes(format, m->k);
+        const uint8_t *panel =
+            (const uint8_t *)m->w + (size_t)(at->panel + p) * block_panel_bytes(format, m->k);
         b->o.w[p] = panel + (size_t)at->from * block_bytes(format);
         if (uses_fits(format)) b->o.fits[p] = panel + panel_fits_at(format, m->k) + at->from;
         if (has_panel_d(format)) b->ends[0][p] = panel_d(format, panel, m->k);
@@ -328,7 +350,8 @@ INLINE void walk_on(weight_format format, const int extent[2], block_walk *b) {
 // in blocks, rows of int8), values (weights in blocks, one row of floats, each weight as a float;
 // for more rows matmul.h makes them floats). A condition on the family would have clang read all
 // three in each product.
-INLINE void integers_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
+INLINE void integers_tile(weight_format format, int R, int P, const matmul_args *m,
+                          const tile_place *at, vf *sums) {
     const int extent[] = {R, P};
     block_walk b;
     walk_begin(format, extent, m, at, sums, sizeof(q8_block), QUANT_BLOCK, &b);
@@ -342,9 +365,12 @@ INLINE void integers_tile(weight_format format, int R, int P, const matmul_args 
 }
 
 INLINE int steps_of(weight_format format, int k) {
-    return in_blocks(format) ? (k + block_formats[format].block - 1) / block_formats[format].block : k;
+    return in_blocks(format) ? (k + block_formats[format].block - 1) / block_formats[format].block
+                             : k;
 }
-INLINE size_t step_bytes(weight_format format) { return in_blocks(format) ? block_bytes(format) : panel_bytes(format, 1); }
+INLINE size_t step_bytes(weight_format format) {
+    return in_blocks(format) ? block_bytes(format) : panel_bytes(format, 1);
+}
 
 // ---- cores ----
 
@@ -355,11 +381,15 @@ INLINE int tile_rows_of(weight_format format) {
     return in_blocks(format) ? INT_ROWS : TILE_ROWS;
 }
 enum { PANELS_floats = TILE_PANELS, PANELS_integers = INT_PANELS };
-INLINE int tile_panels_of(weight_format format) { return in_blocks(format) ? INT_PANELS : TILE_PANELS; }
+INLINE int tile_panels_of(weight_format format) {
+    return in_blocks(format) ? INT_PANELS : TILE_PANELS;
+}
 
 INLINE tile_place block_row(weight_format format, const matmul_args *m, int panel) {
     const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(format, m->k);
-    return (tile_place){.panel = panel, .to = steps_of(format, m->k), .ahead = {w + BLOCKS_AHEAD, block_bytes(format)}};
+    return (tile_place){.panel = panel,
+                        .to = steps_of(format, m->k),
+                        .ahead = {w + BLOCKS_AHEAD, block_bytes(format)}};
 }
 CALLED void integers_row(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
     tile_place at = block_row(format, m, panel);
@@ -392,7 +422,8 @@ INLINE void values_row(weight_format format, int P, const matmul_args *m, int pa
     CORE(name, rows, R, 4, family, format)
 #define CALL(name, rows, n) \
     if (P == n) name##_##rows##_##n(m, at, sums);
-#define CALLS(name, rows) CALL(name, rows, 1) CALL(name, rows, 2) CALL(name, rows, 3) CALL(name, rows, 4)
+#define CALLS(name, rows) \
+    CALL(name, rows, 1) CALL(name, rows, 2) CALL(name, rows, 3) CALL(name, rows, 4)
 
 #define KIND(name, family, format_)                                                               \
     CORES(name, full, tile_rows_of(format_), family, format_)                                     \

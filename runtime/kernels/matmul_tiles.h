@@ -1,9 +1,11 @@
-// Products of rows of int8 by tiles (VEC_TILES: AMX). For all rows of an area the weights of up to four panels become signed
-// bytes, and their scales floats, some k at a time; tiles of 16 rows by two panels leave the integer sums of some groups in
-// memory, then the float steps follow. The two are not interleaved: while tiles are multiplied a CPU has one of its two
-// multipliers of 512 bits left (tests/bench/RESULTS.md).
+// Products of rows of int8 by tiles (VEC_TILES: AMX). For all rows of an area the weights of up to
+// four panels become signed bytes, and their scales floats, some k at a time; tiles of 16 rows by
+// two panels leave the integer sums of some groups in memory, then the float steps follow. The two
+// are not interleaved: while tiles are multiplied a CPU has one of its two multipliers of 512 bits
+// left (tests/bench/RESULTS.md).
 //
-// The sums are those of group_sums.h, since integers are exact: a zero point is taken away as a float, exactly, too.
+// The sums are those of group_sums.h, since integers are exact: a zero point is taken away as a
+// float, exactly, too.
 #ifndef BURIN_MATMUL_TILES_H
 #define BURIN_MATMUL_TILES_H
 #include "matmul_cores.h"
@@ -19,22 +21,29 @@ enum {
 };
 
 // Exact products with zero points that differ by block would need exact integer sums of them.
-INLINE bool uses_tiles(weight_format f) { return in_blocks(f) && !stands_for_floats(f) && !(is_exact(f) && has_zero_point(f)); }
+INLINE bool uses_tiles(weight_format f) {
+    return in_blocks(f) && !stands_for_floats(f) && !(is_exact(f) && has_zero_point(f));
+}
 
 // For fewer rows the other cores are faster: they unpack nothing if weights are bytes
-INLINE int fewest_tile_rows(weight_format f) { return block_formats[f].low == 8 && !is_exact(f) ? 3 * TILE_MOST : TILE_MOST; }
+INLINE int fewest_tile_rows(weight_format f) {
+    return block_formats[f].low == 8 && !is_exact(f) ? 3 * TILE_MOST : TILE_MOST;
+}
 
-// TILES_DEPTH of k of a panel: signed bytes in steps of four k, and for each group what its sums are multiplied with
+// TILES_DEPTH of k of a panel: signed bytes in steps of four k, and for each group what its sums
+// are multiplied with
 typedef struct tile_panel {
     _Alignas(64) uint8_t q[TILES_DEPTH * LANES];
     vf scale[TILES_DEEP_GROUPS], least[TILES_DEEP_GROUPS], zero[TILES_DEEP_GROUPS];
 } tile_panel;
 
-// 16 rows over as many k: at `q`, `stride` blocks apart; of each group their scales, sums, and these multiplied
+// 16 rows over as many k: at `q`, `stride` blocks apart; of each group their scales, sums, and
+// these multiplied
 typedef struct tile_rows {
     const q8_block *q;
     size_t stride;
-    vf scale[TILES_DEEP_GROUPS], sum[TILES_DEEP_GROUPS], weighted[TILES_DEEP_GROUPS];  // a lane a row
+    vf scale[TILES_DEEP_GROUPS], sum[TILES_DEEP_GROUPS],
+        weighted[TILES_DEEP_GROUPS];  // a lane a row
     q8_block copy[TILE_MOST * TILES_BLOCKS];
 } tile_rows;
 
@@ -45,10 +54,14 @@ typedef struct tile_part {
 
 typedef int32_t tile_integers[TILES_GROUPS][TILE_MOST * LANES];
 
-INLINE int part_groups(weight_format f, const tile_part *t) { return (t->to - t->from) * block_groups(f); }
+INLINE int part_groups(weight_format f, const tile_part *t) {
+    return (t->to - t->from) * block_groups(f);
+}
 
 // The bytes of a step less the offset: a signed byte each, whatever the format
-INLINE vi signed_step(weight_format f, vi step) { return vi_sub_bytes(step, vi_set1(block_formats[f].offset * 0x01010101)); }
+INLINE vi signed_step(weight_format f, vi step) {
+    return vi_sub_bytes(step, vi_set1(block_formats[f].offset * 0x01010101));
+}
 
 // Groups of one block, which become those from `group` on
 INLINE void unpack_block(weight_format f, const uint8_t *w, vf d, int group, tile_panel *to) {
@@ -68,8 +81,10 @@ INLINE void unpack_block(weight_format f, const uint8_t *w, vf d, int group, til
     }
 }
 
-INLINE void unpack_panel(weight_format f, const matmul_args *m, const tile_part *t, int panel, tile_panel *to) {
-    const uint8_t *w = (const uint8_t *)m->w + (size_t)(t->panel + panel) * block_panel_bytes(f, m->k);
+INLINE void unpack_panel(weight_format f, const matmul_args *m, const tile_part *t, int panel,
+                         tile_panel *to) {
+    const uint8_t *w =
+        (const uint8_t *)m->w + (size_t)(t->panel + panel) * block_panel_bytes(f, m->k);
     const vf whole = has_panel_d(f) ? panel_d(f, w, m->k) : vf_zero();
     w += (size_t)t->from * block_bytes(f);
     NO_UNROLL
@@ -81,14 +96,17 @@ INLINE void unpack_panel(weight_format f, const matmul_args *m, const tile_part 
 
 // 16 rows from rows[0] on; beyond rows[1] the last row repeats. Rows that are not evenly apart are
 // copied.
-INLINE void find_tile_rows(weight_format f, const matmul_args *m, const tile_part *t, const int rows[2], tile_rows *x) {
-    const int each = block_formats[f].block / QUANT_BLOCK, from = t->from * each, blocks = (t->to - t->from) * each;
+INLINE void find_tile_rows(weight_format f, const matmul_args *m, const tile_part *t,
+                           const int rows[2], tile_rows *x) {
+    const int each = block_formats[f].block / QUANT_BLOCK, from = t->from * each,
+              blocks = (t->to - t->from) * each;
     x->q = (const q8_block *)m->x + x_row(m, rows[0]) + from, x->stride = (size_t)m->x_stride;
     if (!m->entry && rows[0] + TILE_MOST <= m->rows) return;
     NO_UNROLL
     for (int i = 0; i < TILE_MOST; i++) {
         const int row = rows[0] + i < rows[1] ? rows[0] + i : rows[1] - 1;
-        memcpy(x->copy + i * TILES_BLOCKS, (const q8_block *)m->x + x_row(m, row) + from, (size_t)blocks * sizeof(q8_block));
+        memcpy(x->copy + i * TILES_BLOCKS, (const q8_block *)m->x + x_row(m, row) + from,
+               (size_t)blocks * sizeof(q8_block));
     }
     x->q = x->copy, x->stride = TILES_BLOCKS;
 }
@@ -101,10 +119,12 @@ INLINE vf field_of_rows(const tile_rows *x, const void *field) {
 // Sums of integers of a group of each row
 INLINE vf sums_of_rows(weight_format f, const tile_rows *x, int g) {
     const q8_block *block = x->q + g * block_formats[f].group / QUANT_BLOCK;
-    vf all = vf_from_int(vi_sub(vi_set1(FAULT_ROW_SUM * 128), vi_bits(field_of_rows(x, &block->start))));
+    vf all =
+        vf_from_int(vi_sub(vi_set1(FAULT_ROW_SUM * 128), vi_bits(field_of_rows(x, &block->start))));
     all = vf_mul(all, vf_set1(1.0f / 128));
     if (block_formats[f].group == QUANT_BLOCK) return all;
-    vf first = vf_from_int(vi_add(vi_bits(field_of_rows(x, &block->first)), vi_set1(FAULT_ROW_SUM)));
+    vf first =
+        vf_from_int(vi_add(vi_bits(field_of_rows(x, &block->first)), vi_set1(FAULT_ROW_SUM)));
     return g % 2 ? vf_sub(all, first) : first;
 }
 
@@ -130,7 +150,8 @@ INLINE void store_tiles(int P, int set, tile_integers *sums, int group) {
 }
 
 // sums[panel]: those of groups [from, to). A group is stored when the next one has begun.
-INLINE void tile_sums(weight_format f, int P, const tile_panel *w, tile_bytes x, const int groups[2], tile_integers *sums) {
+INLINE void tile_sums(weight_format f, int P, const tile_panel *w, tile_bytes x,
+                      const int groups[2], tile_integers *sums) {
     const int from = groups[0], n = groups[1] - from;
     NO_UNROLL
     for (int g = 0; g < n; g += 2) {
@@ -147,7 +168,8 @@ INLINE void tile_sums(weight_format f, int P, const tile_panel *w, tile_bytes x,
 }
 
 // Of exact products all groups are one.
-INLINE void exact_tile_sums(weight_format f, int P, const tile_panel *w, tile_bytes x, int groups, tile_integers *sums) {
+INLINE void exact_tile_sums(weight_format f, int P, const tile_panel *w, tile_bytes x, int groups,
+                            tile_integers *sums) {
     vi_tiles_clear(0, P);
     NO_UNROLL
     for (int g = 0; g < groups; g++) tile_group(f, P, w, x, g, 0);
@@ -157,12 +179,13 @@ INLINE void exact_tile_sums(weight_format f, int P, const tile_panel *w, tile_by
 // As add_exactly: in the bits of `sum`
 INLINE void add_tile_integers(const int32_t *sums, vf *sum) {
     UNROLL
-    for (int i = 0; i < TILE_MOST; i++) sum[i] = vf_bits(vi_add(vi_bits(sum[i]), vi_load(sums + i * LANES)));
+    for (int i = 0; i < TILE_MOST; i++)
+        sum[i] = vf_bits(vi_add(vi_bits(sum[i]), vi_load(sums + i * LANES)));
 }
 
 // As add_group, for groups [from, to) of one panel
-INLINE void add_tile_groups(weight_format f, const tile_panel *w, const tile_rows *x, const int groups[2],
-                            const tile_integers *sums, vf *sum) {
+INLINE void add_tile_groups(weight_format f, const tile_panel *w, const tile_rows *x,
+                            const int groups[2], const tile_integers *sums, vf *sum) {
     NO_UNROLL
     for (int g = groups[0]; g < groups[1]; g++) {
         const vf scale = w->scale[g];
@@ -180,8 +203,8 @@ INLINE void add_tile_groups(weight_format f, const tile_panel *w, const tile_row
 
 // 16 rows by P panels (a literal) over some groups: sums[row * PANELS_MOST + panel] continue, or
 // begin with the first group
-INLINE void tile_groups(weight_format f, int P, const tile_panel *w, const tile_rows *x, const int groups[2], bool begin,
-                        vf *sums) {
+INLINE void tile_groups(weight_format f, int P, const tile_panel *w, const tile_rows *x,
+                        const int groups[2], bool begin, vf *sums) {
     _Alignas(64) tile_integers integers[2];
     const tile_bytes bytes = {(const int8_t *)x->q, x->stride * sizeof(q8_block)};
     if (is_exact(f))
@@ -202,7 +225,8 @@ INLINE void tile_groups(weight_format f, int P, const tile_panel *w, const tile_
     }
 }
 
-INLINE void tile_product(weight_format f, int P, const tile_part *t, const tile_panel *w, const tile_rows *x, vf *sums) {
+INLINE void tile_product(weight_format f, int P, const tile_part *t, const tile_panel *w,
+                         const tile_rows *x, vf *sums) {
     const int all = part_groups(f, t), each = is_exact(f) ? all : TILES_GROUPS;
     NO_UNROLL
     for (int from = 0; from < all; from += each) {
@@ -212,7 +236,8 @@ INLINE void tile_product(weight_format f, int P, const tile_part *t, const tile_
 }
 
 // All of a part: rows [rows[0], rows[1])
-INLINE void tiles_part(weight_format f, const matmul_args *m, const tile_part *t, const int rows[2], vf *sums) {
+INLINE void tiles_part(weight_format f, const matmul_args *m, const tile_part *t, const int rows[2],
+                       vf *sums) {
     tile_panel w[PANELS_MOST];
     tile_rows x;
     NO_UNROLL
@@ -227,8 +252,10 @@ INLINE void tiles_part(weight_format f, const matmul_args *m, const tile_part *t
     }
 }
 
-INLINE void tiles_area(weight_format f, const matmul_args *m, tile_part t, const int rows[2], vf *sums) {
-    const int blocks = steps_of(f, m->k), most = TILES_DEPTH / block_formats[f].block, parts = (blocks + most - 1) / most;
+INLINE void tiles_area(weight_format f, const matmul_args *m, tile_part t, const int rows[2],
+                       vf *sums) {
+    const int blocks = steps_of(f, m->k), most = TILES_DEPTH / block_formats[f].block,
+              parts = (blocks + most - 1) / most;
     vi_tiles_begin((int)group_steps(f));
     NO_UNROLL
     for (int part = 0; part < parts; part++) {
@@ -238,9 +265,10 @@ INLINE void tiles_area(weight_format f, const matmul_args *m, tile_part t, const
     vi_tiles_end();
 }
 
-#define BY_TILES(name, format_)                                                                     \
-    CORE_FUNCTION name##_tiles(int P, const matmul_args *m, const int *rows, int panel, vf *sums) { \
-        if (uses_tiles(format_)) tiles_area(format_, m, (tile_part){P, panel, 0, 0}, rows, sums);   \
+#define BY_TILES(name, format_)                                                                   \
+    CORE_FUNCTION name##_tiles(int P, const matmul_args *m, const int *rows, int panel,           \
+                               vf *sums) {                                                        \
+        if (uses_tiles(format_)) tiles_area(format_, m, (tile_part){P, panel, 0, 0}, rows, sums); \
     }
 #else
 #define BY_TILES(name, format_)

@@ -1,4 +1,5 @@
-// Norms and softmax over one row of n floats. Sums: element i to lane i mod 16 by fma or addition, then the tree of vf_sum.
+// Norms and softmax over one row of n floats. Sums: element i to lane i mod 16 by fma or addition,
+// then the tree of vf_sum.
 #ifndef BURIN_NORM_H
 #define BURIN_NORM_H
 #include "fault.h"
@@ -30,9 +31,10 @@ INLINE void rms_norm(int n, float epsilon, const float *x, const float *weight, 
     }
 }
 
-// y = fma((x - mean) * scale, weight, bias), scale = 1 / sqrt(sum((x - mean)^2) / n + epsilon); without bias: a product. y may
-// be x.
-INLINE void layer_norm(int n, float epsilon, const float *x, const float *const weight_bias[2], float *y) {
+// y = fma((x - mean) * scale, weight, bias), scale = 1 / sqrt(sum((x - mean)^2) / n + epsilon);
+// without bias: a product. y may be x.
+INLINE void layer_norm(int n, float epsilon, const float *x, const float *const weight_bias[2],
+                       float *y) {
     vf mean = vf_set1(row_sum(n, x) / (float)n), s = vf_zero();
     for (int i = 0; i < n; i += LANES) {
         int m = chunk_of(n, i);
@@ -43,12 +45,16 @@ INLINE void layer_norm(int n, float epsilon, const float *x, const float *const 
     vf scale = vf_set1(1.0f / sqrtf(vf_sum(s) / (float)n + epsilon + FAULT_EPSILON));
     for (int i = 0; i < n; i += LANES) {
         int m = chunk_of(n, i);
-        vf v = vf_mul(vf_sub(vf_load_n(x + i, m), mean), scale), w = vf_load_n(weight_bias[0] + i, m);
-        vf_store_n(y + i, weight_bias[1] ? vf_fma(v, w, vf_load_n(weight_bias[1] + i, m)) : vf_mul(v, w), m);
+        vf v = vf_mul(vf_sub(vf_load_n(x + i, m), mean), scale),
+           w = vf_load_n(weight_bias[0] + i, m);
+        vf_store_n(y + i,
+                   weight_bias[1] ? vf_fma(v, w, vf_load_n(weight_bias[1] + i, m)) : vf_mul(v, w),
+                   m);
     }
 }
 
-// sum = x + residual. `sum` may be x or residual. The skip norms are this and then the norm of `sum`.
+// sum = x + residual. `sum` may be x or residual. The skip norms are this and then the norm of
+// `sum`.
 INLINE void add_row(int n, const float *x, const float *residual, float *sum) {
     for (int i = 0; i < n; i += LANES) {
         int m = chunk_of(n, i);

@@ -1,5 +1,5 @@
-// Results have one NaN, 0x7fc00000 and its like: CPUs differ in the sign of the NaN that they make, and in the payload that
-// they keep of two.
+// Results have one NaN, 0x7fc00000 and its like: CPUs differ in the sign of the NaN that they make,
+// and in the payload that they keep of two.
 #ifndef BURIN_ONE_NAN_H
 #define BURIN_ONE_NAN_H
 #include <stddef.h>
@@ -19,7 +19,8 @@ static inline void burin_one_nan_32(burin_bits_32 *v, size_t n) {
 }
 
 static inline void burin_one_nan_64(burin_bits_64 *v, size_t n) {
-    for (size_t i = 0; i < n; i++) v[i] = v[i] << 1 > 0xffe0000000000000u ? 0x7ff8000000000000u : v[i];
+    for (size_t i = 0; i < n; i++)
+        v[i] = v[i] << 1 > 0xffe0000000000000u ? 0x7ff8000000000000u : v[i];
 }
 
 // Values of an element type by its name; of others nothing changes.

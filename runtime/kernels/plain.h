@@ -1,6 +1,7 @@
 // One element at a time, of types without vectors: integers of any width as int64_t (u64: its
-// bits), f64 as double. The numbers are those of the interpreter (compiler/ir/eval/eval_elementwise.c,
-// convert.c); f64 uses the C library and is outside of the numeric contract.
+// bits), f64 as double. The numbers are those of the interpreter
+// (compiler/ir/eval/eval_elementwise.c, convert.c); f64 uses the C library and is outside of the
+// numeric contract.
 #ifndef BURIN_PLAIN_H
 #define BURIN_PLAIN_H
 #include "convert.h"
@@ -30,7 +31,9 @@ INLINE int64_t sl_pow(int64_t a, int64_t b) {
 INLINE int64_t sl_bit_and(int64_t a, int64_t b) { return a & b; }
 INLINE int64_t sl_bit_or(int64_t a, int64_t b) { return a | b; }
 INLINE int64_t sl_bit_xor(int64_t a, int64_t b) { return a ^ b; }
-INLINE int64_t sl_shift_left(int64_t a, int64_t b) { return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b); }
+INLINE int64_t sl_shift_left(int64_t a, int64_t b) {
+    return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b);
+}
 INLINE int64_t sl_shift_right(int64_t a, int64_t b) { return b < 0 || b > 63 ? 0 : a >> b; }
 INLINE int64_t sl_floor(int64_t a) { return a; }
 INLINE int64_t sl_ceil(int64_t a) { return a; }
@@ -41,14 +44,17 @@ INLINE int64_t su_mod(int64_t a, int64_t b) { return b ? (int64_t)((uint64_t)a %
 INLINE int64_t su_fmod(int64_t a, int64_t b) { return su_mod(a, b); }
 INLINE int64_t su_min(int64_t a, int64_t b) { return (uint64_t)a < (uint64_t)b ? a : b; }
 INLINE int64_t su_max(int64_t a, int64_t b) { return (uint64_t)a > (uint64_t)b ? a : b; }
-INLINE int64_t su_shift_right(int64_t a, int64_t b) { return (uint64_t)b > 63 ? 0 : (int64_t)((uint64_t)a >> b); }
+INLINE int64_t su_shift_right(int64_t a, int64_t b) {
+    return (uint64_t)b > 63 ? 0 : (int64_t)((uint64_t)a >> b);
+}
 INLINE int64_t su_relu(int64_t a) { return a; }
 INLINE int64_t su_abs(int64_t a) { return a; }
 
 // ---- conversions ----
 // Truncates, to an integer of that many bits; beyond its range the nearest end; NaN: 0.
 INLINE int64_t sl_from_real(double x, int bits, bool is_unsigned) {
-    double low = is_unsigned ? 0 : -ldexp(1, bits - 1), above = ldexp(1, is_unsigned ? bits : bits - 1);
+    double low = is_unsigned ? 0 : -ldexp(1, bits - 1),
+           above = ldexp(1, is_unsigned ? bits : bits - 1);
     if (x != x) return 0;
     if (x < low) x = low;
     if (x >= above) return (int64_t)(UINT64_MAX >> (is_unsigned ? 64 - bits : 65 - bits));
@@ -72,8 +78,8 @@ INLINE double sd_wrapped(double r, double y) { return r != 0 && (r < 0) != (y < 
 #include "functions.h"
 
 // ---- floats of 8 bits ----
-// Exponent and fraction bits, bias, the largest finite pattern, NaN, and what too large numbers become when they do not
-// saturate.
+// Exponent and fraction bits, bias, the largest finite pattern, NaN, and what too large numbers
+// become when they do not saturate.
 typedef struct burin_small {
     int exponent, fraction, bias;
     uint32_t top, nan, overflow;
@@ -86,7 +92,8 @@ static const burin_small burin_f4e2m1 = {2, 1, 1, 0x7, 0x8, 0x7};
 
 INLINE float sf_from_small(burin_small f, uint32_t bits) {
     int width = f.exponent + f.fraction;
-    uint32_t magnitude = bits & ((1u << width) - 1), fraction = magnitude & ((1u << f.fraction) - 1);
+    uint32_t magnitude = bits & ((1u << width) - 1),
+             fraction = magnitude & ((1u << f.fraction) - 1);
     int exponent = (int)(magnitude >> f.fraction);
     if (f.nan == 0x80 && bits == 0x80) return NAN;
     float sign = bits >> width & 1 ? -1.0f : 1.0f;
@@ -97,7 +104,8 @@ INLINE float sf_from_small(burin_small f, uint32_t bits) {
 
 INLINE uint8_t small_from_float(burin_small f, float x, bool overflows) {
     int exponent;
-    uint32_t sign = signbit(x) ? 1u << (f.exponent + f.fraction) : 0, most = overflows ? f.overflow : f.top;
+    uint32_t sign = signbit(x) ? 1u << (f.exponent + f.fraction) : 0,
+             most = overflows ? f.overflow : f.top;
     if (x != x) return (uint8_t)f.nan;
     if (isinf(x)) return (uint8_t)(sign | most);
     frexpf(x, &exponent);
@@ -114,22 +122,33 @@ INLINE float sf_from_f8e4m3fn(uint8_t bits) { return sf_from_small(burin_f8e4m3f
 INLINE uint8_t f8e4m3fn_from_float(float x) { return small_from_float(burin_f8e4m3fn, x, false); }
 INLINE uint8_t f8e4m3fn_overflowing(float x) { return small_from_float(burin_f8e4m3fn, x, true); }
 INLINE float sf_from_f8e4m3fnuz(uint8_t bits) { return sf_from_small(burin_f8e4m3fnuz, bits); }
-INLINE uint8_t f8e4m3fnuz_from_float(float x) { return small_from_float(burin_f8e4m3fnuz, x, false); }
-INLINE uint8_t f8e4m3fnuz_overflowing(float x) { return small_from_float(burin_f8e4m3fnuz, x, true); }
+INLINE uint8_t f8e4m3fnuz_from_float(float x) {
+    return small_from_float(burin_f8e4m3fnuz, x, false);
+}
+INLINE uint8_t f8e4m3fnuz_overflowing(float x) {
+    return small_from_float(burin_f8e4m3fnuz, x, true);
+}
 INLINE float sf_from_f8e5m2(uint8_t bits) { return sf_from_small(burin_f8e5m2, bits); }
 INLINE uint8_t f8e5m2_from_float(float x) { return small_from_float(burin_f8e5m2, x, false); }
 INLINE uint8_t f8e5m2_overflowing(float x) { return small_from_float(burin_f8e5m2, x, true); }
 INLINE float sf_from_f8e5m2fnuz(uint8_t bits) { return sf_from_small(burin_f8e5m2fnuz, bits); }
-INLINE uint8_t f8e5m2fnuz_from_float(float x) { return small_from_float(burin_f8e5m2fnuz, x, false); }
-INLINE uint8_t f8e5m2fnuz_overflowing(float x) { return small_from_float(burin_f8e5m2fnuz, x, true); }
+INLINE uint8_t f8e5m2fnuz_from_float(float x) {
+    return small_from_float(burin_f8e5m2fnuz, x, false);
+}
+INLINE uint8_t f8e5m2fnuz_overflowing(float x) {
+    return small_from_float(burin_f8e5m2fnuz, x, true);
+}
 INLINE float sf_from_f4e2m1(uint8_t bits) { return sf_from_small(burin_f4e2m1, bits); }
 INLINE uint8_t f4e2m1_from_float(float x) { return small_from_float(burin_f4e2m1, x, false); }
 
 // ---- elements narrower than a byte, from its low bits on ----
-INLINE int bits_load(const uint8_t *p, ptrdiff_t i, int bits) { return p[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1); }
+INLINE int bits_load(const uint8_t *p, ptrdiff_t i, int bits) {
+    return p[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1);
+}
 INLINE void bits_store(uint8_t *p, ptrdiff_t i, int bits, int64_t value) {
     int shift = (int)(i * bits % 8), mask = ((1 << bits) - 1) << shift;
-    p[i * bits / 8] = (uint8_t)((p[i * bits / 8] & ~mask) | ((int)(value & ((1 << bits) - 1)) << shift));
+    p[i * bits / 8] =
+        (uint8_t)((p[i * bits / 8] & ~mask) | ((int)(value & ((1 << bits) - 1)) << shift));
 }
 INLINE int64_t signed_load(const uint8_t *p, ptrdiff_t i, int bits) {
     int v = bits_load(p, i, bits);

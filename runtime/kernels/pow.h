@@ -1,10 +1,11 @@
-// a^b in double precision: 2^(b log2 a), within 0.51 ulp. Only additions, multiplications and divisions, so the same
-// everywhere.
+// a^b in double precision: 2^(b log2 a), within 0.51 ulp. Only additions, multiplications and
+// divisions, so the same everywhere.
 #ifndef BURIN_POW_H
 #define BURIN_POW_H
 #include "scalar.h"
 
-// log2 of a positive, normal double: 2 atanh((m - 1) / (m + 1)) / ln 2 + exponent, sqrt(1/2) <= m < sqrt(2)
+// log2 of a positive, normal double: 2 atanh((m - 1) / (m + 1)) / ln 2 + exponent, sqrt(1/2) <= m <
+// sqrt(2)
 INLINE double log2_double(double a) {
     int64_t bits;
     memcpy(&bits, &a, 8);

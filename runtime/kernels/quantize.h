@@ -7,9 +7,10 @@
 enum { QUANT_BLOCK = 32 };
 
 typedef struct q8_block {
-    float scale;            // of rows of integers: the zero point, the same in all blocks
-    int32_t start;          // -128 times the sum of q: what sums with weights + 128 start with, loaded into all lanes at once
-    int32_t first;          // sum of the first 16 of q
+    float scale;    // of rows of integers: the zero point, the same in all blocks
+    int32_t start;  // -128 times the sum of q: what sums with weights + 128 start with, loaded into
+                    // all lanes at once
+    int32_t first;  // sum of the first 16 of q
     int8_t q[QUANT_BLOCK];  // -127..127
 } q8_block;
 
@@ -23,9 +24,9 @@ INLINE void store_integers(vi low, vi high, q8_block *q) {
     q->start = -128 * (q->first + si_sum_i8(q->q + LANES));
 }
 
-// `n` blocks, 1, 2 or BLOCKS_TOGETHER (a literal), of 32 values each: scale = max |x| / 127, q = round(x * (127 / max |x|)),
-// ties to even; a block of zeros has scale 0. NaN counts as 0; where there is an infinity all q are 0 and the scale is
-// infinite, so that products are NaN.
+// `n` blocks, 1, 2 or BLOCKS_TOGETHER (a literal), of 32 values each: scale = max |x| / 127, q =
+// round(x * (127 / max |x|)), ties to even; a block of zeros has scale 0. NaN counts as 0; where
+// there is an infinity all q are 0 and the scale is infinite, so that products are NaN.
 enum { BLOCKS_TOGETHER = 4 };
 INLINE void quantize_blocks(int n, vf (*x)[2], q8_block *q) {
     vf most[BLOCKS_TOGETHER];
@@ -60,7 +61,8 @@ INLINE void quantize_together(int n, const float *x, q8_block *q) {
     vf values[BLOCKS_TOGETHER][2];
     UNROLL
     for (int j = 0; j < n; j++)
-        values[j][0] = vf_load(x + j * QUANT_BLOCK), values[j][1] = vf_load(x + j * QUANT_BLOCK + LANES);
+        values[j][0] = vf_load(x + j * QUANT_BLOCK),
+        values[j][1] = vf_load(x + j * QUANT_BLOCK + LANES);
     quantize_blocks(n, values, q);
 }
 
@@ -68,12 +70,14 @@ INLINE void quantize_together(int n, const float *x, q8_block *q) {
 INLINE void quantize_row_q8_0(int k, const float *x, q8_block *q) {
     int i = 0;
     vf values[BLOCKS_TOGETHER][2];
-    for (; i + BLOCKS_TOGETHER * QUANT_BLOCK <= k; i += BLOCKS_TOGETHER * QUANT_BLOCK, q += BLOCKS_TOGETHER)
+    for (; i + BLOCKS_TOGETHER * QUANT_BLOCK <= k;
+         i += BLOCKS_TOGETHER * QUANT_BLOCK, q += BLOCKS_TOGETHER)
         quantize_together(BLOCKS_TOGETHER, x + i, q);
     if (i + 2 * QUANT_BLOCK <= k) quantize_together(2, x + i, q), i += 2 * QUANT_BLOCK, q += 2;
     NO_UNROLL
     for (; i < k; i += QUANT_BLOCK) {
-        values[0][0] = vf_load_n(x + i, k - i), values[0][1] = vf_load_n(x + i + LANES, k - i - LANES);
+        values[0][0] = vf_load_n(x + i, k - i),
+        values[0][1] = vf_load_n(x + i + LANES, k - i - LANES);
         quantize_blocks(1, values, q++);
     }
 }
@@ -89,7 +93,9 @@ INLINE int zero_of_row(int k, const float *x) {
     return least < -128 ? -128 - (int)least : most > 127 ? 127 - (int)most : 0;
 }
 
-INLINE void keep_integers(vf a, vf b, q8_block *q) { store_integers(vi_truncate(a), vi_truncate(b), q); }
+INLINE void keep_integers(vf a, vf b, q8_block *q) {
+    store_integers(vi_truncate(a), vi_truncate(b), q);
+}
 
 INLINE vf shifted_n(const float *x, int n, float by) {
     float padded[LANES] = {0};

@@ -1,4 +1,5 @@
-// Random numbers by their place: element i of stream s under a seed is one function of the three, whatever computes it.
+// Random numbers by their place: element i of stream s under a seed is one function of the three,
+// whatever computes it.
 #ifndef BURIN_RANDOM_H
 #define BURIN_RANDOM_H
 #include <stdint.h>
@@ -12,6 +13,7 @@ static inline uint64_t burin_scramble(uint64_t z) {  // splitmix64
 
 // [0, 1), 24 bits
 static inline float burin_random_at(uint64_t seed, uint64_t stream, uint64_t i) {
-    return (float)(burin_scramble(burin_scramble(burin_scramble(seed) ^ stream) ^ i) >> 40) * 0x1p-24f;
+    return (float)(burin_scramble(burin_scramble(burin_scramble(seed) ^ stream) ^ i) >> 40) *
+           0x1p-24f;
 }
 #endif

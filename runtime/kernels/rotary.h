@@ -10,7 +10,8 @@ typedef struct rotary_shape {
 } rotary_shape;
 
 // pairs (i, i + turned / 2); cosine and sine: [turned / 2]
-INLINE void rotary_half(rotary_shape shape, const float *x, const float *cosine, const float *sine, float *y) {
+INLINE void rotary_half(rotary_shape shape, const float *x, const float *cosine, const float *sine,
+                        float *y) {
     int half = shape.turned / 2;
     for (int h = 0; h < shape.heads; h++, x += shape.head_dim, y += shape.head_dim) {
         for (int i = 0; i < half; i += LANES) {
@@ -20,18 +21,21 @@ INLINE void rotary_half(rotary_shape shape, const float *x, const float *cosine,
             vf_store_n(y + i, vf_fma(a, c, vf_neg(vf_mul(b, s))), m);
             vf_store_n(y + half + i, vf_fma(b, c, vf_mul(a, s)), m);
         }
-        if (y != x) memcpy(y + 2 * half, x + 2 * half, (size_t)(shape.head_dim - 2 * half) * sizeof *y);
+        if (y != x)
+            memcpy(y + 2 * half, x + 2 * half, (size_t)(shape.head_dim - 2 * half) * sizeof *y);
     }
 }
 
 // pairs (2i, 2i + 1); cosine and sine: [turned / 2]
-INLINE void rotary_pairs(rotary_shape shape, const float *x, const float *cosine, const float *sine, float *y) {
+INLINE void rotary_pairs(rotary_shape shape, const float *x, const float *cosine, const float *sine,
+                         float *y) {
     int turned = shape.turned / 2 * 2;
     for (int h = 0; h < shape.heads; h++, x += shape.head_dim, y += shape.head_dim) {
         for (int i = 0; i < turned; i += LANES) {
             int m = chunk_of(turned, i);
             float c[LANES] = {0}, s[LANES] = {0};
-            for (int j = 0; j < m; j++) c[j] = cosine[(i + j) / 2], s[j] = j % 2 ? sine[(i + j) / 2] : -sine[(i + j) / 2];
+            for (int j = 0; j < m; j++)
+                c[j] = cosine[(i + j) / 2], s[j] = j % 2 ? sine[(i + j) / 2] : -sine[(i + j) / 2];
             vf a = vf_load_n(x + i, m);
             vf_store_n(y + i, vf_fma(a, vf_load(c), vf_mul(vf_swap_pairs(a), vf_load(s))), m);
         }

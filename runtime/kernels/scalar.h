@@ -14,7 +14,8 @@
 #else
 #define CALLED static inline
 #endif
-// Clang for x86 passes a vector of two registers in memory unless it is told otherwise: compiling would take a quarter longer.
+// Clang for x86 passes a vector of two registers in memory unless it is told otherwise: compiling
+// would take a quarter longer.
 #if defined(__clang__) && defined(__x86_64__)
 #define INLINE CALLED __attribute__((regcall))
 #else
@@ -41,8 +42,9 @@ INLINE float sf_sqrt(float a) { return sqrtf(a); }
 INLINE float sf_min(float a, float b) { return a < b ? a : b; }
 INLINE float sf_max(float a, float b) { return a > b ? a : b; }
 
-// a b + c, rounded once. Without the instruction: the product is exact in double; the sum is rounded to odd (its last bit
-// tells that something was cut off), and so the second rounding, to float, is the only one that counts.
+// a b + c, rounded once. Without the instruction: the product is exact in double; the sum is
+// rounded to odd (its last bit tells that something was cut off), and so the second rounding, to
+// float, is the only one that counts.
 INLINE float sf_fma(float a, float b, float c) {
 #if defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen)
     return __builtin_fmaf(a, b, c);
@@ -71,8 +73,10 @@ INLINE int32_t si_min(int32_t a, int32_t b) { return a < b ? a : b; }
 INLINE int32_t si_max(int32_t a, int32_t b) { return a > b ? a : b; }
 INLINE int32_t si_neg(int32_t a) { return si_sub(0, a); }
 INLINE int32_t si_abs(int32_t a) { return a < 0 ? si_neg(a) : a; }
-INLINE int32_t si_div(int32_t a, int32_t b) { return b == 0 ? 0 : b == -1 ? si_neg(a) : a / b; }  // truncates; by zero: 0
-INLINE int32_t si_mod(int32_t a, int32_t b) {                                                     // sign of b; by zero: 0
+INLINE int32_t si_div(int32_t a, int32_t b) {
+    return b == 0 ? 0 : b == -1 ? si_neg(a) : a / b;
+}                                              // truncates; by zero: 0
+INLINE int32_t si_mod(int32_t a, int32_t b) {  // sign of b; by zero: 0
     if (b == 0 || b == -1) return 0;
     int32_t r = a % b;
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;

@@ -18,7 +18,8 @@ INLINE int32_t four_bytes(const int8_t *p) {
 }
 
 #if FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
-#error "burin's numbers need floats that are computed as floats: on 32-bit x86 build with -msse2 -mfpmath=sse"
+#error \
+    "burin's numbers need floats that are computed as floats: on 32-bit x86 build with -msse2 -mfpmath=sse"
 #endif
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "burin stores weights in the order of little-endian machines, and this one is not"
@@ -37,7 +38,8 @@ INLINE int32_t four_bytes(const int8_t *p) {
 // The primitives are those of vec_NAME.h. A CPU level with its own has -DBURIN_VECTORS=NAME
 // (compiler/target/target.c).
 #if defined(BURIN_VECTORS)
-#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
+    defined(__AVX512VL__)
 #define BURIN_VECTORS avx512
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #define BURIN_VECTORS avx2
@@ -72,7 +74,8 @@ INLINE int32_t four_bytes(const int8_t *p) {
 
 #define PRIMITIVE(name)
 #if defined(VEC_IS_ARRAY)
-// Whole functions lane by lane: better than sixteen lanes after each step where a vector is an array.
+// Whole functions lane by lane: better than sixteen lanes after each step where a vector is an
+// array.
 #define BY_LANE(name)
 #define FORMULA(name) \
     INLINE vf vf_##name(vf x) { LANEWISE(vf, sf_##name(x.v[i])); }
@@ -171,7 +174,8 @@ INLINE void vf_load_bf16_pair(const uint16_t *p, vf *pair) {
 INLINE void vf_store_bf16(uint16_t *p, vf a) {
     vi bits = vi_bits(a), odd = vi_and(vi_shift_right(bits, 16), vi_set1(1));
     vi rounded = vi_shift_right(vi_add(vi_add(bits, vi_set1(0x7fff)), odd), 16);
-    vi_store_u16(p, vi_where(vf_equal(a, a), rounded, vi_or(vi_shift_right(bits, 16), vi_set1(64))));
+    vi_store_u16(p,
+                 vi_where(vf_equal(a, a), rounded, vi_or(vi_shift_right(bits, 16), vi_set1(64))));
 }
 
 // The nearest f16 and bf16, as f32.
@@ -237,15 +241,33 @@ INLINE void vm_store_n(uint8_t *p, vm a, int n) { STORE_N(uint8_t, vm_store); }
     for (int i = 0; i < LANES && i < n; i++) t[i] = p[i * stride]; \
     return load(t)
 INLINE vf vf_load_strided(const float *p, ptrdiff_t stride, int n) { LOAD_STRIDED(float, vf_load); }
-INLINE vf vf_load_f16_strided(const uint16_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint16_t, vf_load_f16); }
-INLINE vf vf_load_bf16_strided(const uint16_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint16_t, vf_load_bf16); }
-INLINE vf vf_load_i64_strided(const int64_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(int64_t, vf_load_i64); }
-INLINE vi vi_load_strided(const int32_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(int32_t, vi_load); }
-INLINE vi vi_load_i64_strided(const int64_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(int64_t, vi_load_i64); }
-INLINE vi vi_load_u8_strided(const uint8_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint8_t, vi_load_u8); }
-INLINE vi vi_load_i8_strided(const int8_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(int8_t, vi_load_i8); }
-INLINE vi vi_load_u16_strided(const uint16_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint16_t, vi_load_u16); }
-INLINE vm vm_load_strided(const uint8_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint8_t, vm_load); }
+INLINE vf vf_load_f16_strided(const uint16_t *p, ptrdiff_t stride, int n) {
+    LOAD_STRIDED(uint16_t, vf_load_f16);
+}
+INLINE vf vf_load_bf16_strided(const uint16_t *p, ptrdiff_t stride, int n) {
+    LOAD_STRIDED(uint16_t, vf_load_bf16);
+}
+INLINE vf vf_load_i64_strided(const int64_t *p, ptrdiff_t stride, int n) {
+    LOAD_STRIDED(int64_t, vf_load_i64);
+}
+INLINE vi vi_load_strided(const int32_t *p, ptrdiff_t stride, int n) {
+    LOAD_STRIDED(int32_t, vi_load);
+}
+INLINE vi vi_load_i64_strided(const int64_t *p, ptrdiff_t stride, int n) {
+    LOAD_STRIDED(int64_t, vi_load_i64);
+}
+INLINE vi vi_load_u8_strided(const uint8_t *p, ptrdiff_t stride, int n) {
+    LOAD_STRIDED(uint8_t, vi_load_u8);
+}
+INLINE vi vi_load_i8_strided(const int8_t *p, ptrdiff_t stride, int n) {
+    LOAD_STRIDED(int8_t, vi_load_i8);
+}
+INLINE vi vi_load_u16_strided(const uint16_t *p, ptrdiff_t stride, int n) {
+    LOAD_STRIDED(uint16_t, vi_load_u16);
+}
+INLINE vm vm_load_strided(const uint8_t *p, ptrdiff_t stride, int n) {
+    LOAD_STRIDED(uint8_t, vm_load);
+}
 #undef LOAD_STRIDED
 
 // The nearest integer, ties to even
@@ -269,7 +291,8 @@ INLINE int32_t si_sum_i8(const int8_t *p) {
 }
 #endif
 
-// An address that the compiler derives from no other: offsets from it stay small, so that ARM's loads of pairs reach them.
+// An address that the compiler derives from no other: offsets from it stay small, so that ARM's
+// loads of pairs reach them.
 #if defined(__GNUC__) && defined(__aarch64__)
 #define NEAR_ADDRESS(p) __asm__("" : "+r"(p))
 #else

@@ -5,9 +5,18 @@ typedef __m512 vf;
 typedef __m512i vi;
 typedef __mmask16 vm;
 // Tiles (see README.md): rows x panels of accumulators.
-enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, TILE_STEPS = 1, INT_ROWS = 6, INT_PANELS = 2 };
+enum {
+    GEMV_PANELS = 8,
+    TILE_ROWS = 6,
+    TILE_PANELS = 4,
+    TILE_STEPS = 1,
+    INT_ROWS = 6,
+    INT_PANELS = 2
+};
 
-INLINE __mmask16 first_lanes(int n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1); }
+INLINE __mmask16 first_lanes(int n) {
+    return n >= 16 ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1);
+}
 
 INLINE vf vf_set1(float a) { return _mm512_set1_ps(a); }
 INLINE vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
@@ -54,29 +63,47 @@ INLINE bool vm_any(vm a) { return a != 0; }
 INLINE vf vf_from_int(vi a) { return _mm512_cvtepi32_ps(a); }
 INLINE vi vi_truncate(vf a) { return _mm512_cvttps_epi32(a); }
 #define VEC_ROUND 1
-INLINE vi vi_round(vf a) { return _mm512_cvt_roundps_epi32(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-INLINE vi vi_load_u8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
-INLINE vi vi_load_i8(const int8_t *p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)); }
-INLINE vi vi_load_u16(const uint16_t *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)); }
-INLINE void vi_store_u8(uint8_t *p, vi a) { _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(a)); }
-INLINE void vi_store_u16(uint16_t *p, vi a) { _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(a)); }
-INLINE vf vf_load_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
+INLINE vi vi_round(vf a) {
+    return _mm512_cvt_roundps_epi32(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+INLINE vi vi_load_u8(const uint8_t *p) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
+}
+INLINE vi vi_load_i8(const int8_t *p) {
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p));
+}
+INLINE vi vi_load_u16(const uint16_t *p) {
+    return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
+}
+INLINE void vi_store_u8(uint8_t *p, vi a) {
+    _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(a));
+}
+INLINE void vi_store_u16(uint16_t *p, vi a) {
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(a));
+}
+INLINE vf vf_load_f16(const uint16_t *p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+}
 INLINE void vf_store_f16(uint16_t *p, vf a) {
-    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    _mm256_storeu_si256((__m256i *)p,
+                        _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 // Two vectors of bf16, one after the other: one line, one permutation each.
 #define VEC_PAIRS_BF16 1
 INLINE void vf_load_bf16_pair(const uint16_t *p, vf *pair) {
     __m512i line = _mm512_loadu_si512(p),
-            upper = _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 16);
+            upper = _mm512_slli_epi32(
+                _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 16);
     pair[0] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaa, upper, line));
-    pair[1] = _mm512_castsi512_ps(
-        _mm512_maskz_permutexvar_epi16(0xaaaaaaaa, _mm512_add_epi32(upper, _mm512_set1_epi32(16 << 16)), line));
+    pair[1] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(
+        0xaaaaaaaa, _mm512_add_epi32(upper, _mm512_set1_epi32(16 << 16)), line));
 }
 INLINE vf vf_swap_pairs(vf a) { return _mm512_permute_ps(a, 0xb1); }
 
 INLINE __m256 lower(vf a) { return _mm512_castps512_ps256(a); }
-INLINE __m256 upper(vf a) { return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1)); }
+INLINE __m256 upper(vf a) {
+    return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1));
+}
 INLINE float vf_sum(vf a) { TREE_OF_8(add, _mm256_add_ps(lower(a), upper(a))); }
 INLINE float vf_product(vf a) { TREE_OF_8(mul, _mm256_mul_ps(lower(a), upper(a))); }
 INLINE float vf_reduce_max(vf a) { TREE_OF_8(max, _mm256_max_ps(lower(a), upper(a))); }
@@ -91,9 +118,12 @@ INLINE float vf_reduce_min(vf a) { TREE_OF_8(min, _mm256_min_ps(lower(a), upper(
 // The initial sums subtract the + 128 once a block: see DOT4_BIAS.
 enum { DOT4_BIAS = 1 };
 INLINE vi vi_lookup(vi nibbles, const uint8_t table[16]) {
-    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)table)), nibbles);
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)table)),
+                               nibbles);
 }
-INLINE vf vf_lookup(vi index, const float table[16]) { return _mm512_permutexvar_ps(index, _mm512_loadu_ps(table)); }
+INLINE vf vf_lookup(vi index, const float table[16]) {
+    return _mm512_permutexvar_ps(index, _mm512_loadu_ps(table));
+}
 #if defined(__AVX512VNNI__)
 #define INT_UNROLL UNROLL  // of the eight steps of an integer block
 typedef __m512i weights4;
@@ -104,13 +134,17 @@ INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
 }
 typedef const int8_t *fours;
 INLINE fours load_k4(const int8_t *q) { return q; }
-INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) { return vi_dot4_small(c, *w, *x, j); }
+INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
+    return vi_dot4_small(c, *w, *x, j);
+}
 #else
 #define INT_UNROLL NO_UNROLL
 typedef struct {
     __m512i even, odd;
 } weights4;
-INLINE weights4 weights4_of(vi w) { return (weights4){_mm512_and_si512(w, _mm512_set1_epi16(255)), _mm512_srli_epi16(w, 8)}; }
+INLINE weights4 weights4_of(vi w) {
+    return (weights4){_mm512_and_si512(w, _mm512_set1_epi16(255)), _mm512_srli_epi16(w, 8)};
+}
 INLINE weights4 weights4_load(const uint8_t *p) { return weights4_of(_mm512_loadu_si512(p)); }
 INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
     __m512i pairs = _mm512_maddubs_epi16(w, _mm512_set1_epi32(four_bytes(x + 4 * j)));
@@ -125,8 +159,9 @@ INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
 #endif
 
 #if defined(__AMX_INT8__)
-// Tiles of 16 rows by the sixteen columns of one or two panels, over groups of some steps of four k, which vi_tiles_begin sets
-// up for a thread. Two sets hold sums (0 and 1, 2 and 3), 4 rows of int8, 5 and 6 weights, signed bytes in steps of 64.
+// Tiles of 16 rows by the sixteen columns of one or two panels, over groups of some steps of four
+// k, which vi_tiles_begin sets up for a thread. Two sets hold sums (0 and 1, 2 and 3), 4 rows of
+// int8, 5 and 6 weights, signed bytes in steps of 64.
 #define VEC_TILES 1
 enum { TILE_MOST = 16 };
 typedef struct {
@@ -164,7 +199,8 @@ INLINE void vi_tiles_clear(int set, int panels) {
     }
 }
 // sums += rows of int8 by the group's steps of each panel
-INLINE void vi_tiles_add(int set, int panels, tile_bytes x, const uint8_t *w, const uint8_t *second) {
+INLINE void vi_tiles_add(int set, int panels, tile_bytes x, const uint8_t *w,
+                         const uint8_t *second) {
     __asm__ volatile("" ::: "memory");
     _tile_loadd(4, x.q, x.stride);
     _tile_loadd(5, w, 64);

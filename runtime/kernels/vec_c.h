@@ -1,4 +1,5 @@
-// Sixteen lanes as an array: plain C11, for any compiler and any CPU. Every lane is its function of scalar.h.
+// Sixteen lanes as an array: plain C11, for any compiler and any CPU. Every lane is its function of
+// scalar.h.
 #if defined(__ARM_FEATURE_SIMD32)
 #include <arm_acle.h>
 #endif
@@ -15,7 +16,14 @@ typedef struct {
     bool v[16];
 } vm;
 // Tiles (see README.md): rows x panels of accumulators.
-enum { GEMV_PANELS = 2, TILE_ROWS = 1, TILE_PANELS = 1, TILE_STEPS = 1, INT_ROWS = 1, INT_PANELS = 1 };
+enum {
+    GEMV_PANELS = 2,
+    TILE_ROWS = 1,
+    TILE_PANELS = 1,
+    TILE_STEPS = 1,
+    INT_ROWS = 1,
+    INT_PANELS = 1
+};
 #define INT_UNROLL NO_UNROLL  // of the eight steps of an integer block
 
 #define LANEWISE(result, expression)                  \
@@ -99,8 +107,8 @@ INLINE float vf_reduce_max(vf a) { TREE(sf_max); }
 INLINE float vf_reduce_min(vf a) { TREE(sf_min); }
 #undef TREE
 
-// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32
-// activations (-127..127) in every lane.
+// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of
+// 32 activations (-127..127) in every lane.
 enum { DOT4_BIAS = 0 };
 typedef struct {
     uint8_t v[64];
@@ -122,7 +130,9 @@ typedef const int8_t *fours;
 INLINE fours load_k4(const int8_t *q) { return q; }
 #if defined(__ARM_FEATURE_SIMD32)
 // c + w x over four bytes each: two at a time, as halves of a word.
-INLINE int32_t second_bytes(int32_t four) { return __sxtb16((int32_t)((uint32_t)four >> 8 | (uint32_t)four << 24)); }
+INLINE int32_t second_bytes(int32_t four) {
+    return __sxtb16((int32_t)((uint32_t)four >> 8 | (uint32_t)four << 24));
+}
 INLINE int32_t si_dot4(int32_t c, int32_t w, int32_t x) {
     return __smlad(second_bytes(w), second_bytes(x), __smlad(__sxtb16(w), __sxtb16(x), c));
 }
@@ -132,7 +142,8 @@ INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
 }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
     int32_t four = four_bytes(*x + 4 * j);
-    LANEWISE(vi, si_dot4(c.v[i], four_bytes((const int8_t *)w->v + 4 * i) ^ (int32_t)0x80808080, four));
+    LANEWISE(vi,
+             si_dot4(c.v[i], four_bytes((const int8_t *)w->v + 4 * i) ^ (int32_t)0x80808080, four));
 }
 #else
 INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {

@@ -1,8 +1,8 @@
-// The functions of the vocabulary as formulas over its primitives: one text for one lane and for sixteen.
-// The includer defines  F(name) and I(name): prefix vf_, vi_ (or sf_, si_);  V, W, M: the types of floats, integers, truth;
-// they are undefined at the end.
-// Largest errors, measured over all floats by tests/kernels: exp 1.0 ulp, log 0.8, sin and cos 1.5 to |x| = 1e5,
-// tanh 1.3, erf 1.2, sigmoid and silu 2.3 ulp.
+// The functions of the vocabulary as formulas over its primitives: one text for one lane and for
+// sixteen. The includer defines  F(name) and I(name): prefix vf_, vi_ (or sf_, si_);  V, W, M: the
+// types of floats, integers, truth; they are undefined at the end. Largest errors, measured over
+// all floats by tests/kernels: exp 1.0 ulp, log 0.8, sin and cos 1.5 to |x| = 1e5, tanh 1.3,
+// erf 1.2, sigmoid and silu 2.3 ulp.
 
 #define C(x) F(set1)(x)
 // p = p x + c, from the highest coefficient down
@@ -18,7 +18,8 @@ INLINE V F(relu)(V x) { return F(max)(x, C(0)); }
 INLINE M F(greater)(V a, V b) { return F(less)(b, a); }
 INLINE M F(greater_or_equal)(V a, V b) { return F(less_or_equal)(b, a); }
 
-// To nearest, ties to even: adding 2^23 leaves no room for a fraction. The sign of x stays, also on zero.
+// To nearest, ties to even: adding 2^23 leaves no room for a fraction. The sign of x stays, also on
+// zero.
 INLINE V F(round)(V x) {
     V size = F(abs)(x), r = F(sub)(F(add)(size, C(0x1p23f)), C(0x1p23f));
     return F(where)(F(less)(size, C(0x1p23f)), F(copysign)(r, x), x);
@@ -34,7 +35,8 @@ INLINE V F(ceil)(V x) {
 
 // e^x = 2^n e^r, n = round(x / ln 2) by the magic number, |r| <= ln(2) / 2. Below -86.99: +0.
 INLINE V F(exp)(V x) {
-    V top = F(min)(C(89), x), n = F(fma)(top, C(0x1.715476p+0f), C(0x1.8p23f)), k = F(sub)(n, C(0x1.8p23f));
+    V top = F(min)(C(89), x), n = F(fma)(top, C(0x1.715476p+0f), C(0x1.8p23f)),
+      k = F(sub)(n, C(0x1.8p23f));
     V r = F(fma)(k, C(-0x1.62e43p-1f), top);
     r = F(fma)(k, C(0x1.05c61p-29f), r);
     V p = C(0x1.a1b50cp-13f);
@@ -44,7 +46,8 @@ INLINE V F(exp)(V x) {
     HORNER(p, r, 0x1.555556p-3f);
     HORNER(p, r, 0.5f);
     p = F(add)(F(fma)(F(mul)(r, r), p, r), C(1));
-    V power = F(bits)(I(shift_left)(I(add)(I(bits)(n), I(set1)(126)), 23));  // 2^(n - 1): n may be 128
+    V power =
+        F(bits)(I(shift_left)(I(add)(I(bits)(n), I(set1)(126)), 23));  // 2^(n - 1): n may be 128
     return F(where)(F(less)(x, C(-86.99f)), C(0), F(mul)(F(add)(p, p), power));
 }
 
@@ -72,7 +75,8 @@ INLINE V F(log)(V x) {
     return F(where)(F(less)(x, C(0)), C(NAN), r);
 }
 
-// sine of x + quarter pi / 2. |x| below 6.6e6 (2^22 quarter turns); the first step of the reduction is exact.
+// sine of x + quarter pi / 2. |x| below 6.6e6 (2^22 quarter turns); the first step of the reduction
+// is exact.
 INLINE V F(sin_turned)(V x, int32_t quarter) {
     V n = F(fma)(x, C(0x1.45f306p-1f), C(0x1.8p23f)), k = F(neg)(F(sub)(n, C(0x1.8p23f)));
     V r = F(fma)(k, C(0x1.921fb6p+0f), x);
@@ -110,7 +114,8 @@ INLINE V F(tanh)(V x) {
 
 // x + x p(x^2) to 1, 1 - e^q(|x|) above, where q approximates ln(erfc)
 INLINE V F(erf)(V x) {
-    V size = F(min)(C(4), F(abs)(x)), z = F(mul)(x, x), p = C(-0x1.44cfc2p-17f), q = C(0x1.a07bd6p-20f);
+    V size = F(min)(C(4), F(abs)(x)), z = F(mul)(x, x), p = C(-0x1.44cfc2p-17f),
+      q = C(0x1.a07bd6p-20f);
     HORNER(p, z, 0x1.d8b89p-14f);
     HORNER(p, z, -0x1.bcd7dep-11f);
     HORNER(p, z, 0x1.562b1ap-8f);
@@ -132,7 +137,9 @@ INLINE V F(erf)(V x) {
 
 INLINE V F(sigmoid)(V x) { return F(div)(C(1), F(add)(C(1), F(exp)(F(neg)(x)))); }
 INLINE V F(silu)(V x) { return F(div)(x, F(add)(C(1), F(exp)(F(neg)(x)))); }
-INLINE V F(gelu)(V x) { return F(mul)(F(mul)(x, C(0.5f)), F(add)(C(1), F(erf)(F(mul)(x, C(0x1.6a09e6p-1f))))); }
+INLINE V F(gelu)(V x) {
+    return F(mul)(F(mul)(x, C(0.5f)), F(add)(C(1), F(erf)(F(mul)(x, C(0x1.6a09e6p-1f)))));
+}
 INLINE V F(gelu_tanh)(V x) {
     V cubic = F(fma)(F(mul)(F(mul)(x, x), x), C(0.044715f), x);
     return F(mul)(F(mul)(x, C(0.5f)), F(add)(C(1), F(tanh)(F(mul)(cubic, C(0x1.988454p-1f)))));

@@ -1,6 +1,7 @@
 // Common code of the AVX2 and AVX-512 vectors.
 
-// So clang's header leaves out instructions that -march does not allow, which take longer to parse than a small model.
+// So clang's header leaves out instructions that -march does not allow, which take longer to parse
+// than a small model.
 #if defined(__clang__) && !defined(__SCE__)
 #define __SCE__
 #include <immintrin.h>

@@ -10,16 +10,21 @@
 #include "library_calls.h"
 #include "sampler/sampler.c"
 
-_Static_assert(sizeof(NAME_row) == sizeof(burin_row) && offsetof(NAME_row, wants_logits) == offsetof(burin_row, wants_logits),
+_Static_assert(sizeof(NAME_row) == sizeof(burin_row) &&
+                   offsetof(NAME_row, wants_logits) == offsetof(burin_row, wants_logits),
                "rows are passed on as they are");
-_Static_assert((int)NAME_BAD_SAVED == (int)BURIN_BAD_SAVED && (int)NAME_FORKED == (int)BURIN_FORKED, "numbers are passed on");
-_Static_assert((int)NAME_NO_LOGITS == (int)BURIN_NO_LOGITS && (int)NAME_NO_SOURCE == (int)BURIN_NO_SOURCE &&
-                   (int)NAME_TOO_MANY == (int)BURIN_TOO_MANY && (int)NAME_ALIGNMENT == (int)BURIN_ALIGNMENT,
+_Static_assert((int)NAME_BAD_SAVED == (int)BURIN_BAD_SAVED && (int)NAME_FORKED == (int)BURIN_FORKED,
+               "numbers are passed on");
+_Static_assert((int)NAME_NO_LOGITS == (int)BURIN_NO_LOGITS &&
+                   (int)NAME_NO_SOURCE == (int)BURIN_NO_SOURCE &&
+                   (int)NAME_TOO_MANY == (int)BURIN_TOO_MANY &&
+                   (int)NAME_ALIGNMENT == (int)BURIN_ALIGNMENT,
                "numbers are passed on");
 
 static burin_options to_options(const NAME_options *o) {
     if (!o) return (burin_options){0};
-    return (burin_options){.slots = o->slots, .max_rows = o->max_rows, .threads = o->threads, .cpu = o->cpu};
+    return (burin_options){
+        .slots = o->slots, .max_rows = o->max_rows, .threads = o->threads, .cpu = o->cpu};
 }
 
 size_t NAME_state_bytes(const NAME_options *options) {
@@ -45,11 +50,14 @@ int NAME_forward(NAME_state *state, const NAME_row *rows, int n, float *logits) 
     return status;
 }
 
-int NAME_read_inputs(NAME_state *state, int slot, const void *const inputs[], const int64_t dims[]) {
+int NAME_read_inputs(NAME_state *state, int slot, const void *const inputs[],
+                     const int64_t dims[]) {
     int error = check_state(state);
     if (error) return error;
     burin_status status = burin_encode_inputs(state->session, slot, inputs, dims);
-    return status == BURIN_BAD_SHAPE ? NAME_BAD_SOURCE : status == BURIN_BAD_VALUE ? NAME_BAD_TOKEN : (int)status;
+    return status == BURIN_BAD_SHAPE   ? NAME_BAD_SOURCE
+           : status == BURIN_BAD_VALUE ? NAME_BAD_TOKEN
+                                       : (int)status;
 }
 
 int NAME_read_source(NAME_state *state, int slot, const int32_t *tokens, int n) {
@@ -71,7 +79,9 @@ int NAME_first_tokens(int32_t *tokens, int capacity) {
 
 int32_t NAME_begin_token(void) { return NAME_model.bos; }
 
-int NAME_end_tokens(int32_t *tokens, int capacity) { return copy_tokens(NAME_model.eos, NAME_model.n_eos, tokens, capacity); }
+int NAME_end_tokens(int32_t *tokens, int capacity) {
+    return copy_tokens(NAME_model.eos, NAME_model.n_eos, tokens, capacity);
+}
 
 int NAME_slot_reset(NAME_state *state, int slot) {
     int status = check_state(state);
@@ -113,55 +123,63 @@ int NAME_slot_load(NAME_state *state, int slot, const void *memory, size_t bytes
 
 // ---- the sampler ----
 
-size_t NAME_sampler_bytes(void) { return sizeof(burin_sampler) + burin_sampler_bytes(NAME_model.vocab_size, tokenizer_blob()); }
+size_t NAME_sampler_bytes(void) {
+    return sizeof(burin_sampler) + burin_sampler_bytes(NAME_model.vocab_size, tokenizer_blob());
+}
 
-_Static_assert(sizeof(NAME_bias) == sizeof(burin_bias) && offsetof(NAME_bias, bias) == offsetof(burin_bias, bias),
+_Static_assert(sizeof(NAME_bias) == sizeof(burin_bias) &&
+                   offsetof(NAME_bias, bias) == offsetof(burin_bias, bias),
                "lists are passed on as they are");
 
 static double or_usual(double given, double usual) { return given != 0 ? given : usual; }
 
 static burin_sampling to_sampling(const NAME_sampling *s) {
-    static const NAME_sampling usual = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05};
+    static const NAME_sampling usual = {
+        .temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05};
     if (!s) s = &usual;
-    return (burin_sampling){.temperature = s->temperature,
-                            .top_k = s->top_k,
-                            .top_p = s->top_p > 0 ? s->top_p : 1,
-                            .min_p = s->min_p,
-                            .repeat_penalty = s->repeat_penalty > 0 ? s->repeat_penalty : 1,
-                            .seed = s->seed,
-                            .presence_penalty = s->presence_penalty,
-                            .frequency_penalty = s->frequency_penalty,
-                            .typical = or_usual(s->typical, 1),
-                            .xtc_probability = s->xtc_probability,
-                            .xtc_threshold = or_usual(s->xtc_threshold, 0.1),
-                            .dynatemp_range = s->dynatemp_range,
-                            .dynatemp_exponent = or_usual(s->dynatemp_exponent, 1),
-                            .dry_multiplier = s->dry_multiplier,
-                            .dry_base = or_usual(s->dry_base, 1.75),
-                            .mirostat_tau = or_usual(s->mirostat_tau, 5),
-                            .mirostat_eta = or_usual(s->mirostat_eta, 0.1),
-                            .mirostat = s->mirostat,
-                            .repeat_last_n = s->repeat_last_n ? s->repeat_last_n : 64,
-                            .dry_allowed_length = s->dry_allowed_length ? s->dry_allowed_length : 2,
-                            .dry_penalty_last_n = s->dry_penalty_last_n ? s->dry_penalty_last_n : -1,
-                            .dry_breakers = burin_dry_breakers,
-                            .n_dry_breakers = BURIN_DRY_BREAKERS,
-                            .bias = (const burin_bias *)s->bias,
-                            .n_bias = s->n_bias};
+    return (burin_sampling){
+        .temperature = s->temperature,
+        .top_k = s->top_k,
+        .top_p = s->top_p > 0 ? s->top_p : 1,
+        .min_p = s->min_p,
+        .repeat_penalty = s->repeat_penalty > 0 ? s->repeat_penalty : 1,
+        .seed = s->seed,
+        .presence_penalty = s->presence_penalty,
+        .frequency_penalty = s->frequency_penalty,
+        .typical = or_usual(s->typical, 1),
+        .xtc_probability = s->xtc_probability,
+        .xtc_threshold = or_usual(s->xtc_threshold, 0.1),
+        .dynatemp_range = s->dynatemp_range,
+        .dynatemp_exponent = or_usual(s->dynatemp_exponent, 1),
+        .dry_multiplier = s->dry_multiplier,
+        .dry_base = or_usual(s->dry_base, 1.75),
+        .mirostat_tau = or_usual(s->mirostat_tau, 5),
+        .mirostat_eta = or_usual(s->mirostat_eta, 0.1),
+        .mirostat = s->mirostat,
+        .repeat_last_n = s->repeat_last_n ? s->repeat_last_n : 64,
+        .dry_allowed_length = s->dry_allowed_length ? s->dry_allowed_length : 2,
+        .dry_penalty_last_n = s->dry_penalty_last_n ? s->dry_penalty_last_n : -1,
+        .dry_breakers = burin_dry_breakers,
+        .n_dry_breakers = BURIN_DRY_BREAKERS,
+        .bias = (const burin_bias *)s->bias,
+        .n_bias = s->n_bias};
 }
 
 static bool sampling_in_range(const burin_sampling *s) {
-    bool shares = s->top_p <= 1 && s->min_p >= 0 && s->min_p <= 1 && s->typical >= 0 && s->typical <= 1 &&
-                  s->xtc_probability >= 0 && s->xtc_probability <= 1 && s->xtc_threshold >= 0;
-    bool sizes = s->temperature >= 0 && s->top_k >= 0 && s->dynatemp_range >= 0 && s->dynatemp_exponent >= 0 &&
-                 s->dry_multiplier >= 0 && s->dry_base >= 1 && s->dry_allowed_length >= 0 && s->mirostat_tau >= 0 &&
-                 s->mirostat_eta >= 0 && (s->mirostat == 0 || s->mirostat == 2);
+    bool shares = s->top_p <= 1 && s->min_p >= 0 && s->min_p <= 1 && s->typical >= 0 &&
+                  s->typical <= 1 && s->xtc_probability >= 0 && s->xtc_probability <= 1 &&
+                  s->xtc_threshold >= 0;
+    bool sizes = s->temperature >= 0 && s->top_k >= 0 && s->dynatemp_range >= 0 &&
+                 s->dynatemp_exponent >= 0 && s->dry_multiplier >= 0 && s->dry_base >= 1 &&
+                 s->dry_allowed_length >= 0 && s->mirostat_tau >= 0 && s->mirostat_eta >= 0 &&
+                 (s->mirostat == 0 || s->mirostat == 2);
     for (int32_t i = 0; i < s->n_bias; i++)
         if (s->bias[i].token < 0 || s->bias[i].token >= NAME_model.vocab_size) return false;
     return shares && sizes && s->repeat_penalty < 1e6 && s->n_bias >= 0 && (s->bias || !s->n_bias);
 }
 
-int NAME_sampler_init(NAME_sampler *sampler, const NAME_sampling *settings, void *memory, size_t bytes) {
+int NAME_sampler_init(NAME_sampler *sampler, const NAME_sampling *settings, void *memory,
+                      size_t bytes) {
     const burin_sampling s = to_sampling(settings);
     if (!sampler) return NAME_BAD_ARGUMENT;
     sampler->sampler = NULL;
@@ -170,7 +188,8 @@ int NAME_sampler_init(NAME_sampler *sampler, const NAME_sampling *settings, void
     if (bytes < NAME_sampler_bytes()) return NAME_SMALL_MEMORY;
     if (!sampling_in_range(&s)) return NAME_BAD_OPTION;
     sampler->sampler = memory;
-    burin_sampler_init(memory, &s, NAME_model.vocab_size, tokenizer_blob(), (unsigned char *)memory + sizeof(burin_sampler));
+    burin_sampler_init(memory, &s, NAME_model.vocab_size, tokenizer_blob(),
+                       (unsigned char *)memory + sizeof(burin_sampler));
     return 0;
 }
 
@@ -178,7 +197,8 @@ int32_t NAME_sample(NAME_sampler *sampler, float *logits, const int32_t *tokens,
     if (!sampler || !logits || n < 0 || (n && !tokens)) return NAME_BAD_ARGUMENT;
     if (!sampler->sampler) return NAME_NOT_OPEN;
     for (int i = 0; i < n; i++)
-        if (tokens[i] < 0 || tokens[i] >= burin_input_vocabulary(&NAME_model)) return NAME_BAD_TOKEN;
+        if (tokens[i] < 0 || tokens[i] >= burin_input_vocabulary(&NAME_model))
+            return NAME_BAD_TOKEN;
     burin_history text = {.tokens = tokens, .n = n, .first = n <= NAME_model.n_start};
     text.generated = n > NAME_model.n_start ? n - NAME_model.n_start : 0;
     burin_mask_forbidden(sampler->sampler, &NAME_model, &text, logits);
@@ -194,7 +214,7 @@ size_t NAME_decode(int *decoder, int32_t id, char *bytes) {
     d.taken = (uint8_t)(state >> 8);
     d.held = (uint8_t)(state >> 16);
     size_t n = tokenizer_blob() ? burin_decode(tokenizer_blob(), &d, id, bytes) : 0;
-    *decoder =
-        (int)(d.started | (unsigned)d.space << 1 | (unsigned)d.byte << 2 | (unsigned)d.taken << 8 | (unsigned)d.held << 16);
+    *decoder = (int)(d.started | (unsigned)d.space << 1 | (unsigned)d.byte << 2 |
+                     (unsigned)d.taken << 8 | (unsigned)d.held << 16);
     return n;
 }

@@ -12,8 +12,9 @@
 //     status = NAME_forward(&state, &row, 1, logits);
 //     NAME_close(&state);                                            // ends its threads
 //
-// Nothing allocates after NAME_init. One state serves one caller at a time; several states may run side by side. Threads do not
-// survive a fork: in the child such a state is an error (NAME_FORKED), which opens one of its own instead.
+// Nothing allocates after NAME_init. One state serves one caller at a time; several states may run
+// side by side. Threads do not survive a fork: in the child such a state is an error (NAME_FORKED),
+// which opens one of its own instead.
 #ifndef NAME_LIBRARY_H
 #define NAME_LIBRARY_H
 #include <stdbool.h>
@@ -28,7 +29,8 @@ extern "C" {
 
 enum { NAME_ALIGNMENT = 64 };
 
-// One token of one sequence. A slot holds a sequence; a row's position is its slot's length, so rows of a slot count upwards.
+// One token of one sequence. A slot holds a sequence; a row's position is its slot's length, so
+// rows of a slot count upwards.
 typedef struct NAME_row {
     int32_t token, slot, position;
     bool wants_logits;
@@ -36,9 +38,11 @@ typedef struct NAME_row {
 
 typedef struct NAME_options {
     int32_t slots;     // sequences held at once; 0: 1
-    int32_t max_rows;  // rows computed at once, at most NAME_MAX_ROWS; 0: that many. NAME_forward takes any number
+    int32_t max_rows;  // rows computed at once, at most NAME_MAX_ROWS; 0: that many. NAME_forward
+                       // takes any number
     int32_t threads;   // 0: the physical cores that this process may use
-    const char *cpu;   // one of the CPUs that the library carries code for; NULL: the best that runs here
+    const char
+        *cpu;  // one of the CPUs that the library carries code for; NULL: the best that runs here
 } NAME_options;
 
 #include "library_shared.h"
@@ -62,7 +66,8 @@ int32_t NAME_begin_token(void);
 int NAME_end_tokens(int32_t *tokens, int capacity);
 
 int NAME_slot_reset(NAME_state *, int slot);
-int NAME_slot_truncate(NAME_state *, int slot, int length);  // keeps the first `length` tokens; may be NAME_BEHIND_WINDOW
+int NAME_slot_truncate(NAME_state *, int slot,
+                       int length);  // keeps the first `length` tokens; may be NAME_BEHIND_WINDOW
 int NAME_slot_copy(NAME_state *, int to, int from);
 int NAME_slot_length(const NAME_state *, int slot);  // negative: an error
 
@@ -73,9 +78,10 @@ size_t NAME_slot_saved_bytes(const NAME_state *, int slot);  // 0: an error
 int NAME_slot_save(const NAME_state *, int slot, void *memory, size_t bytes);
 int NAME_slot_load(NAME_state *, int slot, const void *memory, size_t bytes);
 
-// Choosing the next token: logit bias, penalties, DRY, top-k, typical, top-p, min-p, XTC, temperature, one draw; with the same
-// settings the tokens that the model's program chooses. 0 turns a setting off, or is its usual value where one is named: (0:
-// 64); settings NULL: those in brackets without.
+// Choosing the next token: logit bias, penalties, DRY, top-k, typical, top-p, min-p, XTC,
+// temperature, one draw; with the same settings the tokens that the model's program chooses. 0
+// turns a setting off, or is its usual value where one is named: (0: 64); settings NULL: those in
+// brackets without.
 typedef struct NAME_bias {
     int32_t token;
     float bias;  // added to its logit
@@ -94,9 +100,9 @@ typedef struct NAME_sampling {
     double dry_multiplier, dry_base;           // (0: 1.75)
     double mirostat_tau, mirostat_eta;         // of mirostat 2 (0: 5, 0.1)
     int32_t mirostat;                          // 2: in place of top-k to XTC
-    int32_t repeat_last_n;                     // tokens that the penalties look at (0: 64); negative: all
-    int32_t dry_allowed_length;                // (0: 2)
-    int32_t dry_penalty_last_n;                // (0: all)
+    int32_t repeat_last_n;       // tokens that the penalties look at (0: 64); negative: all
+    int32_t dry_allowed_length;  // (0: 2)
+    int32_t dry_penalty_last_n;  // (0: all)
     int32_t n_bias;
     const NAME_bias *bias;  // stays where it is as long as the sampler is used
 } NAME_sampling;
@@ -106,12 +112,14 @@ typedef struct NAME_sampler {
 } NAME_sampler;
 
 size_t NAME_sampler_bytes(void);
-int NAME_sampler_init(NAME_sampler *, const NAME_sampling *, void *memory, size_t bytes);  // memory aligned to 16
-// The next token, or an error below 0. `logits` [NAME_VOCAB_SIZE] may be changed; `tokens`: the n so far.
+int NAME_sampler_init(NAME_sampler *, const NAME_sampling *, void *memory,
+                      size_t bytes);  // memory aligned to 16
+// The next token, or an error below 0. `logits` [NAME_VOCAB_SIZE] may be changed; `tokens`: the n
+// so far.
 int32_t NAME_sample(NAME_sampler *, float *logits, const int32_t *tokens, int n);
 
-// An id as text, when the model has a tokenizer; otherwise 0 bytes. NAME_decode appends to a text: `*decoder` is 0 where one
-// begins; `bytes` holds NAME_decode_max() bytes.
+// An id as text, when the model has a tokenizer; otherwise 0 bytes. NAME_decode appends to a text:
+// `*decoder` is 0 where one begins; `bytes` holds NAME_decode_max() bytes.
 size_t NAME_decode_max(void);
 size_t NAME_decode(int *decoder, int32_t id, char *bytes);
 

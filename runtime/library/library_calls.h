@@ -1,7 +1,8 @@
 // Common parts of the C interfaces of decoders (library.c) and of networks (library_network.c),
 // pasted into both after the header of the interface.
 
-// The runtime is included, static, so that a host can link several models: every external symbol begins with the model's name.
+// The runtime is included, static, so that a host can link several models: every external symbol
+// begins with the model's name.
 #include "engine/encoder.c"
 #include "engine/forward.c"
 #include "engine/integrity.c"
@@ -19,8 +20,10 @@
 extern const burin_model NAME_model;
 
 const char *NAME_error_text(int status) {
-    if (status == NAME_BAD_SOURCE) return "the encoder does not take such a source, or there is no encoder";
-    return status == NAME_NOT_OPEN ? "the state was not opened by NAME_init" : burin_status_text((burin_status)status);
+    if (status == NAME_BAD_SOURCE)
+        return "the encoder does not take such a source, or there is no encoder";
+    return status == NAME_NOT_OPEN ? "the state was not opened by NAME_init"
+                                   : burin_status_text((burin_status)status);
 }
 
 void NAME_close(NAME_state *state) {
@@ -49,16 +52,24 @@ static int64_t encode_text(const burin_encoding *e) {
     if ((!e->text && e->bytes) || (!e->ids && e->capacity) || !e->memory) return NAME_BAD_ARGUMENT;
     if ((uintptr_t)e->memory % 16) return NAME_BAD_ALIGNMENT;
     size_t n = burin_encode_prompt(tokenizer_blob(), e);
-    return (int64_t)(e->special ? burin_cut_ids(&NAME_model, tokenizer_blob(), e->ids, e->capacity, n) : n);
+    return (int64_t)(e->special
+                         ? burin_cut_ids(&NAME_model, tokenizer_blob(), e->ids, e->capacity, n)
+                         : n);
 }
 
 int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory) {
-    return encode_text(
-        &(burin_encoding){.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = capacity, .memory = memory});
+    return encode_text(&(burin_encoding){.text = text,
+                                         .bytes = bytes,
+                                         .special = true,
+                                         .ids = ids,
+                                         .capacity = capacity,
+                                         .memory = memory});
 }
 
-int64_t NAME_encode_part(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory) {
-    return encode_text(&(burin_encoding){.text = text, .bytes = bytes, .ids = ids, .capacity = capacity, .memory = memory});
+int64_t NAME_encode_part(const char *text, size_t bytes, int32_t *ids, size_t capacity,
+                         void *memory) {
+    return encode_text(&(burin_encoding){
+        .text = text, .bytes = bytes, .ids = ids, .capacity = capacity, .memory = memory});
 }
 
 int32_t NAME_token(const char *text, size_t bytes) {
@@ -69,7 +80,10 @@ int NAME_abi_version(void) { return BURIN_ABI; }
 
 const char *NAME_identity(void) { return NAME_model.identity; }
 
-int NAME_verify(void) { return burin_weights_intact(&NAME_model) && burin_tokenizer_intact(&NAME_model) ? 0 : NAME_DAMAGED; }
+int NAME_verify(void) {
+    return burin_weights_intact(&NAME_model) && burin_tokenizer_intact(&NAME_model) ? 0
+                                                                                    : NAME_DAMAGED;
+}
 
 const char *NAME_cpu(const NAME_state *state) {
     return check_state(state) ? "none" : ((const burin_session *)state->session)->variant->cpu;

@@ -7,9 +7,11 @@
 
 #include "library_calls.h"
 
-_Static_assert(sizeof(NAME_tensor) == sizeof(burin_tensor) && offsetof(NAME_tensor, most) == offsetof(burin_tensor, most),
+_Static_assert(sizeof(NAME_tensor) == sizeof(burin_tensor) &&
+                   offsetof(NAME_tensor, most) == offsetof(burin_tensor, most),
                "descriptions are passed on as they are");
-_Static_assert((int)NAME_BAD_VALUE == (int)BURIN_BAD_VALUE && (int)NAME_ALIGNMENT == (int)BURIN_ALIGNMENT &&
+_Static_assert((int)NAME_BAD_VALUE == (int)BURIN_BAD_VALUE &&
+                   (int)NAME_ALIGNMENT == (int)BURIN_ALIGNMENT &&
                    (int)NAME_COUNTING == (int)BURIN_COUNTING,
                "numbers are passed on");
 
@@ -31,8 +33,10 @@ static burin_status find_symbols(const int64_t dims[], int64_t symbols[MOST_SYMB
                : burin_network_bind(NAME_model.net, dims, symbols);
 }
 
-static burin_status read_options(const NAME_options *given, burin_options *o, int64_t symbols[MOST_SYMBOLS]) {
-    if (NAME_model.net->n_symbols + NAME_model.net->n_data_dependent > MOST_SYMBOLS) return BURIN_BAD_SHAPE;
+static burin_status read_options(const NAME_options *given, burin_options *o,
+                                 int64_t symbols[MOST_SYMBOLS]) {
+    if (NAME_model.net->n_symbols + NAME_model.net->n_data_dependent > MOST_SYMBOLS)
+        return BURIN_BAD_SHAPE;
     burin_network_usual_symbols(NAME_model.net, symbols);
     o->symbols = symbols;
     if (!given) return BURIN_OK;
@@ -64,11 +68,13 @@ int NAME_shapes(const int64_t dims[], int64_t output_dims[]) {
     burin_status status = find_symbols(dims, symbols);
     if (!status && net->n_outputs && !output_dims) status = BURIN_BAD_ARGUMENT;
     for (int i = 0; i < net->n_outputs && !status; i++)
-        for (int j = 0; j < net->outputs[i].rank; j++) *output_dims++ = burin_network_dim(net, net->outputs[i].dim[j], symbols);
+        for (int j = 0; j < net->outputs[i].rank; j++)
+            *output_dims++ = burin_network_dim(net, net->outputs[i].dim[j], symbols);
     return status;
 }
 
-int NAME_run(NAME_state *state, const void *const inputs[], const int64_t dims[], void *const outputs[]) {
+int NAME_run(NAME_state *state, const void *const inputs[], const int64_t dims[],
+             void *const outputs[]) {
     int64_t symbols[MOST_SYMBOLS];
     int error = check_state(state);
     if (error) return error;

@@ -11,8 +11,9 @@
 //     status = NAME_run(&state, inputs, dims, outputs);
 //     NAME_close(&state);                                            // ends its threads
 //
-// Nothing allocates after NAME_init. One state serves one caller at a time; several states may run side by side. Threads do not
-// survive a fork: in the child such a state is an error (NAME_FORKED), which opens one of its own instead.
+// Nothing allocates after NAME_init. One state serves one caller at a time; several states may run
+// side by side. Threads do not survive a fork: in the child such a state is an error (NAME_FORKED),
+// which opens one of its own instead.
 #ifndef NAME_LIBRARY_H
 #define NAME_LIBRARY_H
 #include <stdbool.h>
@@ -44,19 +45,21 @@ const NAME_tensor *NAME_inputs(int *n);
 const NAME_tensor *NAME_outputs(int *n);
 
 typedef struct NAME_options {
-    int32_t threads;      // 0: the physical cores that this process may use
-    const char *cpu;      // one of the CPUs that the library carries code for; NULL: the best that runs here
-    const int64_t *dims;  // of the largest run: the dimensions of all its inputs. NULL: a batch of 1 of the largest it was
-                          // built for
+    int32_t threads;  // 0: the physical cores that this process may use
+    const char
+        *cpu;  // one of the CPUs that the library carries code for; NULL: the best that runs here
+    const int64_t *dims;  // of the largest run: the dimensions of all its inputs. NULL: a batch of
+                          // 1 of the largest it was built for
 } NAME_options;
 
 #include "library_shared.h"
 
-// `dims`: the dimensions of all inputs, one after the other; `output_dims`: those of all outputs, written in the same way.
+// `dims`: the dimensions of all inputs, one after the other; `output_dims`: those of all outputs,
+// written in the same way.
 int NAME_shapes(const int64_t dims[], int64_t output_dims[]);
 
-// Computes the outputs into the caller's memory. The same inputs give the same bits on any of the CPUs and with any number of
-// threads. Inputs and outputs are aligned for their elements.
+// Computes the outputs into the caller's memory. The same inputs give the same bits on any of the
+// CPUs and with any number of threads. Inputs and outputs are aligned for their elements.
 int NAME_run(NAME_state *, const void *const inputs[], const int64_t dims[], void *const outputs[]);
 
 #ifdef __cplusplus

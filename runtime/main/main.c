@@ -17,10 +17,15 @@
 
 static void verify(const burin_model *model) {
     if (model->draft) verify(model->draft);
-    const char *what = !burin_weights_intact(model) ? "weights" : !burin_tokenizer_intact(model) ? "tokenizer" : NULL;
+    const char *what = !burin_weights_intact(model)     ? "weights"
+                       : !burin_tokenizer_intact(model) ? "tokenizer"
+                                                        : NULL;
     if (what)
-        burin_stop(BURIN_USER_MISTAKE, "the %s in this program are damaged\nhint: copy it again, or build it again", what);
-    burin_print("%s %s: weights and tokenizer are as they were built\n", model->name, model->identity);
+        burin_stop(BURIN_USER_MISTAKE,
+                   "the %s in this program are damaged\nhint: copy it again, or build it again",
+                   what);
+    burin_print("%s %s: weights and tokenizer are as they were built\n", model->name,
+                model->identity);
 }
 
 // Facts of the build, then those of this machine.
@@ -31,10 +36,11 @@ static void print_info(const burin_model *model) {
     burin_print("%s %s: ", model->name, model->identity);
     if (!model->net) burin_print("vocabulary %d, context %d, ", model->vocab_size, model->context);
     burin_print("weights %zu bytes, arena %zu (lower bound %zu)", model->weight_bytes,
-                model->row_bytes * (size_t)model->max_rows + model->scratch_bytes, model->arena_lower_bound);
+                model->row_bytes * (size_t)model->max_rows + model->scratch_bytes,
+                model->arena_lower_bound);
     if (!model->net) burin_print(", state of a slot %zu", model->slot_bytes);
-    burin_print("\ncpus %s; here: %s, %d threads\n", burin_cpu_names(model), best ? best->cpu : "none of them",
-                burin_default_threads());
+    burin_print("\ncpus %s; here: %s, %d threads\n", burin_cpu_names(model),
+                best ? best->cpu : "none of them", burin_default_threads());
     if (model->net) model->modes->print_network(model->net);
     if (burin_network_embeds(model) || burin_labels(model))
         burin_print("texts: at most %d tokens, what is longer is cut\n", burin_most_tokens(model));
@@ -46,7 +52,8 @@ static void print_info(const burin_model *model) {
 // The program's file, or one that it reads, is shorter than it was when it was mapped.
 static void file_ended(int signal_number) {
     static const char text[] =
-        ": a file ends too early: the program's own (copy it again, or build it again) or one that it reads\n";
+        ": a file ends too early: the program's own (copy it again, or build it again) or one that "
+        "it reads\n";
     burin_write_all(STDERR_FILENO, burin_program_name, strlen(burin_program_name));
     burin_write_all(STDERR_FILENO, text, sizeof text - 1);
     (void)signal_number;
@@ -72,15 +79,18 @@ static void watch_interrupt(void) {
 static void print_all_help(const burin_model *model) {
     burin_print_all_help(burin_kind_of(model), model->name);
     burin_print("\n");
-    if (!model->net) burin_print("context: %d tokens; rows at once: %d. ", model->context, model->max_rows);
-    burin_print("Exit status: 0 success, 1 the request failed (file, size, ...), 2 wrong options.\n");
+    if (!model->net)
+        burin_print("context: %d tokens; rows at once: %d. ", model->context, model->max_rows);
+    burin_print(
+        "Exit status: 0 success, 1 the request failed (file, size, ...), 2 wrong options.\n");
 }
 
 int main(int argc, char **argv) {
     const burin_model *model = &burin_model_this;
     burin_open_standard_files();
     signal(SIGPIPE, SIG_DFL);  // a reader that goes away ends the program, quietly
-    signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of its write, like a full disk
+    signal(SIGXFSZ,
+           SIG_IGN);  // a file beyond `ulimit -f` is an error of its write, like a full disk
     signal(SIGBUS, file_ended);
     watch_interrupt();
     burin_ranks_start(model);

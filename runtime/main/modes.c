@@ -12,8 +12,10 @@
 
 const struct burin_modes burin_modes_text = {.run = burin_run_text};
 
-const struct burin_modes burin_modes_chat = {
-    .run = burin_run_text, .chat = burin_chat, .messages = burin_answer_messages, .question = burin_answer_question};
+const struct burin_modes burin_modes_chat = {.run = burin_run_text,
+                                             .chat = burin_chat,
+                                             .messages = burin_answer_messages,
+                                             .question = burin_answer_question};
 
 const struct burin_modes burin_modes_sources = {.run = burin_run_text,
                                                 .print_network = burin_network_print,
@@ -26,10 +28,14 @@ const struct burin_modes burin_modes_speech = {.run = burin_run_text,
                                                .from_sources = burin_generate_from_sources,
                                                .bench_encoder = burin_bench_encoder};
 
-const struct burin_modes burin_modes_network = {.run = burin_run_network, .print_network = burin_network_print};
+const struct burin_modes burin_modes_network = {.run = burin_run_network,
+                                                .print_network = burin_network_print};
 
-const struct burin_modes burin_modes_embed = {.run = burin_embed, .print_network = burin_network_print};
+const struct burin_modes burin_modes_embed = {.run = burin_embed,
+                                              .print_network = burin_network_print};
 
-const struct burin_modes burin_modes_picture = {.run = burin_classify, .print_network = burin_network_print};
+const struct burin_modes burin_modes_picture = {.run = burin_classify,
+                                                .print_network = burin_network_print};
 
-const struct burin_modes burin_modes_label = {.run = burin_label, .print_network = burin_network_print};
+const struct burin_modes burin_modes_label = {.run = burin_label,
+                                              .print_network = burin_network_print};

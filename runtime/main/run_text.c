@@ -21,17 +21,21 @@ burin_kind burin_kind_of(const burin_model *model) {
     if (model->encoder) return BURIN_ENCODER_DECODER;
     if (burin_card_picture(model)) return BURIN_CLASSIFIER;
     if (burin_labels(model)) return BURIN_LABELLER;
-    return burin_network_embeds(model) ? BURIN_EMBEDDER : model->net ? BURIN_NETWORK : BURIN_DECODER;
+    return burin_network_embeds(model) ? BURIN_EMBEDDER
+           : model->net                ? BURIN_NETWORK
+                                       : BURIN_DECODER;
 }
 
 // --chat, or nothing to read at a terminal and a model that is made to talk.
 static bool wants_to_talk(const burin_model *model, const burin_command *c) {
     bool nothing = !c->prompt && !c->prompt_file && !c->tokens && !c->json;
-    return c->chat || (nothing && model->template_bytes && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
+    return c->chat ||
+           (nothing && model->template_bytes && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
 }
 
 static void tokenize_prompts(const burin_model *model, const burin_command *c) {
-    burin_tokenizing how = {.tokenizer = burin_tokenizer_of(model), .model = model, .pieces = c->pieces};
+    burin_tokenizing how = {
+        .tokenizer = burin_tokenizer_of(model), .model = model, .pieces = c->pieces};
     how.json = c->format && !strcmp(c->format, "json");
     how.text = c->prompt, how.file = c->prompt_file, how.decode = c->decode;
     burin_print_tokens(&how);
@@ -58,13 +62,15 @@ static way_to_run find_way(const burin_model *model, const burin_command *c) {
 static void check_way(const burin_model *model, const burin_command *c, way_to_run way) {
     bool talks = way && (way == model->modes->chat || way == model->modes->question);
     if (!model->modes->chat && (!way || c->system || c->raw))
-        burin_stop(BURIN_USER_MISTAKE, "%sthis model has no chat template\nhint: %s \"a text\" continues a text",
+        burin_stop(BURIN_USER_MISTAKE,
+                   "%sthis model has no chat template\nhint: %s \"a text\" continues a text",
                    c->system ? "--system: "
                    : c->raw  ? "--raw: "
                              : "",
                    burin_program_name);
     if (c->system && !talks)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "--system is for a question or a chat\nhint: %s --system TEXT \"a question\"",
+        burin_stop(BURIN_BAD_COMMAND_LINE,
+                   "--system is for a question or a chat\nhint: %s --system TEXT \"a question\"",
                    burin_program_name);
 }
 

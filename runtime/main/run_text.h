@@ -5,5 +5,6 @@
 #include "program/options.h"
 
 burin_kind burin_kind_of(const burin_model *);
-int burin_run_text(const burin_model *, const burin_command *);  // one of burin_generate ...; returns the exit status
+int burin_run_text(const burin_model *,
+                   const burin_command *);  // one of burin_generate ...; returns the exit status
 #endif

@@ -53,7 +53,9 @@ static void begin_step(void *context, bool encoder) {
     (void)context;
     attended.by_row = encoder || attended.session->model->net;
     if (attended.by_row && attended.texts++)
-        burin_stop(BURIN_USER_MISTAKE, "--attention looks at one text, and here is another one\nhint: give it one alone");
+        burin_stop(
+            BURIN_USER_MISTAKE,
+            "--attention looks at one text, and here is another one\nhint: give it one alone");
     if (!encoder && !attended.steps++) attended.of_encoder = attended.n;
     attended.next = encoder ? 0 : attended.of_encoder;
 }
@@ -69,13 +71,15 @@ static attended_row *attended_row_of(const burin_query *q) {
 static float *take_query(void *context, const burin_query *q) {
     (void)context;
     if (q->row == 0 && q->head == 0) attended.next++;
-    attended.layers = attended_room(attended.layers, &attended.room, attended.next, sizeof *attended.layers);
+    attended.layers =
+        attended_room(attended.layers, &attended.room, attended.next, sizeof *attended.layers);
     if (attended.n < attended.next) attended.n = attended.next;
     if (!is_attended(attended.next - 1)) return NULL;
     attended_row *row = attended_row_of(q);
     if (q->head == 0) {
         free(row->shares);
-        *row = (attended_row){q->heads, q->keys, burin_allocate((size_t)q->heads * (size_t)q->keys, sizeof(float))};
+        *row = (attended_row){q->heads, q->keys,
+                              burin_allocate((size_t)q->heads * (size_t)q->keys, sizeof(float))};
     }
     return row->shares + (size_t)q->head * (size_t)q->keys;
 }
@@ -119,7 +123,8 @@ static void fill_attended(const burin_array *a, int64_t at, int layer) {
         const attended_row *row = &attended.layers[layer].rows[r];
         for (int h = 0; h < row->heads; h++) {
             int64_t to = ((at * a->dim[1] + h) * a->dim[2] + r) * a->dim[3];
-            memcpy((float *)a->data + to, row->shares + (size_t)h * (size_t)row->keys, (size_t)row->keys * sizeof(float));
+            memcpy((float *)a->data + to, row->shares + (size_t)h * (size_t)row->keys,
+                   (size_t)row->keys * sizeof(float));
         }
     }
 }
@@ -127,11 +132,13 @@ static void fill_attended(const burin_array *a, int64_t at, int layer) {
 void burin_attention_close(const burin_session *session) {
     int64_t at = 0;
     if (!session->step.trace) return;
-    if (!attended.n) burin_stop(BURIN_USER_MISTAKE, "--attention: this model has none that burin knows as attention");
+    if (!attended.n)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "--attention: this model has none that burin knows as attention");
     for (int i = 0; i < attended.wanted.n; i++)
         if (attended.wanted.id[i] >= attended.n)
-            burin_stop(BURIN_USER_MISTAKE, "--layers %d: there are %d attentions, from 0 on", attended.wanted.id[i],
-                       attended.n);
+            burin_stop(BURIN_USER_MISTAKE, "--layers %d: there are %d attentions, from 0 on",
+                       attended.wanted.id[i], attended.n);
     burin_array a = attended_array();
     for (int i = 0; i < attended.n; i++)
         if (is_attended(i)) fill_attended(&a, at++, i);

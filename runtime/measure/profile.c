@@ -1,4 +1,5 @@
-// --profile: where the time went, largest first; --profile=F.json: when each part was at which kernel; counters of the CPU.
+// --profile: where the time went, largest first; --profile=F.json: when each part was at which
+// kernel; counters of the CPU.
 #include "engine/profile.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ static double milliseconds(const burin_account *a) { return (double)a->nanosecon
 static burin_account *largest(burin_account *account, int n) {
     burin_account *best = NULL;
     for (int i = 0; i < n; i++)
-        if (account[i].calls && (!best || account[i].nanoseconds > best->nanoseconds)) best = &account[i];
+        if (account[i].calls && (!best || account[i].nanoseconds > best->nanoseconds))
+            best = &account[i];
     return best;
 }
 
@@ -36,10 +38,11 @@ static void print_accounts(const burin_model *model, const burin_profile *profil
     burin_note("time of thread 0 in each kernel, %.1f ms in all", total);
     for (burin_account *a; (a = largest(left.account, n)); a->calls = 0) {
         int kernel = (int)(a - left.account) + BURIN_WAITING;
-        const char *name = kernel == BURIN_WAITING ? "(waiting for other threads)" : model->kernels[kernel].name;
+        const char *name =
+            kernel == BURIN_WAITING ? "(waiting for other threads)" : model->kernels[kernel].name;
         const char *place = kernel == BURIN_WAITING ? "" : model->kernels[kernel].location;
-        burin_note("%5.1f %%  %9.2f ms  %8llu calls  %-40s %s", 100 * milliseconds(a) / total, milliseconds(a),
-                   (unsigned long long)a->calls, name, place ? place : "");
+        burin_note("%5.1f %%  %9.2f ms  %8llu calls  %-40s %s", 100 * milliseconds(a) / total,
+                   milliseconds(a), (unsigned long long)a->calls, name, place ? place : "");
     }
 }
 
@@ -57,9 +60,11 @@ enum { N_COUNTERS = sizeof profile_counters / sizeof *profile_counters };
 
 void burin_counters_open(void) {
     for (int i = 0; i < N_COUNTERS; i++) {
-        struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE, .size = sizeof attr, .config = profile_counters[i].what};
+        struct perf_event_attr attr = {
+            .type = PERF_TYPE_HARDWARE, .size = sizeof attr, .config = profile_counters[i].what};
         attr.inherit = attr.exclude_kernel = attr.exclude_hv = 1;
-        profile_counters[i].file = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        profile_counters[i].file =
+            (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     }
 }
 
@@ -68,7 +73,8 @@ static void print_counters(void) {
         uint64_t count = 0;
         if (profile_counters[i].file < 0) continue;
         if (read(profile_counters[i].file, &count, sizeof count) == sizeof count)
-            burin_note("%14llu %s of all threads", (unsigned long long)count, profile_counters[i].name);
+            burin_note("%14llu %s of all threads", (unsigned long long)count,
+                       profile_counters[i].name);
         close(profile_counters[i].file);
         profile_counters[i].file = -1;
     }
@@ -108,13 +114,16 @@ static void trace_string(trace_file *t, const char *text) {
     trace_text(t, "\"");
 }
 
-static void trace_span(trace_file *t, const burin_model *model, const burin_lane_span *s, int thread, uint64_t start) {
+static void trace_span(trace_file *t, const burin_model *model, const burin_lane_span *s,
+                       int thread, uint64_t start) {
     char numbers[160];
     bool waiting = s->kernel == BURIN_WAITING || s->kernel >= model->n_kernels;
     trace_text(t, ",\n{\"name\":");
     trace_string(t, waiting ? "waiting" : model->kernels[s->kernel].name);
-    snprintf(numbers, sizeof numbers, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f",
-             waiting ? "wait" : "kernel", thread, (double)(s->begin - start) / 1e3, (double)(s->end - s->begin) / 1e3);
+    snprintf(numbers, sizeof numbers,
+             ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f",
+             waiting ? "wait" : "kernel", thread, (double)(s->begin - start) / 1e3,
+             (double)(s->end - s->begin) / 1e3);
     trace_text(t, numbers);
     if (!waiting) {
         snprintf(numbers, sizeof numbers, ",\"args\":{\"kernel\":%d,\"source\":", s->kernel);
@@ -125,35 +134,44 @@ static void trace_span(trace_file *t, const burin_model *model, const burin_lane
     trace_text(t, "}");
 }
 
-static void trace_lanes(trace_file *t, const burin_model *model, const burin_lane *lanes, int threads) {
+static void trace_lanes(trace_file *t, const burin_model *model, const burin_lane *lanes,
+                        int threads) {
     uint64_t start = UINT64_MAX;
     char name[160];
     for (int i = 0; i < threads; i++)
         if (lanes[i].n && lanes[i].span[0].begin < start) start = lanes[i].span[0].begin;
-    trace_text(
-        t,
-        "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":");
+    trace_text(t,
+               "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":"
+               "\"M\",\"pid\":1,\"args\":{\"name\":");
     trace_string(t, model->name);
     trace_text(t, "}}");
     for (int i = 0; i < threads; i++) {
         snprintf(name, sizeof name,
-                 ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":{\"name\":\"thread %d\"}}", i, i);
+                 ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":{"
+                 "\"name\":\"thread %d\"}}",
+                 i, i);
         trace_text(t, name);
-        for (size_t j = 0; j < lanes[i].n && j < lanes[i].room; j++) trace_span(t, model, &lanes[i].span[j], i, start);
+        for (size_t j = 0; j < lanes[i].n && j < lanes[i].room; j++)
+            trace_span(t, model, &lanes[i].span[j], i, start);
     }
     trace_text(t, "\n]}\n");
 }
 
-static void write_trace(const burin_model *model, const burin_lane *lanes, int threads, const char *path) {
+static void write_trace(const burin_model *model, const burin_lane *lanes, int threads,
+                        const char *path) {
     static trace_file t;
     size_t left_out = 0;
-    t = (trace_file){.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666),
-                     .written = true};
+    t = (trace_file){
+        .file =
+            open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666),
+        .written = true};
     if (t.file < 0) burin_stop(BURIN_USER_MISTAKE, "--profile=%s: %s", path, strerror(errno));
     trace_lanes(&t, model, lanes, threads);
     bool written = burin_write_all(t.file, t.text, t.n) && t.written;
-    if (close(t.file) || !written) burin_stop(BURIN_USER_MISTAKE, "--profile=%s: %s", path, strerror(errno));
-    for (int i = 0; i < threads; i++) left_out += lanes[i].n > lanes[i].room ? lanes[i].n - lanes[i].room : 0;
+    if (close(t.file) || !written)
+        burin_stop(BURIN_USER_MISTAKE, "--profile=%s: %s", path, strerror(errno));
+    for (int i = 0; i < threads; i++)
+        left_out += lanes[i].n > lanes[i].room ? lanes[i].n - lanes[i].room : 0;
     if (left_out) burin_note("--profile=%s: %zu kernels at the end are left out", path, left_out);
 }
 
@@ -168,7 +186,8 @@ void burin_profile_open(burin_profile *p, const char *file, int threads) {
     }
 }
 
-void burin_profile_close(burin_profile *p, const burin_model *model, const char *file, int threads) {
+void burin_profile_close(burin_profile *p, const burin_model *model, const char *file,
+                         int threads) {
     print_accounts(model, p);
     print_counters();
     if (!p->lanes) return;

@@ -17,7 +17,9 @@ static struct {
     pthread_cond_t changed;
     bool running, ended;
     MPI_Request request[MOST_RANKS];
-} alive = {.calls = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+} alive = {.calls = PTHREAD_MUTEX_INITIALIZER,
+           .wake = PTHREAD_MUTEX_INITIALIZER,
+           .changed = PTHREAD_COND_INITIALIZER};
 
 void burin_mpi_begin(void) { pthread_mutex_lock(&alive.calls); }
 void burin_mpi_end(void) { pthread_mutex_unlock(&alive.calls); }
@@ -27,7 +29,8 @@ static void beat(void) {
     burin_mpi_begin();
     for (int i = 1; i < burin_all_ranks.ranks.count; i++) {
         int taken = 1;
-        if (alive.request[i] != MPI_REQUEST_NULL) MPI_Test(&alive.request[i], &taken, MPI_STATUS_IGNORE);
+        if (alive.request[i] != MPI_REQUEST_NULL)
+            MPI_Test(&alive.request[i], &taken, MPI_STATUS_IGNORE);
         if (taken) MPI_Isend(NULL, 0, MPI_BYTE, i, TAG_ALIVE, MPI_COMM_WORLD, &alive.request[i]);
     }
     burin_mpi_end();
@@ -51,7 +54,8 @@ void burin_alive_start(void) {
     sigset_t all, before;
     for (int i = 0; i < MOST_RANKS; i++) alive.request[i] = MPI_REQUEST_NULL;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the thread that reads the terminal
+    pthread_sigmask(SIG_SETMASK, &all,
+                    &before);  // signals are for the thread that reads the terminal
     alive.running = !pthread_create(&alive.thread, NULL, beat_on, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!alive.running) burin_stop(BURIN_USER_MISTAKE, "the system refused to start a thread");

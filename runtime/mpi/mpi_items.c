@@ -74,7 +74,9 @@ static bool answers(const other_rank *o) { return !o->silent && !o->gone; }
 
 // ---- results ----
 
-void burin_ranks_give(const void *given, size_t bytes) { burin_capture_add(&work.given, given, bytes); }
+void burin_ranks_give(const void *given, size_t bytes) {
+    burin_capture_add(&work.given, given, bytes);
+}
 
 // Printed output, then handed-over results.
 static burin_result result_of_work(void) {
@@ -94,7 +96,8 @@ static void compute(const burin_work_item *item) {
 
 static burin_work_item item_of(int64_t index, const char *message, size_t bytes) {
     if (!work.items->lines) return (burin_work_item){.index = index};
-    return (burin_work_item){.index = index, .line = message + sizeof index, .bytes = bytes - sizeof index - 1};
+    return (burin_work_item){
+        .index = index, .line = message + sizeof index, .bytes = bytes - sizeof index - 1};
 }
 
 static void settle(entry *e, int64_t status, burin_result r) {
@@ -118,7 +121,9 @@ static void show_results(void) {
         }
         const burin_work_item item = item_of(e->index, e->message, e->bytes);
         burin_print_text(e->result.data, e->result.printed);
-        if (e->result.given) work.items->take(work.items->context, &item, e->result.data + e->result.printed, e->result.given);
+        if (e->result.given)
+            work.items->take(work.items->context, &item, e->result.data + e->result.printed,
+                             e->result.given);
         burin_show();
         release(e);
     }
@@ -133,7 +138,8 @@ static bool next_is_there(void) {
 
 static void enter(const void *line, size_t bytes, uint64_t sum) {
     entry *e = entry_of(work.read);
-    *e = (entry){.rank = NOWHERE, .index = work.read, .bytes = sizeof e->index + bytes + 1, .sum = sum};
+    *e = (entry){
+        .rank = NOWHERE, .index = work.read, .bytes = sizeof e->index + bytes + 1, .sum = sum};
     e->message = burin_allocate(1, e->bytes);
     memcpy(e->message, &work.read, sizeof work.read);
     if (bytes) memcpy(e->message + sizeof work.read, line, bytes);
@@ -146,7 +152,8 @@ static void read_next(void) {
     if (w->lines) {
         work.ended = !burin_next_line(&work.lines);
         if (!work.ended)
-            enter(work.lines.line, work.lines.bytes, burin_hash_bytes(burin_hash_start, work.lines.line, work.lines.bytes));
+            enter(work.lines.line, work.lines.bytes,
+                  burin_hash_bytes(burin_hash_start, work.lines.line, work.lines.bytes));
     } else {
         work.ended = work.read == w->count;
         if (!work.ended) enter(NULL, 0, work.journal && w->sum ? w->sum(w->context, work.read) : 0);
@@ -178,11 +185,13 @@ static void receive_from(int rank) {
     MPI_Status status;
     other_rank *o = &work.others[rank];
     for (int there = 0, bytes; !o->gone; there = 0) {
-        if (MPI_Iprobe(rank, TAG_RESULT, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS) lose_rank(rank);
+        if (MPI_Iprobe(rank, TAG_RESULT, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS)
+            lose_rank(rank);
         if (!there || o->gone) return;
         MPI_Get_count(&status, MPI_BYTE, &bytes);
         char *message = burin_allocate(1, (size_t)bytes);
-        if (MPI_Recv(message, bytes, MPI_BYTE, rank, TAG_RESULT, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        if (MPI_Recv(message, bytes, MPI_BYTE, rank, TAG_RESULT, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE) != MPI_SUCCESS)
             lose_rank(rank);
         result_head head;
         memcpy(&head, message, sizeof head);
@@ -202,10 +211,12 @@ static void receive_from(int rank) {
 
 static void watch(int rank) {
     other_rank *o = &work.others[rank];
-    if (!o->given || !answers(o) || burin_seconds() - o->heard <= (double)burin_all_ranks.patience) return;
+    if (!o->given || !answers(o) || burin_seconds() - o->heard <= (double)burin_all_ranks.patience)
+        return;
     o->silent = true;
     char why[64];
-    snprintf(why, sizeof why, "has not answered for %lld seconds", (long long)burin_all_ranks.patience);
+    snprintf(why, sizeof why, "has not answered for %lld seconds",
+             (long long)burin_all_ranks.patience);
     take_back(rank, why);
 }
 
@@ -224,7 +235,8 @@ static int64_t n_waiting(void) {
 static void give(int rank) {
     other_rank *o = &work.others[rank];
     entry *e = first_waiting();
-    if (MPI_Isend(e->message, (int)e->bytes, MPI_BYTE, rank, TAG_ITEM, MPI_COMM_WORLD, &e->request) != MPI_SUCCESS) {
+    if (MPI_Isend(e->message, (int)e->bytes, MPI_BYTE, rank, TAG_ITEM, MPI_COMM_WORLD,
+                  &e->request) != MPI_SUCCESS) {
         lose_rank(rank);
         return;
     }
@@ -259,7 +271,8 @@ static void continue_items(void) {
 
 // Before a step, now and then (a look at messages may cost a turn of the CPU): the first rank
 // serves all other ranks, and another rank may be told to end.
-static void before_step(struct burin_session *session, burin_rank_order order, const burin_step *s, const int32_t slots[2]) {
+static void before_step(struct burin_session *session, burin_rank_order order, const burin_step *s,
+                        const int32_t slots[2]) {
     static const double pause[] = {0.01, 0.001};
     double now = burin_seconds();
     int there = 0;
@@ -278,7 +291,8 @@ void burin_items_open(struct burin_session *session, const burin_rank_options *a
     work.whole[1] = 1;
     work.alone = (burin_ranks){.count = 1, .shares = work.whole, .lead = before_step};
     session->step.ranks = &work.alone;
-    if (asked->resume && is_first()) work.journal = burin_journal_open(asked->resume, session->model, asked->command);
+    if (asked->resume && is_first())
+        work.journal = burin_journal_open(asked->resume, session->model, asked->command);
 }
 
 static void compute_own(entry *e) {
@@ -290,7 +304,8 @@ static void compute_own(entry *e) {
 }
 
 static void rest(long *looks) {
-    if (++*looks > 1000) nanosleep(&(struct timespec){.tv_nsec = *looks < 5000 ? 100000 : 1000000}, NULL);
+    if (++*looks > 1000)
+        nanosleep(&(struct timespec){.tv_nsec = *looks < 5000 ? 100000 : 1000000}, NULL);
 }
 
 static int64_t run_first(void) {
@@ -366,7 +381,9 @@ static void await_readers(void) {
     enum { MOST_LOOKS = 5000 };
     const struct timespec nap = {.tv_nsec = 1000000};
     int bytes = 0;
-    for (int look = 0; look < MOST_LOOKS && !ioctl(STDOUT_FILENO, FIONREAD, &bytes) && bytes > 0; look++) nanosleep(&nap, NULL);
+    for (int look = 0; look < MOST_LOOKS && !ioctl(STDOUT_FILENO, FIONREAD, &bytes) && bytes > 0;
+         look++)
+        nanosleep(&nap, NULL);
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 }
 
@@ -387,7 +404,8 @@ void burin_items_leave(int status) {
         _exit(status);
     }
     burin_capture_into(NULL);
-    send_result(work.active ? work.index : FAILED_EARLY, status ? status : BURIN_USER_MISTAKE, (burin_result){0});
+    send_result(work.active ? work.index : FAILED_EARLY, status ? status : BURIN_USER_MISTAKE,
+                (burin_result){0});
     int bytes;
     burin_await_first_rank((int[]){TAG_ORDER}, 1, &bytes);
     burin_drop_messages();

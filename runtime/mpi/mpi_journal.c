@@ -43,7 +43,8 @@ static _Noreturn void journal_fails(const burin_journal *j) {
 }
 
 static uint64_t check_of(const record *r, const char *data) {
-    uint64_t sum = burin_hash_bytes(burin_hash_start, &r->index, sizeof *r - offsetof(record, index));
+    uint64_t sum =
+        burin_hash_bytes(burin_hash_start, &r->index, sizeof *r - offsetof(record, index));
     return burin_hash_bytes(sum, data, r->printed + r->given);
 }
 
@@ -79,7 +80,8 @@ static void keep_result(burin_journal *j, const record *r, off_t at) {
         free(j->results);
         j->results = larger;
     }
-    if (!again) memmove(j->results + place + 1, j->results + place, (j->n++ - place) * sizeof *j->results);
+    if (!again)
+        memmove(j->results + place + 1, j->results + place, (j->n++ - place) * sizeof *j->results);
     j->results[place] = (kept){*r, at};
 }
 
@@ -89,7 +91,8 @@ static void read_results(burin_journal *j, off_t size) {
         uint64_t room = (uint64_t)(size - j->end) - sizeof r;
         if (r.printed > room || r.given > room - r.printed) break;
         char *data = burin_allocate(1, r.printed + r.given);
-        bool whole = read_at(j->file, data, r.printed + r.given, j->end + (off_t)sizeof r) && check_of(&r, data) == r.check;
+        bool whole = read_at(j->file, data, r.printed + r.given, j->end + (off_t)sizeof r) &&
+                     check_of(&r, data) == r.check;
         free(data);
         if (!whole) break;
         keep_result(j, &r, j->end + (off_t)sizeof r);
@@ -114,17 +117,23 @@ burin_journal *burin_journal_open(const char *path, const burin_model *m, uint64
     const journal_head own = head_of(m, command);
     journal_head there;
     struct stat status;
-    *j = (burin_journal){.path = path, .file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666)};
+    *j = (burin_journal){
+        .path = path,
+        .file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666)};
     if (j->file < 0 || fstat(j->file, &status)) journal_fails(j);
     if (!status.st_size) {
         write_at_end(j, &own, sizeof own);
         return j;
     }
-    if (!read_at(j->file, &there, sizeof there, 0) || memcmp(there.magic, own.magic, sizeof own.magic))
-        burin_stop(BURIN_USER_MISTAKE, "--resume %s: it does not hold results\nhint: name a file that is not there yet", path);
+    if (!read_at(j->file, &there, sizeof there, 0) ||
+        memcmp(there.magic, own.magic, sizeof own.magic))
+        burin_stop(BURIN_USER_MISTAKE,
+                   "--resume %s: it does not hold results\nhint: name a file that is not there yet",
+                   path);
     if (memcmp(&there, &own, sizeof own))
         burin_stop(BURIN_USER_MISTAKE,
-                   "--resume %s: it holds results of another program, or of other options\nhint: name a file that is not there "
+                   "--resume %s: it holds results of another program, or of other options\nhint: "
+                   "name a file that is not there "
                    "yet",
                    path);
     j->end = sizeof own;

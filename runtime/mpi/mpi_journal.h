@@ -11,8 +11,9 @@ typedef struct burin_result {
 
 typedef struct burin_journal burin_journal;
 
-// `command`: a sum over the options that decide what items give. Ends the program when the file is another run's, or cannot be
-// written. A last result that was cut is forgotten. All others take NULL for no journal.
+// `command`: a sum over the options that decide what items give. Ends the program when the file is
+// another run's, or cannot be written. A last result that was cut is forgotten. All others take
+// NULL for no journal.
 burin_journal *burin_journal_open(const char *path, const burin_model *, uint64_t command);
 // A copy of an item's result, if its `sum`, over its input, is unchanged.
 bool burin_journal_find(const burin_journal *, int64_t index, uint64_t sum, burin_result *);

@@ -25,7 +25,8 @@ static void read_list(node_cpus *node) {
     node->list[strcspn(node->list, "\n")] = 0;
     for (char *at = node->list; *at;) {
         long first = strtol(at, &at, 10), last = *at == '-' ? strtol(at + 1, &at, 10) : first;
-        for (long cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++) CPU_SET((size_t)cpu, &node->set);
+        for (long cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
+            CPU_SET((size_t)cpu, &node->set);
         at += *at == ',' ? 1 : strlen(at);
     }
 }
@@ -55,12 +56,15 @@ static void run_on(const char *folder, const int *numbers, int nodes, bool verbo
     const int own = nodes > w->here ? w->place : w->place * nodes / w->here;
     node_cpus node;
     w->beside = 0;
-    for (int i = 0; i < w->here; i++) w->beside += (nodes > w->here ? i : i * nodes / w->here) == own;
+    for (int i = 0; i < w->here; i++)
+        w->beside += (nodes > w->here ? i : i * nodes / w->here) == own;
     read_node(folder, numbers[own], &node);
     if (sched_setaffinity(0, sizeof node.set, &node.set))
-        burin_note("--numa: %s cannot run on CPUs %s: it runs where it is", burin_rank_name(w->ranks.rank), node.list);
+        burin_note("--numa: %s cannot run on CPUs %s: it runs where it is",
+                   burin_rank_name(w->ranks.rank), node.list);
     else if (verbose)
-        burin_note("%s runs beside memory %d, on CPUs %s", burin_rank_name(w->ranks.rank), numbers[own], node.list);
+        burin_note("%s runs beside memory %d, on CPUs %s", burin_rank_name(w->ranks.rank),
+                   numbers[own], node.list);
 }
 
 void burin_ranks_pin(bool verbose) {
@@ -70,7 +74,8 @@ void burin_ranks_pin(bool verbose) {
     if (!folder) folder = "/sys/devices/system/node";
     int nodes = find_nodes(folder, numbers);
     if (!w->several) {
-        burin_note("--numa has no effect: this run has one rank\nhint: mpirun -n 2, for two memories");
+        burin_note(
+            "--numa has no effect: this run has one rank\nhint: mpirun -n 2, for two memories");
     } else if (nodes > 1) {
         run_on(folder, numbers, nodes, verbose);
     } else if (!w->ranks.rank) {

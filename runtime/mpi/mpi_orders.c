@@ -48,7 +48,8 @@ static void reserve(message *m, size_t bytes) {
     free(m->data);
     m->capacity = bytes + bytes / 2;
     m->data = aligned_alloc(ALIGNED, (m->capacity + ALIGNED - 1) / ALIGNED * ALIGNED);
-    if (!m->data) burin_stop(BURIN_USER_MISTAKE, "not enough memory for a message of %zu bytes", bytes);
+    if (!m->data)
+        burin_stop(BURIN_USER_MISTAKE, "not enough memory for a message of %zu bytes", bytes);
 }
 
 static void *grow(message *m, size_t bytes) {
@@ -86,10 +87,12 @@ static void send_to_all(void) {
     MPI_Request requests[MOST_RANKS];
     const burin_ranks *r = &burin_all_ranks.ranks;
     if (outgoing.n > INT_MAX)
-        burin_stop(BURIN_USER_MISTAKE, "inputs of %zu bytes are more than ranks can be sent at once", outgoing.n);
+        burin_stop(BURIN_USER_MISTAKE,
+                   "inputs of %zu bytes are more than ranks can be sent at once", outgoing.n);
     burin_mpi_begin();
     for (int i = 1; i < r->count; i++)
-        MPI_Isend(outgoing.data, (int)outgoing.n, MPI_BYTE, i, TAG_ORDER, MPI_COMM_WORLD, &requests[i - 1]);
+        MPI_Isend(outgoing.data, (int)outgoing.n, MPI_BYTE, i, TAG_ORDER, MPI_COMM_WORLD,
+                  &requests[i - 1]);
     int late = burin_wait_requests(requests, r->count - 1);
     if (late >= 0) burin_rank_is_late(late + 1);
     burin_mpi_end();
@@ -97,7 +100,8 @@ static void send_to_all(void) {
 
 // ---- the first rank ----
 
-static size_t tensor_bytes(const burin_network *net, const burin_tensor *t, const int64_t *symbols) {
+static size_t tensor_bytes(const burin_network *net, const burin_tensor *t,
+                           const int64_t *symbols) {
     size_t bytes = (size_t)burin_element_named(t->type)->bytes;
     for (int j = 0; j < t->rank; j++) bytes *= (size_t)burin_network_dim(net, t->dim[j], symbols);
     return bytes;
@@ -107,7 +111,8 @@ static int all_symbols(const burin_network *net) { return net->n_symbols + net->
 
 static void put_inputs(const burin_network *net, const burin_step *s) {
     put(&outgoing, s->symbols, (size_t)all_symbols(net) * sizeof *s->symbols);
-    for (int i = 0; i < net->n_inputs; i++) put(&outgoing, s->inputs[i], tensor_bytes(net, &net->inputs[i], s->symbols));
+    for (int i = 0; i < net->n_inputs; i++)
+        put(&outgoing, s->inputs[i], tensor_bytes(net, &net->inputs[i], s->symbols));
 }
 
 static void put_rows(const burin_step *s) {
@@ -117,8 +122,10 @@ static void put_rows(const burin_step *s) {
     put(&outgoing, s->logit_rows, (size_t)s->n_logit_rows * sizeof(int32_t));
 }
 
-void burin_lead_ranks(struct burin_session *session, burin_rank_order order, const burin_step *s, const int32_t slots[2]) {
-    order_head head = {.order = (int32_t)order, .rows = s->rows, .logit_rows = s->n_logit_rows, .seed = s->seed};
+void burin_lead_ranks(struct burin_session *session, burin_rank_order order, const burin_step *s,
+                      const int32_t slots[2]) {
+    order_head head = {
+        .order = (int32_t)order, .rows = s->rows, .logit_rows = s->n_logit_rows, .seed = s->seed};
     if (slots) memcpy(head.slots, slots, sizeof head.slots);
     begin(&head);
     if (order == BURIN_ORDER_STEP) put_rows(s);
@@ -146,11 +153,14 @@ static void read_shares(const char *text) {
         char *end;
         long share = strtol(at, &end, 10);
         if (end == at || share < 0 || share > 1000000 || (*end && *end != ','))
-            burin_stop(BURIN_BAD_COMMAND_LINE, "--shares %s: expected a whole number for each rank, such as 3,1", text);
+            burin_stop(BURIN_BAD_COMMAND_LINE,
+                       "--shares %s: expected a whole number for each rank, such as 3,1", text);
         if (n < count) sums[n + 1] = sums[n] + share;
         at = *end ? end + 1 : NULL;
     }
-    if (n != count) burin_stop(BURIN_USER_MISTAKE, "--shares %s: %d shares, and this run has %d ranks", text, n, count);
+    if (n != count)
+        burin_stop(BURIN_USER_MISTAKE, "--shares %s: %d shares, and this run has %d ranks", text, n,
+                   count);
     if (!sums[count]) burin_stop(BURIN_USER_MISTAKE, "--shares %s: no rank has a share", text);
 }
 
@@ -162,18 +172,22 @@ static void hear(int rank) {
     if (burin_wait_requests(&request, 1) >= 0) burin_rank_is_late(rank);
     burin_mpi_end();
     if (r.status == NO_MEMORY)
-        burin_stop(BURIN_USER_MISTAKE, "%s has not enough memory: %.1f MB are needed", burin_rank_name(rank),
-                   (double)r.bytes / 1e6);
-    if (r.status) burin_stop(BURIN_USER_MISTAKE, "%s: %s", burin_rank_name(rank), burin_status_text((burin_status)r.status));
+        burin_stop(BURIN_USER_MISTAKE, "%s has not enough memory: %.1f MB are needed",
+                   burin_rank_name(rank), (double)r.bytes / 1e6);
+    if (r.status)
+        burin_stop(BURIN_USER_MISTAKE, "%s: %s", burin_rank_name(rank),
+                   burin_status_text((burin_status)r.status));
 }
 
 static void choose_exchange(bool messages) {
     burin_world *w = &burin_all_ranks;
-    w->ranks.exchange = w->shares_memory && !messages ? burin_exchange_memory : burin_exchange_messages;
+    w->ranks.exchange =
+        w->shares_memory && !messages ? burin_exchange_memory : burin_exchange_messages;
     burin_shared_begin();
 }
 
-void burin_ranks_open(struct burin_session *session, const struct burin_options *o, const burin_rank_options *asked) {
+void burin_ranks_open(struct burin_session *session, const struct burin_options *o,
+                      const burin_rank_options *asked) {
     const burin_network *net = session->model->net;
     if (burin_all_ranks.items) return burin_items_open(session, asked);
     if (!burin_all_ranks.several) {
@@ -182,14 +196,18 @@ void burin_ranks_open(struct burin_session *session, const struct burin_options 
     }
     if (asked->patience) burin_alive_patience(asked->patience);
     if (asked->shares) read_shares(asked->shares);
-    opening open = {.slots = o->slots, .max_rows = o->max_rows, .threads = asked->threads, .verbose = asked->verbose};
+    opening open = {.slots = o->slots,
+                    .max_rows = o->max_rows,
+                    .threads = asked->threads,
+                    .verbose = asked->verbose};
     open.n_symbols = o->symbols ? all_symbols(net) : 0, open.patience = burin_all_ranks.patience;
     open.messages = asked->messages, open.numa = asked->numa;
     if (asked->verbose) burin_all_ranks.shows = session->model;
     choose_exchange(asked->messages);
     begin(&(order_head){.order = ORDER_OPEN});
     put(&outgoing, &open, sizeof open);
-    put(&outgoing, burin_all_ranks.shares, sizeof *burin_all_ranks.shares * (size_t)(burin_all_ranks.ranks.count + 1));
+    put(&outgoing, burin_all_ranks.shares,
+        sizeof *burin_all_ranks.shares * (size_t)(burin_all_ranks.ranks.count + 1));
     put(&outgoing, o->symbols, (size_t)open.n_symbols * sizeof *o->symbols);
     send_to_all();
     for (int i = 1; i < burin_all_ranks.ranks.count; i++) hear(i);
@@ -217,7 +235,8 @@ static void await_order(follower *f) {
 }
 
 static void *map_pages(size_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -270,7 +289,8 @@ static int64_t *take_inputs(follower *f, const burin_network *net) {
     int64_t *symbols = take(&f->in, (size_t)all_symbols(net) * sizeof *symbols);
     size_t most = (size_t)(net->n_inputs + net->n_outputs + 1);
     if (!f->tensors) f->tensors = burin_allocate(most, sizeof *f->tensors);
-    for (int i = 0; i < net->n_inputs; i++) f->tensors[i] = take(&f->in, tensor_bytes(net, &net->inputs[i], symbols));
+    for (int i = 0; i < net->n_inputs; i++)
+        f->tensors[i] = take(&f->in, tensor_bytes(net, &net->inputs[i], symbols));
     return symbols;
 }
 
@@ -315,7 +335,8 @@ void burin_serve(const burin_model *model) {
         }
         if (head.order == BURIN_ORDER_STEP) follow_step(&f, &head);
         if (head.order == BURIN_ORDER_NETWORK) follow_network(&f, &head);
-        if (head.order == BURIN_ORDER_COPY) burin_slot_copy(f.session, head.slots[0], head.slots[1]);
+        if (head.order == BURIN_ORDER_COPY)
+            burin_slot_copy(f.session, head.slots[0], head.slots[1]);
         if (head.order != BURIN_ORDER_ENCODE) continue;
         const int64_t *symbols = take_inputs(&f, model->encoder->net);
         burin_encode_source(f.session, head.slots[0], (const void *const *)f.tensors, symbols);

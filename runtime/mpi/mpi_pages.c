@@ -1,4 +1,5 @@
-// -v: how much of the weights each rank has mapped, by /proc/self/pagemap: that is its share, and what all ranks read.
+// -v: how much of the weights each rank has mapped, by /proc/self/pagemap: that is its share, and
+// what all ranks read.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ void burin_tell_pages(const burin_model *m) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)m->weights();
     int64_t present = pages_present(start / page, (start + m->weight_bytes + page - 1) / page);
     if (present >= 0)
-        burin_note("%s has mapped %.1f of %.1f MB of weights", burin_rank_name(burin_all_ranks.ranks.rank),
+        burin_note("%s has mapped %.1f of %.1f MB of weights",
+                   burin_rank_name(burin_all_ranks.ranks.rank),
                    (double)present * (double)page / 1e6, (double)m->weight_bytes / 1e6);
 }

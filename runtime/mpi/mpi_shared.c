@@ -17,7 +17,11 @@
 #endif
 
 enum { PLACE_BYTES = 1 << 18, FEW_BYTES = 1 << 14 };  // of a place; few are copied by one thread
-enum { SPINS = 4000, YIELDS = 64, NAP = 10000000 };   // nanoseconds: who sleeps looks now and then whether it is late
+enum {
+    SPINS = 4000,
+    YIELDS = 64,
+    NAP = 10000000
+};  // nanoseconds: who sleeps looks now and then whether it is late
 
 typedef struct board {
     _Alignas(64) atomic_uint posted;
@@ -37,7 +41,8 @@ static void sleep_on(board *b, unsigned old) {
     atomic_fetch_add(&b->sleepers, 1);
 #ifdef BURIN_FUTEX
     struct timespec nap = {.tv_nsec = NAP};
-    if (atomic_load(&b->posted) == old) syscall(SYS_futex, &b->posted, FUTEX_WAIT, old, &nap, NULL, 0);
+    if (atomic_load(&b->posted) == old)
+        syscall(SYS_futex, &b->posted, FUTEX_WAIT, old, &nap, NULL, 0);
 #else
     if (atomic_load(&b->posted) == old) nanosleep(&(struct timespec){.tv_nsec = NAP / 100}, NULL);
 #endif
@@ -47,7 +52,8 @@ static void sleep_on(board *b, unsigned old) {
 static void post(board *b, unsigned posts) {
     atomic_store(&b->posted, posts);
 #ifdef BURIN_FUTEX
-    if (atomic_load(&b->sleepers)) syscall(SYS_futex, &b->posted, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    if (atomic_load(&b->sleepers))
+        syscall(SYS_futex, &b->posted, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 #endif
 }
 
@@ -89,7 +95,8 @@ typedef struct block {
 } block;
 
 static block columns_of(const burin_columns *c, int rank, const piece *p, int row) {
-    int at = burin_columns_before(c, rank) + p->from, width = burin_min(burin_columns_before(c, rank + 1) - at, p->most);
+    int at = burin_columns_before(c, rank) + p->from,
+        width = burin_min(burin_columns_before(c, rank + 1) - at, p->most);
     size_t stride = (size_t)c->stride * c->size;
     return (block){c->y + (size_t)(p->row + row) * stride + (size_t)at * c->size, stride,
                    (size_t)burin_max(0, width) * c->size};
@@ -100,25 +107,31 @@ static block place_of(int rank, unsigned posts, size_t width, int row) {
 }
 
 static void copy_rows(const block *to, const block *from, int rows) {
-    for (int r = 0; r < rows; r++) memcpy(to->at + (size_t)r * to->stride, from->at + (size_t)r * from->stride, to->width);
+    for (int r = 0; r < rows; r++)
+        memcpy(to->at + (size_t)r * to->stride, from->at + (size_t)r * from->stride, to->width);
 }
 
-static void exchange_piece(const burin_columns *c, const piece *p, const burin_step *s, int thread, bool alone) {
+static void exchange_piece(const burin_columns *c, const piece *p, const burin_step *s, int thread,
+                           bool alone) {
     const burin_ranks *r = &burin_all_ranks.ranks;
     const unsigned posts = shared.posts;
-    int first = alone ? 0 : p->rows * thread / s->threads, end = alone ? p->rows : p->rows * (thread + 1) / s->threads;
-    block columns = columns_of(c, r->rank, p, first), place = place_of(r->rank, posts, columns.width, first);
+    int first = alone ? 0 : p->rows * thread / s->threads,
+        end = alone ? p->rows : p->rows * (thread + 1) / s->threads;
+    block columns = columns_of(c, r->rank, p, first),
+          place = place_of(r->rank, posts, columns.width, first);
     copy_rows(&place, &columns, end - first);
     if (!alone) burin_barrier_wait(s->barrier, thread);
     if (thread == 0) {
         post(shared.of[r->rank], ++shared.posts);
         burin_bytes next = c->next;
-        for (int i = 1; i < r->count; i++) await_rank((r->rank + i) % r->count, posts + 1, s->threads, &next);
+        for (int i = 1; i < r->count; i++)
+            await_rank((r->rank + i) % r->count, posts + 1, s->threads, &next);
     }
     if (!alone) burin_barrier_wait(s->barrier, thread);
     for (int i = 1; i < r->count; i++) {
         int other = (r->rank + i) % r->count;
-        columns = columns_of(c, other, p, first), place = place_of(other, posts, columns.width, first);
+        columns = columns_of(c, other, p, first),
+        place = place_of(other, posts, columns.width, first);
         copy_rows(&columns, &place, end - first);
     }
 }
@@ -148,7 +161,9 @@ bool burin_shared_open(MPI_Comm machine) {
     MPI_Info_create(&apart);
     MPI_Info_set(apart, "alloc_shared_noncontig", "true");  // each rank's pages are near it
     MPI_Comm_set_errhandler(machine, MPI_ERRORS_RETURN);
-    int made = MPI_Win_allocate_shared(sizeof *own, 1, apart, machine, &own, &window) == MPI_SUCCESS, all = 0;
+    int made =
+            MPI_Win_allocate_shared(sizeof *own, 1, apart, machine, &own, &window) == MPI_SUCCESS,
+        all = 0;
     MPI_Info_free(&apart);
     MPI_Allreduce(&made, &all, 1, MPI_INT, MPI_MIN, machine);
     for (int i = 0; all && i < burin_all_ranks.ranks.count; i++) {

@@ -1,6 +1,6 @@
-// Starting: ranks find each other and see that they run the same build. Waiting: for a bounded time, so that a rank that is
-// gone is named. Exchanging: every rank sends its columns to every other; they are written where they belong, nothing is added
-// up.
+// Starting: ranks find each other and see that they run the same build. Waiting: for a bounded
+// time, so that a rank that is gone is named. Exchanging: every rank sends its columns to every
+// other; they are written where they belong, nothing is added up.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -18,7 +18,8 @@
 
 enum { USUAL_PATIENCE = 300, LOOKS = 256 };
 
-burin_world burin_all_ranks = {.ranks = {.count = 1}, .patience = USUAL_PATIENCE, .here = 1, .beside = 1};
+burin_world burin_all_ranks = {
+    .ranks = {.count = 1}, .patience = USUAL_PATIENCE, .here = 1, .beside = 1};
 
 // ---- waiting ----
 
@@ -37,7 +38,9 @@ static int first_pending(MPI_Request *requests, int n) {
     return -1;
 }
 
-double burin_rank_patience(void) { return (double)burin_all_ranks.patience * (burin_all_ranks.ranks.rank ? 2 : 1); }
+double burin_rank_patience(void) {
+    return (double)burin_all_ranks.patience * (burin_all_ranks.ranks.rank ? 2 : 1);
+}
 
 // Looks, then yields: other ranks of this machine may need the CPU that this one waits on.
 int burin_wait_requests(MPI_Request *requests, int n) {
@@ -61,7 +64,8 @@ const char *burin_rank_name(int rank) {
 
 void burin_rank_is_late(int rank) {
     burin_note(
-        "rank %d has waited %.0f seconds for %s, which is stopped, gone, or too slow\nhint: --rank-timeout S waits longer",
+        "rank %d has waited %.0f seconds for %s, which is stopped, gone, or too slow\nhint: "
+        "--rank-timeout S waits longer",
         burin_all_ranks.ranks.rank, burin_rank_patience(), burin_rank_name(rank));
     MPI_Abort(MPI_COMM_WORLD, BURIN_USER_MISTAKE);
     _exit(BURIN_USER_MISTAKE);
@@ -76,7 +80,9 @@ static bool is_there(int tag, int *bytes) {
 }
 
 int burin_await_first_rank(const int *tags, int n, int *bytes) {
-    const double yields = 0.02, short_naps = 1;  // seconds: on a machine with other work a yield may take milliseconds
+    const double yields = 0.02,
+                 short_naps =
+                     1;  // seconds: on a machine with other work a yield may take milliseconds
     double from = burin_seconds(), heard = from;
     for (;;) {
         for (int i = 0; i < n; i++)
@@ -139,9 +145,11 @@ static void send_and_receive(const burin_columns *c) {
             int count = c->rows > 1 ? 1 : (pass ? width : theirs) * (int)c->size;
             peer[n] = other;
             if (pass)
-                MPI_Isend(c->y + (size_t)own * c->size, count, type, other, TAG_COLUMNS, MPI_COMM_WORLD, &requests[n++]);
+                MPI_Isend(c->y + (size_t)own * c->size, count, type, other, TAG_COLUMNS,
+                          MPI_COMM_WORLD, &requests[n++]);
             else
-                MPI_Irecv(c->y + (size_t)at * c->size, count, type, other, TAG_COLUMNS, MPI_COMM_WORLD, &requests[n++]);
+                MPI_Irecv(c->y + (size_t)at * c->size, count, type, other, TAG_COLUMNS,
+                          MPI_COMM_WORLD, &requests[n++]);
             if (!pass && c->rows > 1) MPI_Type_free(&type);
         }
         if (c->rows > 1) MPI_Type_free(&own_type);
@@ -161,7 +169,8 @@ void burin_exchange_messages(const burin_columns *c, const burin_step *s, int th
 
 // Started by mpirun, srun or their like, of Open MPI or MPICH.
 static bool is_started_by_mpi(void) {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",
+                                        "PMIX_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (getenv(names[i])) return true;
     return false;
@@ -174,7 +183,8 @@ typedef struct burin_rank_card {
 } burin_rank_card;
 
 static burin_rank_card own_card(const burin_model *m) {
-    burin_rank_card card = {.abi = m->abi, .kernels = (uint64_t)m->n_kernels, .row_bytes = m->row_bytes};
+    burin_rank_card card = {
+        .abi = m->abi, .kernels = (uint64_t)m->n_kernels, .row_bytes = m->row_bytes};
     card.slot_bytes = m->slot_bytes, card.weight_bytes = m->weight_bytes;
     gethostname(card.host, sizeof card.host - 1);
     snprintf(card.identity, sizeof card.identity, "%s", m->identity);
@@ -182,8 +192,9 @@ static burin_rank_card own_card(const burin_model *m) {
 }
 
 static bool same_build(const burin_rank_card *a, const burin_rank_card *b) {
-    return !strcmp(a->identity, b->identity) && a->abi == b->abi && a->kernels == b->kernels && a->row_bytes == b->row_bytes &&
-           a->slot_bytes == b->slot_bytes && a->weight_bytes == b->weight_bytes;
+    return !strcmp(a->identity, b->identity) && a->abi == b->abi && a->kernels == b->kernels &&
+           a->row_bytes == b->row_bytes && a->slot_bytes == b->slot_bytes &&
+           a->weight_bytes == b->weight_bytes;
 }
 
 // Every rank that runs a program's main ends here.
@@ -208,7 +219,8 @@ static void meet_ranks(const burin_rank_card *own) {
         memcpy(burin_all_ranks.host[i], card.host, HOST_BYTES);
         if (!same_build(own, &card))
             burin_stop(BURIN_USER_MISTAKE,
-                       "%s runs another build: identity %.16s, the first rank's is %.16s\nhint: all ranks run the same "
+                       "%s runs another build: identity %.16s, the first rank's is %.16s\nhint: "
+                       "all ranks run the same "
                        "program, built once",
                        burin_rank_name(i), card.identity, own->identity);
     }
@@ -217,7 +229,8 @@ static void meet_ranks(const burin_rank_card *own) {
 // MPI binds ranks to CPUs, or leaves them all to each: then they share them.
 static bool is_bound(void) {
     cpu_set_t allowed;
-    return !sched_getaffinity(0, sizeof allowed, &allowed) && CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN);
+    return !sched_getaffinity(0, sizeof allowed, &allowed) &&
+           CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 static void count_ranks(void) {
@@ -225,13 +238,16 @@ static void count_ranks(void) {
     burin_ranks *r = &burin_all_ranks.ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &r->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &r->count);
-    if (r->count > MOST_RANKS) burin_stop(BURIN_USER_MISTAKE, "%d ranks, a program takes at most %d", r->count, MOST_RANKS);
+    if (r->count > MOST_RANKS)
+        burin_stop(BURIN_USER_MISTAKE, "%d ranks, a program takes at most %d", r->count,
+                   MOST_RANKS);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &burin_all_ranks.here);
     MPI_Comm_rank(machine, &burin_all_ranks.place);
     burin_all_ranks.beside = is_bound() ? 1 : burin_all_ranks.here;
     burin_all_ranks.several = r->count > 1;
-    if (burin_all_ranks.several && burin_all_ranks.here == r->count) burin_all_ranks.shares_memory = burin_shared_open(machine);
+    if (burin_all_ranks.several && burin_all_ranks.here == r->count)
+        burin_all_ranks.shares_memory = burin_shared_open(machine);
     MPI_Comm_free(&machine);
     for (int i = 0; i <= r->count; i++) burin_all_ranks.shares[i] = i;
     r->shares = burin_all_ranks.shares;
@@ -242,7 +258,8 @@ void burin_ranks_start(const burin_model *model) {
     int given;
     if (!is_started_by_mpi()) return;
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &given);
-    if (given < MPI_THREAD_SERIALIZED) burin_stop(BURIN_USER_MISTAKE, "this MPI cannot be called from several threads");
+    if (given < MPI_THREAD_SERIALIZED)
+        burin_stop(BURIN_USER_MISTAKE, "this MPI cannot be called from several threads");
     count_ranks();
     burin_rank_card card = own_card(model);
     memcpy(burin_all_ranks.host[burin_all_ranks.ranks.rank], card.host, HOST_BYTES);
@@ -276,4 +293,6 @@ bool burin_ranks_share_items(void) { return burin_all_ranks.items; }
 
 bool burin_ranks_several(void) { return burin_all_ranks.several; }
 
-int burin_ranks_threads(void) { return burin_max(1, burin_default_threads() / burin_all_ranks.beside); }
+int burin_ranks_threads(void) {
+    return burin_max(1, burin_default_threads() / burin_all_ranks.beside);
+}

@@ -33,7 +33,8 @@ void burin_alive_start(void);
 void burin_alive_patience(int64_t seconds);  // of all waiting, from here on
 void burin_alive_stop(void);
 
-// Seconds that this rank waits for another. The first gives up first: while it waits for one rank, the rest may wait for it.
+// Seconds that this rank waits for another. The first gives up first: while it waits for one rank,
+// the rest may wait for it.
 double burin_rank_patience(void);
 // Waits for all requests. The first that is not done in time, or -1.
 int burin_wait_requests(MPI_Request *, int n);
@@ -47,13 +48,15 @@ int burin_columns_before(const burin_columns *, int rank);
 bool burin_shared_open(MPI_Comm machine);  // mpi_shared.c
 void burin_shared_begin(void);             // when each rank runs on its CPUs
 
-// Waits for a message of one of these tags from the first rank: yields while it may come soon, then sleeps. Returns its tag.
+// Waits for a message of one of these tags from the first rank: yields while it may come soon, then
+// sleeps. Returns its tag.
 int burin_await_first_rank(const int *tags, int n, int *bytes);
 
 void burin_drop_messages(void);  // of the first rank, on one that ends
 
 // mpi_orders.c
-void burin_lead_ranks(struct burin_session *, burin_rank_order, const burin_step *, const int32_t slots[2]);
+void burin_lead_ranks(struct burin_session *, burin_rank_order, const burin_step *,
+                      const int32_t slots[2]);
 void burin_serve(const burin_model *);  // returns when ranks share items
 void burin_order_items(void);
 void burin_dismiss_ranks(int status);   // the other ranks end with this status

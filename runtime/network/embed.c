@@ -1,5 +1,5 @@
-// The program of a sentence encoder: texts in, one embedding a text out, as lines of numbers, JSON or one .npy array; or the
-// texts that are nearest to a query.
+// The program of a sentence encoder: texts in, one embedding a text out, as lines of numbers, JSON
+// or one .npy array; or the texts that are nearest to a query.
 #include "network/embed.h"
 
 #include <errno.h>
@@ -38,9 +38,11 @@ typedef struct embedder {
 // ---- one text ----
 
 static void cut_tokens(embedder *e, burin_tokens *tokens) {
-    size_t n = (size_t)tokens->n, left = burin_cut_ids(e->model, burin_tokenizer_of(e->model), tokens->id, n, n);
+    size_t n = (size_t)tokens->n,
+           left = burin_cut_ids(e->model, burin_tokenizer_of(e->model), tokens->id, n, n);
     if (left == n) return;
-    if (!e->n_cut++) burin_note("a text of %d tokens is cut: the model takes %d", tokens->n, e->model->context);
+    if (!e->n_cut++)
+        burin_note("a text of %d tokens is cut: the model takes %d", tokens->n, e->model->context);
     tokens->n = (int32_t)left;
 }
 
@@ -59,7 +61,8 @@ static void print_line(const embedder *e, const float *embedding) {
     burin_print("\n");
 }
 
-static void print_json(const embedder *e, const char *text, size_t bytes, const burin_tokens *tokens, const float *embedding) {
+static void print_json(const embedder *e, const char *text, size_t bytes,
+                       const burin_tokens *tokens, const float *embedding) {
     burin_print("{");
     if (text) {
         burin_print("\"text\": ");
@@ -69,7 +72,8 @@ static void print_json(const embedder *e, const char *text, size_t bytes, const 
     burin_print("\"ids\": [");
     for (int32_t i = 0; i < tokens->n; i++) burin_print("%s%d", i ? ", " : "", tokens->id[i]);
     burin_print("], \"embedding\": [");
-    for (size_t i = 0; i < e->width; i++) burin_print("%s%.9g", i ? ", " : "", (double)embedding[i]);
+    for (size_t i = 0; i < e->width; i++)
+        burin_print("%s%.9g", i ? ", " : "", (double)embedding[i]);
     burin_print("]}\n");
 }
 
@@ -80,19 +84,24 @@ static bool collects(const burin_command *c) {
 double burin_cosine(const float *a, const float *b, size_t n) {
     double ab = 0, aa = 0, bb = 0;
     for (size_t i = 0; i < n; i++)
-        ab += (double)a[i] * (double)b[i], aa += (double)a[i] * (double)a[i], bb += (double)b[i] * (double)b[i];
+        ab += (double)a[i] * (double)b[i], aa += (double)a[i] * (double)a[i],
+            bb += (double)b[i] * (double)b[i];
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
 }
 
 static bool is_json(const burin_command *c) { return c->format && !strcmp(c->format, "json"); }
 
-static bool wants_array(const burin_command *c) { return c->output || (c->format && !strcmp(c->format, "npy")); }
-
-static void array_path(const embedder *e, char *path, size_t room) {
-    burin_output_path(path, room, e->command->output, e->model->net->outputs[e->model->net->embedding].name);
+static bool wants_array(const burin_command *c) {
+    return c->output || (c->format && !strcmp(c->format, "npy"));
 }
 
-// Of an array that nothing else needs as a whole, rows go to the file at once: a run that is stopped has left those.
+static void array_path(const embedder *e, char *path, size_t room) {
+    burin_output_path(path, room, e->command->output,
+                      e->model->net->outputs[e->model->net->embedding].name);
+}
+
+// Of an array that nothing else needs as a whole, rows go to the file at once: a run that is
+// stopped has left those.
 static void open_stream(embedder *e) {
     const burin_command *c = e->command;
     static char path[4096];
@@ -115,7 +124,8 @@ static void keep_or_write(embedder *e, const float *embedding) {
     enum { ROWS_BETWEEN = 32 };
     if (!e->streams)
         keep(e, embedding);
-    else if (!burin_npy_add(&e->npy, embedding, 1) || (e->npy.rows % ROWS_BETWEEN == 0 && !burin_npy_sync(&e->npy)))
+    else if (!burin_npy_add(&e->npy, embedding, 1) ||
+             (e->npy.rows % ROWS_BETWEEN == 0 && !burin_npy_sync(&e->npy)))
         burin_stop(BURIN_USER_MISTAKE, "cannot write the embeddings: %s", strerror(errno));
 }
 
@@ -131,7 +141,8 @@ static void take_line(void *context, const burin_work_item *item, const void *gi
 }
 
 // The first of a ranking is the query.
-static void take_embedding(embedder *e, const burin_work_item *item, const burin_tokens *tokens, const float *embedding) {
+static void take_embedding(embedder *e, const burin_work_item *item, const burin_tokens *tokens,
+                           const float *embedding) {
     const burin_command *c = e->command;
     if (c->rank && !e->n) {
         keep(e, embedding);
@@ -148,7 +159,8 @@ static void take_embedding(embedder *e, const burin_work_item *item, const burin
     burin_show();
 }
 
-static void take_result(void *context, const burin_batched *text, const burin_batch_result *result) {
+static void take_result(void *context, const burin_batched *text,
+                        const burin_batch_result *result) {
     embedder *e = context;
     e->width = result->n;
     take_embedding(e, &text->item, &text->tokens, result->data);
@@ -160,8 +172,8 @@ static void embed(embedder *e, const burin_work_item *item, burin_tokens *tokens
     burin_text_batch_add(&e->batch, &(burin_batched){.item = *item, .tokens = *tokens});
 }
 
-burin_tokens burin_embed_tokens(const burin_model *model, const burin_command *c, const char *const *names, const char *text,
-                                size_t bytes) {
+burin_tokens burin_embed_tokens(const burin_model *model, const burin_command *c,
+                                const char *const *names, const char *text, size_t bytes) {
     const char *prompt = burin_prompt_before(model, c, names);
     size_t before = strlen(prompt);
     char *whole = burin_allocate(1, before + bytes + 1);
@@ -172,17 +184,20 @@ burin_tokens burin_embed_tokens(const burin_model *model, const burin_command *c
     return tokens;
 }
 
-const char *const burin_query_prompts[] = {"query", NULL}, *const burin_document_prompts[] = {"document", "passage", "corpus",
-                                                                                              NULL};
+const char *const burin_query_prompts[] = {"query", NULL}, *const burin_document_prompts[] = {
+                                                               "document", "passage", "corpus",
+                                                               NULL};
 
-static void embed_behind_prompt(embedder *e, const char *const *names, const burin_work_item *item) {
+static void embed_behind_prompt(embedder *e, const char *const *names,
+                                const burin_work_item *item) {
     burin_tokens tokens = burin_embed_tokens(e->model, e->command, names, item->line, item->bytes);
     embed(e, item, &tokens);
 }
 
 static void embed_item(void *context, const burin_work_item *item) {
     embedder *e = context;
-    embed_behind_prompt(e, e->command->rank ? burin_document_prompts : (const char *const[]){NULL}, item);
+    embed_behind_prompt(e, e->command->rank ? burin_document_prompts : (const char *const[]){NULL},
+                        item);
 }
 
 static void embed_rest(void *context) { burin_text_batch_run(&((embedder *)context)->batch); }
@@ -212,15 +227,19 @@ static void embed_tokens(embedder *e) {
 // ---- all texts ----
 
 static void write_all(const embedder *e, const char *folder) {
-    burin_array a = {
-        .element = burin_element_named("f32"), .rank = 2, .dim = {(int64_t)e->n, (int64_t)e->width}, .data = e->all};
+    burin_array a = {.element = burin_element_named("f32"),
+                     .rank = 2,
+                     .dim = {(int64_t)e->n, (int64_t)e->width},
+                     .data = e->all};
     char path[4096];
     a.count = e->n * e->width;
     burin_flush();
-    if (!folder && !burin_npy_put(&a, STDOUT_FILENO)) burin_stop(BURIN_USER_MISTAKE, "cannot write: %s", strerror(errno));
+    if (!folder && !burin_npy_put(&a, STDOUT_FILENO))
+        burin_stop(BURIN_USER_MISTAKE, "cannot write: %s", strerror(errno));
     if (!folder) return;
     array_path(e, path, sizeof path);
-    if (mkdir(folder, 0777) && errno != EEXIST) burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
     const char *why = burin_npy_write(&a, path);
     if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
 }
@@ -231,20 +250,23 @@ static void finish(embedder *e) {
     if (c->rank) burin_ranking_print(&e->ranking, is_json(c));
     if (c->similarity) burin_print("%.6f\n", burin_cosine(e->all, e->all + e->width, e->width));
     if (c->logits_hash)
-        burin_print("%016llx\n", (unsigned long long)burin_hash_bytes(burin_hash_start, e->all, values * sizeof *e->all));
+        burin_print("%016llx\n", (unsigned long long)burin_hash_bytes(burin_hash_start, e->all,
+                                                                      values * sizeof *e->all));
     if (e->streams && !burin_npy_close(&e->npy))
         burin_stop(BURIN_USER_MISTAKE, "cannot write the embeddings: %s", strerror(errno));
     if (wants_array(c) && !e->streams) write_all(e, c->output);
 }
 
 int burin_embed(const burin_model *model, const burin_command *c) {
-    embedder e = {.model = model, .command = c, .ranking = {.most = c->most_texts ? c->most_texts : 10}};
+    embedder e = {
+        .model = model, .command = c, .ranking = {.most = c->most_texts ? c->most_texts : 10}};
     if (c->inputs.n || c->random || c->bench) return burin_run_network(model, c);
 #ifdef BURIN_SERVER
     if (c->server.address) return burin_serve_texts(model, c, NULL);
 #endif
     if (wants_array(c) && !c->output && isatty(STDOUT_FILENO))
-        burin_stop(BURIN_USER_MISTAKE, "--format npy is no text for a terminal\nhint: > embeddings.npy");
+        burin_stop(BURIN_USER_MISTAKE,
+                   "--format npy is no text for a terminal\nhint: > embeddings.npy");
     burin_note_seed(model->net, c);
     e.batch = (burin_text_batch){.session = burin_open(model, c, &(burin_options){0}),
                                  .output = model->net->embedding,

@@ -9,8 +9,8 @@ int burin_embed(const burin_model *, const burin_command *);  // returns the exi
 
 // The tokens of a text after the model's prompt: the first of these names that it has
 // (model_card.h), or its default prompt.
-burin_tokens burin_embed_tokens(const burin_model *, const burin_command *, const char *const *names, const char *text,
-                                size_t bytes);
+burin_tokens burin_embed_tokens(const burin_model *, const burin_command *,
+                                const char *const *names, const char *text, size_t bytes);
 extern const char *const burin_query_prompts[], *const burin_document_prompts[];
 double burin_cosine(const float *a, const float *b, size_t n);
 #endif

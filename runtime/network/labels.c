@@ -42,16 +42,21 @@ typedef struct labeller {
     int64_t n_texts, n_cut;
 } labeller;
 
-static bool prints_json(const labeller *l) { return l->command->format && !strcmp(l->command->format, "json"); }
+static bool prints_json(const labeller *l) {
+    return l->command->format && !strcmp(l->command->format, "json");
+}
 
-// --------------------------------------------------------------------------------------------------------------------- tokens
+// ------------------------------------------------------------------------------------------ tokens
 static void note_cut(labeller *l, int32_t n) {
-    if (!l->n_cut++) burin_note("a text of %d tokens is cut: the model takes %d", n, burin_most_tokens(l->model));
+    if (!l->n_cut++)
+        burin_note("a text of %d tokens is cut: the model takes %d", n,
+                   burin_most_tokens(l->model));
 }
 
 static void encode_one(labeller *l, labelled *x) {
     x->tokens = burin_tokenize(l->model, x->text, x->bytes, true);
-    size_t n = (size_t)x->tokens.n, left = burin_cut_ids(l->model, l->tokenizer, x->tokens.id, n, n);
+    size_t n = (size_t)x->tokens.n,
+           left = burin_cut_ids(l->model, l->tokenizer, x->tokens.id, n, n);
     if (left < n) note_cut(l, x->tokens.n);
     x->tokens.n = (int32_t)left;
 }
@@ -77,7 +82,8 @@ static void encode_prompt_of_pair(labeller *l, labelled *x, const char *prompt) 
         free(marks);
         if (x->tokens.n <= most) return;
         if (!pair.second_bytes)
-            burin_stop(BURIN_USER_MISTAKE, "the first text and the prompt around it are %d tokens, the model takes %d",
+            burin_stop(BURIN_USER_MISTAKE,
+                       "the first text and the prompt around it are %d tokens, the model takes %d",
                        x->tokens.n, most);
         if (pair.second_bytes == x->second_bytes) note_cut(l, x->tokens.n);
         burin_pair_cut(&pair, most, x->tokens.n);
@@ -85,7 +91,8 @@ static void encode_prompt_of_pair(labeller *l, labelled *x, const char *prompt) 
     }
 }
 
-// A text of a pair: special tokens in it are text, since it would end itself otherwise and begin the other.
+// A text of a pair: special tokens in it are text, since it would end itself otherwise and begin
+// the other.
 static burin_tokens encode_part(const labeller *l, const char *text, size_t bytes) {
     uint8_t *marks = burin_allocate(1, bytes + 1);
     memset(marks, 1, bytes);
@@ -96,8 +103,10 @@ static burin_tokens encode_part(const labeller *l, const char *text, size_t byte
 
 static void encode_pair(labeller *l, labelled *x) {
     const burin_tokenizer *t = l->tokenizer;
-    const burin_pair_item *item = (const burin_pair_item *)(const void *)((const char *)t + t->pair.offset);
-    burin_tokens part[2] = {encode_part(l, x->text, x->bytes), encode_part(l, x->second, x->second_bytes)};
+    const burin_pair_item *item =
+        (const burin_pair_item *)(const void *)((const char *)t + t->pair.offset);
+    burin_tokens part[2] = {encode_part(l, x->text, x->bytes),
+                            encode_part(l, x->second, x->second_bytes)};
     int32_t whole = part[0].n + part[1].n, around = (int32_t)t->pair.count - 2;
     cut_pair(burin_most_tokens(l->model) - around, &part[0].n, &part[1].n);
     if (part[0].n + part[1].n < whole) note_cut(l, whole + around);
@@ -108,12 +117,13 @@ static void encode_pair(labeller *l, labelled *x) {
     for (uint32_t i = 0; i < t->pair.count; i++) {
         const burin_tokens one = {.id = (int32_t[]){item[i].id}, .n = 1};
         const burin_tokens *from = item[i].id >= 0 ? &one : &part[item[i].id == BURIN_PAIR_SECOND];
-        for (int32_t j = 0; j < from->n; j++) x->tokens.id[at] = from->id[j], x->type[at++] = item[i].type;
+        for (int32_t j = 0; j < from->n; j++)
+            x->tokens.id[at] = from->id[j], x->type[at++] = item[i].type;
     }
     free(part[0].id), free(part[1].id);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- scores
+// ------------------------------------------------------------------------------------------ scores
 static const float *scores_of(labeller *l, const float *x, int64_t n) {
     burin_scores((burin_scoring)l->card->scoring, x, n, l->score);
     return l->score;
@@ -130,10 +140,12 @@ static void begin_json(const labelled *x) {
     if (x->second) burin_print(", "), print_text_field("pair", x->second, x->second_bytes);
 }
 
-// ------------------------------------------------------------------------------------------------------------ labels of texts
+// --------------------------------------------------------------------------------- labels of texts
 static void print_labels(labeller *l, const labelled *x) {
     const float *score = scores_of(l, x->logits, x->columns);
-    int64_t most = prints_json(l) ? x->columns : l->command->most_texts ? l->command->most_texts : 1;
+    int64_t most = prints_json(l)           ? x->columns
+                   : l->command->most_texts ? l->command->most_texts
+                                            : 1;
     if (most > x->columns) most = x->columns;
     burin_scored *best = burin_allocate((size_t)x->columns, sizeof *best);
     int64_t n = burin_best_scores(score, x->columns, most, best);
@@ -152,7 +164,7 @@ static void print_labels(labeller *l, const labelled *x) {
     free(best);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- spans
+// ------------------------------------------------------------------------------------------- spans
 typedef struct span {
     const char *label;
     double score;  // sum of its tokens'
@@ -191,10 +203,13 @@ static void print_spans(labeller *l, const labelled *x) {
     for (int32_t i = 0; i < x->tokens.n; i++) {
         bool begins;
         if (burin_token_is_special(l->tokenizer, x->tokens.id[i])) continue;
-        burin_best_scores(scores_of(l, x->logits + i * x->columns, x->columns), x->columns, 1, &best);
-        const char *label = burin_card_label(l->card, (uint32_t)best.column), *kind = label_kind(label, &begins);
+        burin_best_scores(scores_of(l, x->logits + i * x->columns, x->columns), x->columns, 1,
+                          &best);
+        const char *label = burin_card_label(l->card, (uint32_t)best.column),
+                   *kind = label_kind(label, &begins);
         bool outside = !strcmp(label, "O");
-        if (s.tokens && (outside || begins || strcmp(kind, s.label))) print_span(l, x, &s, !printed++), s.tokens = 0;
+        if (s.tokens && (outside || begins || strcmp(kind, s.label)))
+            print_span(l, x, &s, !printed++), s.tokens = 0;
         if (outside) continue;
         if (!s.tokens) s = (span){.label = kind, .from = piece[i].from};
         s.score += (double)best.score, s.tokens++, s.end = piece[i].end;
@@ -204,7 +219,7 @@ static void print_spans(labeller *l, const labelled *x) {
     free(piece);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- masks
+// ------------------------------------------------------------------------------------------- masks
 static size_t word_of(const labeller *l, int32_t id, char *word) {
     burin_decoder decoder = {.started = true};
     size_t n = burin_decode(l->tokenizer, &decoder, id, word), blanks = 0;
@@ -213,7 +228,8 @@ static size_t word_of(const labeller *l, int32_t id, char *word) {
     return n - blanks;
 }
 
-static void print_fill(const labeller *l, const labelled *x, const burin_token_span *mask, burin_scored found) {
+static void print_fill(const labeller *l, const labelled *x, const burin_token_span *mask,
+                       burin_scored found) {
     char *word = burin_allocate(1, burin_decode_max(l->tokenizer) + 1);
     size_t n = word_of(l, (int32_t)found.column, word), rest = x->bytes - mask->end;
     char *filled = burin_allocate(1, x->bytes + n + 1);
@@ -221,7 +237,8 @@ static void print_fill(const labeller *l, const labelled *x, const burin_token_s
     memcpy(filled + mask->from, word, n);
     memcpy(filled + mask->from + n, x->text + mask->end, rest);
     if (prints_json(l)) {
-        burin_print("{\"score\": %.6f, \"id\": %lld, ", (double)found.score, (long long)found.column);
+        burin_print("{\"score\": %.6f, \"id\": %lld, ", (double)found.score,
+                    (long long)found.column);
         print_text_field("word", word, n), burin_print(", ");
         print_text_field("filled", filled, mask->from + n + rest), burin_print("}");
     } else {
@@ -231,12 +248,14 @@ static void print_fill(const labeller *l, const labelled *x, const burin_token_s
     free(filled), free(word);
 }
 
-static void print_mask(labeller *l, const labelled *x, int32_t token, const burin_token_span *mask) {
+static void print_mask(labeller *l, const labelled *x, int32_t token,
+                       const burin_token_span *mask) {
     enum { USUAL = 5 };
     int64_t most = l->command->most_texts ? l->command->most_texts : USUAL;
     if (most > x->columns) most = x->columns;
     burin_scored *best = burin_allocate((size_t)most + 1, sizeof *best);
-    int64_t n = burin_best_scores(scores_of(l, x->logits + token * x->columns, x->columns), x->columns, most, best);
+    int64_t n = burin_best_scores(scores_of(l, x->logits + token * x->columns, x->columns),
+                                  x->columns, most, best);
     for (int64_t i = 0; i < n; i++) {
         if (prints_json(l) && i) burin_print(", ");
         print_fill(l, x, mask, best[i]);
@@ -259,12 +278,14 @@ static void fill_masks(labeller *l, const labelled *x) {
         found++;
     }
     if (prints_json(l)) burin_print("]}\n");
-    if (!found) burin_note("there is no %.*s in \"%.60s\"", (int)bytes, name ? name : "mask", x->text);
+    if (!found)
+        burin_note("there is no %.*s in \"%.60s\"", (int)bytes, name ? name : "mask", x->text);
     free(piece);
 }
 
-// ------------------------------------------------------------------------------------------------------------------------ run
-static void take_score(void *context, const burin_work_item *item, const void *given, size_t bytes) {
+// --------------------------------------------------------------------------------------------- run
+static void take_score(void *context, const burin_work_item *item, const void *given,
+                       size_t bytes) {
     double score;
     memcpy(&score, given, bytes);
     burin_ranking_add(&((labeller *)context)->ranking, score, item->line, item->bytes);
@@ -288,7 +309,8 @@ static void print_answer_of(labeller *l, const labelled *x) {
     burin_show();
 }
 
-static void take_logits(void *context, const burin_batched *text, const burin_batch_result *result) {
+static void take_logits(void *context, const burin_batched *text,
+                        const burin_batch_result *result) {
     labeller *l = context;
     const char *line = text->item.line;
     labelled x = {.text = line,
@@ -298,7 +320,8 @@ static void take_logits(void *context, const burin_batched *text, const burin_ba
                   .logits = result->data,
                   .columns = result->columns,
                   .number = text->number};
-    if (text->second) x.second = line + text->second, x.second_bytes = text->item.bytes - text->second;
+    if (text->second)
+        x.second = line + text->second, x.second_bytes = text->item.bytes - text->second;
     if (!l->score) l->score = burin_allocate((size_t)x.columns, sizeof *l->score);
     print_answer_of(l, &x);
 }
@@ -327,11 +350,14 @@ static void label(labeller *l, labelled *x) {
 static void label_rest(void *context) { burin_text_batch_run(&((labeller *)context)->batch); }
 
 static bool takes_pairs(const labeller *l) {
-    return l->card->task == BURIN_LABELS_TEXTS && (l->tokenizer->pair.count || l->card->prompts_pairs);
+    return l->card->task == BURIN_LABELS_TEXTS &&
+           (l->tokenizer->pair.count || l->card->prompts_pairs);
 }
 
 // A score of two texts: the single label, or the first of a reranker's, "yes".
-static bool gives_rank(const labeller *l) { return takes_pairs(l) && (l->card->n_labels == 1 || l->card->prompts_pairs); }
+static bool gives_rank(const labeller *l) {
+    return takes_pairs(l) && (l->card->n_labels == 1 || l->card->prompts_pairs);
+}
 
 // A tab separates the texts of a pair.
 static void label_line(labeller *l, const char *line, size_t bytes) {
@@ -339,7 +365,10 @@ static void label_line(labeller *l, const char *line, size_t bytes) {
     labelled x = {.text = line, .bytes = tab ? (size_t)(tab - line) : bytes};
     if (tab) x.second = tab + 1, x.second_bytes = bytes - x.bytes - 1;
     if (l->command->rank)
-        x = (labelled){.text = l->command->rank, .bytes = strlen(l->command->rank), .second = line, .second_bytes = bytes};
+        x = (labelled){.text = l->command->rank,
+                       .bytes = strlen(l->command->rank),
+                       .second = line,
+                       .second_bytes = bytes};
     label(l, &x);
 }
 
@@ -348,8 +377,9 @@ static void label_arguments(labeller *l) {
     bool pairs = c->pair || (gives_rank(l) && c->n_texts == 2 && !c->rank);
     if (c->pair && (!takes_pairs(l) || c->n_texts % 2))
         burin_stop(BURIN_USER_MISTAKE,
-                   takes_pairs(l) ? "--pair takes texts by twos, here are %d"
-                                  : "--pair: this model or its tokenizer puts no two texts together",
+                   takes_pairs(l)
+                       ? "--pair takes texts by twos, here are %d"
+                       : "--pair: this model or its tokenizer puts no two texts together",
                    c->n_texts);
     for (int i = 0; i < c->n_texts; i += 1 + pairs) {
         labelled x = {.text = c->texts[i], .bytes = strlen(c->texts[i])};
@@ -373,10 +403,17 @@ int burin_logits_output(const burin_network *net) {
     return 0;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ a server
-burin_tokens burin_label_tokens(const burin_model *model, const burin_label_text *text, int32_t **types) {
-    labeller l = {.model = model, .card = burin_card_of(model), .tokenizer = burin_tokenizer_of(model), .n_cut = 1};
-    labelled x = {.text = text->first, .bytes = text->first_bytes, .second = text->second, .second_bytes = text->second_bytes};
+// ---------------------------------------------------------------------------------------- a server
+burin_tokens burin_label_tokens(const burin_model *model, const burin_label_text *text,
+                                int32_t **types) {
+    labeller l = {.model = model,
+                  .card = burin_card_of(model),
+                  .tokenizer = burin_tokenizer_of(model),
+                  .n_cut = 1};
+    labelled x = {.text = text->first,
+                  .bytes = text->first_bytes,
+                  .second = text->second,
+                  .second_bytes = text->second_bytes};
     const char *prompt = burin_card_pair_prompt(l.card);
     if (x.second && prompt)
         encode_prompt_of_pair(&l, &x, prompt);
@@ -401,7 +438,8 @@ bool burin_label_fits(const burin_model *model, const char *first, size_t bytes)
 }
 
 bool burin_label_ranks(const burin_model *model) {
-    const labeller l = {.model = model, .card = burin_card_of(model), .tokenizer = burin_tokenizer_of(model)};
+    const labeller l = {
+        .model = model, .card = burin_card_of(model), .tokenizer = burin_tokenizer_of(model)};
     return gives_rank(&l);
 }
 
@@ -412,15 +450,21 @@ void burin_label_scores(const burin_model *model, const float *logits, int64_t n
 }
 
 int burin_label(const burin_model *model, const burin_command *c) {
-    labeller l = {.model = model, .command = c, .card = burin_card_of(model), .tokenizer = burin_tokenizer_of(model)};
-    if (c->inputs.n || c->random || c->bench || c->output || c->logits_hash) return burin_run_network(model, c);
+    labeller l = {.model = model,
+                  .command = c,
+                  .card = burin_card_of(model),
+                  .tokenizer = burin_tokenizer_of(model)};
+    if (c->inputs.n || c->random || c->bench || c->output || c->logits_hash)
+        return burin_run_network(model, c);
 #ifdef BURIN_SERVER
     if (c->server.address) return burin_serve_texts(model, c, l.card);
 #endif
     l.ranking.most = c->most_texts ? c->most_texts : 10;
-    if (c->rank && !gives_rank(&l)) burin_stop(BURIN_USER_MISTAKE, "--rank: this model gives no one score for two texts");
+    if (c->rank && !gives_rank(&l))
+        burin_stop(BURIN_USER_MISTAKE, "--rank: this model gives no one score for two texts");
     if (l.card->task == BURIN_FILLS_MASKS && l.card->mask < 0)
-        burin_stop(BURIN_USER_MISTAKE, "the tokenizer has no token for a mask\nhint: --input input_ids=F.npy");
+        burin_stop(BURIN_USER_MISTAKE,
+                   "the tokenizer has no token for a mask\nhint: --input input_ids=F.npy");
     l.batch = (burin_text_batch){.session = burin_open(model, c, &(burin_options){0}),
                                  .output = burin_logits_output(model->net),
                                  .context = &l,

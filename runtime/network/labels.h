@@ -15,8 +15,9 @@ typedef struct burin_label_text {
 
 // Tokens, cut to the model's; `types`: of each token, NULL: of one text. The caller frees both.
 burin_tokens burin_label_tokens(const burin_model *, const burin_label_text *, int32_t **types);
-bool burin_label_fits(const burin_model *, const char *first, size_t bytes);  // does the first text of a pair leave room?
-bool burin_label_ranks(const burin_model *);                                  // does it give one score for two texts?
+bool burin_label_fits(const burin_model *, const char *first,
+                      size_t bytes);          // does the first text of a pair leave room?
+bool burin_label_ranks(const burin_model *);  // does it give one score for two texts?
 void burin_label_scores(const burin_model *, const float *logits, int64_t n, float *score);
 int burin_logits_output(const burin_network *);  // its number among the outputs
 #endif

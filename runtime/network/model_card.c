@@ -29,7 +29,8 @@ bool burin_labels(const burin_model *m) {
 const burin_picture *burin_card_picture(const burin_model *m) {
     const burin_card *card = burin_card_of(m);
     if (!card || card->task != BURIN_LABELS_PICTURES) return NULL;
-    return (const burin_picture *)(const void *)((const char *)card + card->bytes - sizeof(burin_picture));
+    return (const burin_picture *)(const void *)((const char *)card + card->bytes -
+                                                 sizeof(burin_picture));
 }
 
 static int32_t prompt_named(const burin_card *card, const char *name) {
@@ -39,7 +40,8 @@ static int32_t prompt_named(const burin_card *card, const char *name) {
 }
 
 static _Noreturn void no_such_prompt(const burin_card *card, const char *name) {
-    if (!card || !card->n_prompts) burin_stop(BURIN_USER_MISTAKE, "--prompt-name %s: this model has no prompts", name);
+    if (!card || !card->n_prompts)
+        burin_stop(BURIN_USER_MISTAKE, "--prompt-name %s: this model has no prompts", name);
     char names[512];
     size_t at = 0;
     for (uint32_t i = 0; i < card->n_prompts; i++) {
@@ -52,7 +54,8 @@ static _Noreturn void no_such_prompt(const burin_card *card, const char *name) {
     burin_stop(BURIN_USER_MISTAKE, "--prompt-name %s: this model has the prompts %s", name, names);
 }
 
-const char *burin_prompt_before(const burin_model *m, const burin_command *c, const char *const *names) {
+const char *burin_prompt_before(const burin_model *m, const burin_command *c,
+                                const char *const *names) {
     const burin_card *card = burin_card_of(m);
     int32_t found = c->prompt_name && card ? prompt_named(card, c->prompt_name) : -1;
     if (c->prompt_text) return c->prompt_text;

@@ -8,7 +8,8 @@
 
 const burin_card *burin_card_of(const burin_model *);  // NULL: none
 const char *burin_card_label(const burin_card *, uint32_t i);
-const char *burin_card_pair_prompt(const burin_card *);  // NULL: two texts are put together as tokens
+const char *burin_card_pair_prompt(
+    const burin_card *);  // NULL: two texts are put together as tokens
 // Pictures in, labels out: their preprocessing; NULL: takes none.
 const burin_picture *burin_card_picture(const burin_model *);
 bool burin_labels(const burin_model *);  // texts in, labels or words out
@@ -16,5 +17,6 @@ bool burin_labels(const burin_model *);  // texts in, labels or words out
 // The prefix of a text: --prompt, --prompt-name, or the default of the model. `names` (they end
 // with NULL): names of the model's prompts that take precedence over its default, for a query, say.
 // "" without a prefix. Ends the program for names that the model lacks.
-const char *burin_prompt_before(const burin_model *, const burin_command *, const char *const *names);
+const char *burin_prompt_before(const burin_model *, const burin_command *,
+                                const char *const *names);
 #endif

@@ -1,4 +1,5 @@
-// The program of a network: its runs over the inputs of the command line, their outputs written, printed or hashed; --bench.
+// The program of a network: its runs over the inputs of the command line, their outputs written,
+// printed or hashed; --bench.
 #include "network/network_program.h"
 
 #include <errno.h>
@@ -27,7 +28,9 @@ static size_t run_bytes(const burin_array *a, const burin_tensor *t) {
     return a->count / (size_t)(a->rank > t->rank ? a->dim[0] : 1) * (size_t)a->element->bytes;
 }
 
-static size_t output_bytes(const burin_network_values *v, int i) { return run_bytes(&v->outputs[i], &v->net->outputs[i]); }
+static size_t output_bytes(const burin_network_values *v, int i) {
+    return run_bytes(&v->outputs[i], &v->net->outputs[i]);
+}
 
 // The outputs are in their places; elsewhere they are bytes, one output after the other.
 static void give_outputs(const batch *b, const burin_work_item *item) {
@@ -39,7 +42,8 @@ static void give_outputs(const batch *b, const burin_work_item *item) {
 }
 
 // May come in the middle of another run: its turn stays.
-static void take_outputs(void *context, const burin_work_item *item, const void *given, size_t bytes) {
+static void take_outputs(void *context, const burin_work_item *item, const void *given,
+                         size_t bytes) {
     const batch *b = context;
     const char *from = given;
     const burin_network_values *v = b->values;
@@ -53,7 +57,8 @@ static void run_element(void *context, const burin_work_item *item) {
     const batch *b = context;
     burin_network_values *v = b->values;
     burin_network_values_turn(v, item->index);
-    burin_status status = burin_network_run(b->session, (const void *const *)v->input_data, v->symbols, v->output_data);
+    burin_status status = burin_network_run(b->session, (const void *const *)v->input_data,
+                                            v->symbols, v->output_data);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
     if (burin_ranks_share_items()) give_outputs(b, item);
 }
@@ -75,7 +80,8 @@ static void run_all(burin_session *session, burin_network_values *v) {
                            .compute = run_element,
                            .take = take_outputs};
     if (burin_ranks_share_items() && v->net->n_data_dependent)
-        burin_stop(BURIN_USER_MISTAKE, "--over: a run of this network decides sizes of its outputs");
+        burin_stop(BURIN_USER_MISTAKE,
+                   "--over: a run of this network decides sizes of its outputs");
     burin_items_run(&b.items);
     burin_network_values_settle(v);
 }
@@ -85,8 +91,10 @@ static void run_all(burin_session *session, burin_network_values *v) {
 // DIR/NAME.npy, where NAME has no folders of its own, and prints.
 void burin_output_path(char *path, size_t room, const char *folder, const char *name) {
     size_t length = strlen(folder);
-    int n = snprintf(path, room, "%s%s%s.npy", folder, length && folder[length - 1] == '/' ? "" : "/", name);
-    if (n < 0 || (size_t)n >= room) burin_stop(BURIN_USER_MISTAKE, "--output %s: the name is too long", folder);
+    int n = snprintf(path, room, "%s%s%s.npy", folder,
+                     length && folder[length - 1] == '/' ? "" : "/", name);
+    if (n < 0 || (size_t)n >= room)
+        burin_stop(BURIN_USER_MISTAKE, "--output %s: the name is too long", folder);
     for (char *c = path + length + 1; *c; c++) {
         size_t whole = burin_printable(c, strlen(c));
         if (*c == '/' || !whole)
@@ -98,14 +106,15 @@ void burin_output_path(char *path, size_t room, const char *folder, const char *
 
 static void write_outputs(const burin_network_values *v, const char *folder) {
     char path[4096], other[4096];
-    if (mkdir(folder, 0777) && errno != EEXIST) burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
     for (int i = 0; i < v->net->n_outputs; i++) {
         burin_output_path(path, sizeof path, folder, v->net->outputs[i].name);
         for (int j = 0; j < i; j++) {
             burin_output_path(other, sizeof other, folder, v->net->outputs[j].name);
             if (!strcmp(path, other))
-                burin_stop(BURIN_USER_MISTAKE, "the outputs %s and %s would both be %s", v->net->outputs[j].name,
-                           v->net->outputs[i].name, path);
+                burin_stop(BURIN_USER_MISTAKE, "the outputs %s and %s would both be %s",
+                           v->net->outputs[j].name, v->net->outputs[i].name, path);
         }
         const char *why = burin_npy_write(&v->outputs[i], path);
         if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
@@ -116,7 +125,8 @@ static void print_outputs(const burin_network_values *v) {
     enum { FIRST_VALUES = 8 };
     for (int i = 0; i < v->net->n_outputs; i++) {
         const burin_array *a = &v->outputs[i];
-        burin_print("%s: %s%s\n ", v->net->outputs[i].name, a->element->name, burin_network_shape(a->rank, a->dim));
+        burin_print("%s: %s%s\n ", v->net->outputs[i].name, a->element->name,
+                    burin_network_shape(a->rank, a->dim));
         for (size_t j = 0; j < a->count && j < FIRST_VALUES; j++) {
             if (a->element->kind == ELEMENT_FLOAT)
                 burin_print(" %.7g", burin_load_real(a->element, a->data, j));
@@ -149,12 +159,14 @@ static void bench(burin_session *session, burin_network_values *v) {
         burin_timing_add(&t, all, all);
     }
     double median = burin_median(&t);
-    burin_print("%s, cpu %s, %d threads, weights %.1f MB", session->model->name, session->variant->cpu, session->step.threads,
+    burin_print("%s, cpu %s, %d threads, weights %.1f MB", session->model->name,
+                session->variant->cpu, session->step.threads,
                 (double)session->model->weight_bytes / 1e6);
     for (int i = 0; i < v->net->n_inputs; i++)
         burin_print("%s %s%s", i ? "," : "; inputs", v->net->inputs[i].name,
                     burin_network_shape(v->inputs[i].rank, v->inputs[i].dim));
-    burin_print("\none run  %10.3f ms (median of %d; the fastest %.3f)\n", median * 1e3, t.runs, (double)t.time[0] / 1e6);
+    burin_print("\none run  %10.3f ms (median of %d; the fastest %.3f)\n", median * 1e3, t.runs,
+                (double)t.time[0] / 1e6);
 }
 
 void burin_note_seed(const burin_network *net, const burin_command *c) {
@@ -173,7 +185,8 @@ int burin_run_network(const burin_model *model, const burin_command *c) {
         bench(session, &values);
     } else {
         run_all(session, &values);
-        if (c->verbose) burin_note("one run; cpu %s, threads %d", session->variant->cpu, session->step.threads);
+        if (c->verbose)
+            burin_note("one run; cpu %s, threads %d", session->variant->cpu, session->step.threads);
         if (c->output) write_outputs(&values, c->output);
         if (c->logits_hash) print_hash(&values);
         if (!c->output && !c->logits_hash) print_outputs(&values);

@@ -7,5 +7,6 @@
 int burin_run_network(const burin_model *, const burin_command *);  // returns the exit status
 // warns if --seed has no effect
 void burin_note_seed(const burin_network *, const burin_command *);
-void burin_output_path(char *path, size_t room, const char *folder, const char *name);  // DIR/NAME.npy
+void burin_output_path(char *path, size_t room, const char *folder,
+                       const char *name);  // DIR/NAME.npy
 #endif

@@ -35,7 +35,8 @@ static void fill(filled_prompt *to, const char *prompt, const burin_pair_text *p
     }
 }
 
-char *burin_pair_prompt(const char *prompt, const burin_pair_text *p, uint8_t **marks, size_t *bytes) {
+char *burin_pair_prompt(const char *prompt, const burin_pair_text *p, uint8_t **marks,
+                        size_t *bytes) {
     filled_prompt to = {0};
     fill(&to, prompt, p);
     to.text = burin_allocate(1, to.bytes + 1);

@@ -24,7 +24,8 @@ void burin_ranking_add(burin_ranking *r, double score, const char *text, size_t 
     memcpy(copy, text, bytes);
     make_place(r);
     int64_t place = r->n++;
-    for (; place > 0 && score > r->best[place - 1].score; place--) r->best[place] = r->best[place - 1];
+    for (; place > 0 && score > r->best[place - 1].score; place--)
+        r->best[place] = r->best[place - 1];
     r->best[place] = (burin_ranked){score, r->seen, copy, bytes};
 }
 
@@ -32,7 +33,8 @@ void burin_ranking_print(const burin_ranking *r, bool json) {
     for (int64_t i = 0; i < r->n; i++) {
         const burin_ranked *t = &r->best[i];
         if (json) {
-            burin_print("{\"score\": %.6f, \"line\": %lld, \"text\": ", t->score, (long long)t->line);
+            burin_print("{\"score\": %.6f, \"line\": %lld, \"text\": ", t->score,
+                        (long long)t->line);
             burin_print_json_string(t->text, t->bytes);
             burin_print("}\n");
         } else {

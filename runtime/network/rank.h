@@ -17,7 +17,8 @@ typedef struct burin_ranking {
     int64_t most, n, seen;
 } burin_ranking;
 
-// Keeps the text (a copy) if it is among the `most` best so far. Ends the program when memory does not hold it.
+// Keeps the text (a copy) if it is among the `most` best so far. Ends the program when memory does
+// not hold it.
 void burin_ranking_add(burin_ranking *, double score, const char *text, size_t bytes);
 // A line each: score, tab, text; or an object of JSON with text, line and score.
 void burin_ranking_print(const burin_ranking *, bool json);

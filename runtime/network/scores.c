@@ -22,7 +22,8 @@ void burin_scores(burin_scoring scoring, const float *logits, int64_t n, float *
         softmax_of(logits, n, score);
         return;
     }
-    for (int64_t i = 0; i < n; i++) score[i] = scoring == BURIN_SIGMOID ? sigmoid_of(logits[i]) : logits[i];
+    for (int64_t i = 0; i < n; i++)
+        score[i] = scoring == BURIN_SIGMOID ? sigmoid_of(logits[i]) : logits[i];
 }
 
 int64_t burin_best_scores(const float *score, int64_t n, int64_t most, burin_scored *best) {

@@ -59,10 +59,12 @@ static burin_token_rows rows_of(const burin_text_batch *b) {
     return all;
 }
 
-static burin_status run_texts(const burin_text_batch *b, const burin_token_rows *all, burin_network_values *v) {
+static burin_status run_texts(const burin_text_batch *b, const burin_token_rows *all,
+                              burin_network_values *v) {
     const void *const *inputs = (const void *const *)v->input_data;
     if (b->n == 1) return burin_network_run(b->session, inputs, v->symbols, v->output_data);
-    return burin_network_run_sequences(b->session, inputs, &(burin_sequence_rows){all->rows, b->n}, v->symbols, v->output_data);
+    return burin_network_run_sequences(b->session, inputs, &(burin_sequence_rows){all->rows, b->n},
+                                       v->symbols, v->output_data);
 }
 
 static void give(burin_text_batch *b, const burin_network_values *v) {
@@ -105,6 +107,7 @@ void burin_text_batch_run(burin_text_batch *b) {
 }
 
 void burin_text_batch_close(burin_text_batch *b, const burin_command *c) {
-    if (c->verbose) burin_note("%lld texts in %lld steps", (long long)b->texts, (long long)b->steps);
+    if (c->verbose)
+        burin_note("%lld texts in %lld steps", (long long)b->texts, (long long)b->steps);
     free(b->list);
 }

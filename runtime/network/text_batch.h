@@ -1,5 +1,6 @@
-// Texts that an encoder reads together: they wait until a step is full, or until nothing more is near, and are answered in
-// their order. The rows of a step are those of all its texts, one after the other; each has the bits that it has alone.
+// Texts that an encoder reads together: they wait until a step is full, or until nothing more is
+// near, and are answered in their order. The rows of a step are those of all its texts, one after
+// the other; each has the bits that it has alone.
 #ifndef BURIN_TEXT_BATCH_H
 #define BURIN_TEXT_BATCH_H
 #include "engine/forward.h"
@@ -36,8 +37,10 @@ typedef struct burin_text_batch {
 
 // The number of texts by --batch-size, as far as they fit: 1 if the program takes no more.
 void burin_text_batch_open(burin_text_batch *, const burin_command *);
-// Takes the tokens and the types, copies the line. Runs those before it where it does not fit beside them.
+// Takes the tokens and the types, copies the line. Runs those before it where it does not fit
+// beside them.
 void burin_text_batch_add(burin_text_batch *, const burin_batched *);
-void burin_text_batch_run(burin_text_batch *);                           // those that wait
-void burin_text_batch_close(burin_text_batch *, const burin_command *);  // -v: how many texts, in how many steps
+void burin_text_batch_run(burin_text_batch *);  // those that wait
+void burin_text_batch_close(burin_text_batch *,
+                            const burin_command *);  // -v: how many texts, in how many steps
 #endif

@@ -6,7 +6,9 @@
 #include "program/output.h"
 
 static _Noreturn void out_of_memory(double bytes) {
-    burin_stop(BURIN_USER_MISTAKE, "not enough memory: %.1f MB are needed\nhint: a smaller --chunk needs less", bytes / 1e6);
+    burin_stop(BURIN_USER_MISTAKE,
+               "not enough memory: %.1f MB are needed\nhint: a smaller --chunk needs less",
+               bytes / 1e6);
 }
 
 void *burin_allocate(size_t count, size_t bytes) {
@@ -17,7 +19,8 @@ void *burin_allocate(size_t count, size_t bytes) {
 
 // Pages come as they are touched: a long context costs nothing until it is used.
 void *burin_map_memory(size_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) out_of_memory((double)bytes);
     return memory;
 }

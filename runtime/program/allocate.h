@@ -1,4 +1,5 @@
-// Memory of a program; where there is none, the program ends with a message (base/allocate.h: burin_allocate).
+// Memory of a program; where there is none, the program ends with a message (base/allocate.h:
+// burin_allocate).
 #ifndef BURIN_PROGRAM_ALLOCATE_H
 #define BURIN_PROGRAM_ALLOCATE_H
 #include "base/allocate.h"

@@ -8,7 +8,8 @@
 
 static const char introduction[] =
     "usage: %s [options] [prompt]\n"
-    "%s, compiled: answers a prompt (an argument, -f FILE, a pipe), or continues it where the model has no chat template.\n"
+    "%s, compiled: answers a prompt (an argument, -f FILE, a pipe), or continues it where the "
+    "model has no chat template.\n"
     "\n"
     "  %s \"Once upon a time\" -n 100           a hundred tokens, sampled\n"
     "  %s \"Once upon a time\" --temp 0         always the likeliest token\n"
@@ -18,12 +19,15 @@ static const char introduction[] =
 static const char encoder_decoder_introduction[] =
     "usage: %s [options] [source]\n"
     "\n"
-    "%s, compiled: reads a source (an argument, each line of -f FILE or of standard input, or --input where it is no text)\n"
-    "and writes what its decoder makes of it: a translation, a summary, an answer. Everything else goes to standard error.\n"
+    "%s, compiled: reads a source (an argument, each line of -f FILE or of standard input, or "
+    "--input where it is no text)\n"
+    "and writes what its decoder makes of it: a translation, a summary, an answer. Everything else "
+    "goes to standard error.\n"
     "\n"
     "  %s \"a text\"                           what is made of it, always the likeliest token\n"
     "  %s -f lines.txt > results.txt         a line for each line\n"
-    "  %s \"a text\" --temp 0.8 --seed 7       sampled: the same text every time, on every machine\n"
+    "  %s \"a text\" --temp 0.8 --seed 7       sampled: the same text every time, on every "
+    "machine\n"
     "  %s --bench                             how fast it is here\n"
     "\n";
 
@@ -54,15 +58,18 @@ static const char network_introduction[] =
     "\n"
     "%s, compiled: computes its outputs from its inputs, which are .npy files. --info names them.\n"
     "\n"
-    "  %s --input NAME=F.npy --output DIR     writes DIR/OUTPUT.npy; without --output: prints the first values\n"
-    "  %s --random --hash                     a 64-bit hash of the outputs: the same on every machine\n"
+    "  %s --input NAME=F.npy --output DIR     writes DIR/OUTPUT.npy; without --output: prints the "
+    "first values\n"
+    "  %s --random --hash                     a 64-bit hash of the outputs: the same on every "
+    "machine\n"
     "  %s --bench                             how fast it is here\n"
     "\n";
 
 static const char embedder_introduction[] =
     "usage: %s [options] [text ...]\n"
     "\n"
-    "%s, compiled: prints the embedding of each text (arguments, lines of -f FILE, or of standard input).\n"
+    "%s, compiled: prints the embedding of each text (arguments, lines of -f FILE, or of standard "
+    "input).\n"
     "\n"
     "  %s \"a text\"                           its embedding\n"
     "  %s --similarity \"a text\" \"another\"   how near they are: a cosine\n"
@@ -73,19 +80,21 @@ static const char embedder_introduction[] =
 static const char labeller_introduction[] =
     "usage: %s [options] [text ...]\n"
     "\n"
-    "%s, compiled: prints the labels of each text (arguments, lines of -f FILE, or of standard input) with their scores, "
+    "%s, compiled: prints the labels of each text (arguments, lines of -f FILE, or of standard "
+    "input) with their scores, "
     "spans\n"
     "of labels in it, or words for its masks: what the model's head is for.\n"
     "\n"
     "  %s \"a text\"                           its label\n"
-    "  %s --pair \"a question\" \"a text\"      of two texts together; in lines of a file a tab is between them\n"
+    "  %s --pair \"a question\" \"a text\"      of two texts together; in lines of a file a tab is "
+    "between them\n"
     "  %s --format json < lines.txt          a line each, with all scores\n"
     "\n";
 
 // The first option of a group has its name before it.
 static void print_option(const char *group, const option *o) {
-    const char *parts[] = {o->name, o->alias ? ", " : "", o->alias ? o->alias : "", o->argument ? " " : "",
-                           o->argument ? o->argument : ""};
+    const char *parts[] = {o->name, o->alias ? ", " : "", o->alias ? o->alias : "",
+                           o->argument ? " " : "", o->argument ? o->argument : ""};
     char left[64];
     int n = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -109,7 +118,8 @@ static bool is_named(const char *const *names, const char *name) {
 static const option_group *help_group_of(burin_kind program, const char *name) {
     for (int i = 0; i < N_OPTION_GROUPS; i++) {
         const option_group *g = &option_groups[i];
-        bool other = !strcmp(g->name, "Sampling") ? !(program & G) : !strcmp(name, "--top-k") && program & G;
+        bool other =
+            !strcmp(g->name, "Sampling") ? !(program & G) : !strcmp(name, "--top-k") && program & G;
         if (!other && (is_named(g->usual, name) || is_named(g->others, name))) return g;
     }
     return &option_groups[N_OPTION_GROUPS - 1];
@@ -117,7 +127,8 @@ static const option_group *help_group_of(burin_kind program, const char *name) {
 
 static int options_of_group(burin_kind program, const option_group *g) {
     int n = 0;
-    for (int i = 0; i < N_OPTIONS; i++) n += options[i].programs & program && help_group_of(program, options[i].name) == g;
+    for (int i = 0; i < N_OPTIONS; i++)
+        n += options[i].programs & program && help_group_of(program, options[i].name) == g;
     return n;
 }
 
@@ -140,7 +151,8 @@ static void print_group(burin_kind program, const option_group *g, bool all) {
 
 static const option_group *find_group(burin_kind program, const char *name) {
     for (int i = 0; i < N_OPTION_GROUPS; i++)
-        if (!strncasecmp(option_groups[i].name, name, strlen(name)) && options_of_group(program, &option_groups[i]))
+        if (!strncasecmp(option_groups[i].name, name, strlen(name)) &&
+            options_of_group(program, &option_groups[i]))
             return &option_groups[i];
     return NULL;
 }
@@ -168,7 +180,8 @@ static void print_introduction(burin_kind program, const char *model_name) {
     else if (program == BURIN_EMBEDDER)
         burin_print(embedder_introduction, p, model_name, p, p, p, p);
     else
-        burin_print(program == BURIN_ENCODER_DECODER ? encoder_decoder_introduction : introduction, p, model_name, p, p, p, p);
+        burin_print(program == BURIN_ENCODER_DECODER ? encoder_decoder_introduction : introduction,
+                    p, model_name, p, p, p, p);
 }
 
 void burin_print_help(burin_kind program, const char *model_name, const char *group) {

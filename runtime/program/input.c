@@ -20,7 +20,9 @@ static const char *unreadable(int file) {
     if (S_ISDIR(status.st_mode)) return strerror(EISDIR);
     bool device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
     if (!device || isatty(file)) return NULL;
-    return !stat("/dev/null", &null) && null.st_rdev == status.st_rdev ? NULL : "it is a device, and no file";
+    return !stat("/dev/null", &null) && null.st_rdev == status.st_rdev
+               ? NULL
+               : "it is a device, and no file";
 }
 
 static bool is_pipe(int file) {
@@ -31,7 +33,8 @@ static bool is_pipe(int file) {
 // Waits until someone has written, or has come and gone.
 static void wait_for_writer(int file, const char *path) {
     struct pollfd input = {.fd = file, .events = POLLIN};
-    if (poll(&input, 1, A_SECOND) == 0) burin_note("%s is a pipe: waiting for somebody to write into it", path);
+    if (poll(&input, 1, A_SECOND) == 0)
+        burin_note("%s is a pipe: waiting for somebody to write into it", path);
     while (poll(&input, 1, -1) < 0 && errno == EINTR) {}
 }
 
@@ -74,8 +77,9 @@ static bool is_offered(bool prompted) {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     if (!S_ISFIFO(status.st_mode)) return false;
     if (poll(&input, 1, A_SECOND) > 0) return true;
-    burin_note("nothing came on standard input within a second: going on %s\nhint: -f - waits for it",
-               prompted ? "with the prompt alone" : "without a prompt");
+    burin_note(
+        "nothing came on standard input within a second: going on %s\nhint: -f - waits for it",
+        prompted ? "with the prompt alone" : "without a prompt");
     return false;
 }
 

@@ -16,10 +16,10 @@ int burin_open_small_file(const char *path, long long most_bytes, const char **w
 // failure.
 int burin_open_input(const char *path, const char **name);
 
-// True if there is text on standard input though no option names it: a file; a pipe that brings something, or ends, within a
-// second (one that a parent process left open would make the program wait for ever). After a prompt on the command line a file
-// counts only from its beginning: else it is the input of a loop in a shell, which has read some lines of it. False for a
-// terminal.
+// True if there is text on standard input though no option names it: a file; a pipe that brings
+// something, or ends, within a second (one that a parent process left open would make the program
+// wait for ever). After a prompt on the command line a file counts only from its beginning: else it
+// is the input of a loop in a shell, which has read some lines of it. False for a terminal.
 bool burin_input_is_offered(bool prompted);
 
 // Bytes of a text, and of one line of many: endless input is not read for ever.
@@ -27,6 +27,8 @@ enum { BURIN_MOST_TEXT = 256 << 20, BURIN_MOST_LINE = 16 << 20 };
 
 // A whole file ("-": standard input), ends the program with a message when it cannot be read.
 char *burin_read_file(const char *path, size_t *bytes);
-void *burin_read_bytes(const char *path, size_t most, size_t *bytes);   // likewise, of at most so many bytes
-char *burin_read_open_file(int file, const char *name, size_t *bytes);  // closes it; name: for messages
+void *burin_read_bytes(const char *path, size_t most,
+                       size_t *bytes);  // likewise, of at most so many bytes
+char *burin_read_open_file(int file, const char *name,
+                           size_t *bytes);  // closes it; name: for messages
 #endif

@@ -29,7 +29,8 @@ static void make_room(burin_lines *l) {
     l->from = 0;
     if (l->capacity - l->end > 1) return;
     if (l->end >= BURIN_MOST_LINE)
-        burin_stop(BURIN_USER_MISTAKE, "a line of %s has more than %d MB", l->name, BURIN_MOST_LINE >> 20);
+        burin_stop(BURIN_USER_MISTAKE, "a line of %s has more than %d MB", l->name,
+                   BURIN_MOST_LINE >> 20);
     char *larger = realloc(l->buffer, l->capacity *= 2);
     if (!larger) burin_stop(BURIN_USER_MISTAKE, "a line of %s is too large for memory", l->name);
     l->buffer = larger;
@@ -38,7 +39,8 @@ static void make_room(burin_lines *l) {
 static void read_more(burin_lines *l) {
     ssize_t got;
     make_room(l);
-    while ((got = read(l->file, l->buffer + l->end, l->capacity - l->end - 1)) < 0 && errno == EINTR) {}
+    while ((got = read(l->file, l->buffer + l->end, l->capacity - l->end - 1)) < 0 &&
+           errno == EINTR) {}
     if (got < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", l->name, strerror(errno));
     l->ended = got == 0;
     l->end += (size_t)got;
@@ -46,7 +48,8 @@ static void read_more(burin_lines *l) {
 
 bool burin_line_is_near(const burin_lines *l) {
     struct pollfd input = {.fd = l->file, .events = POLLIN};
-    return l->ended || memchr(l->buffer + l->from, '\n', l->end - l->from) || poll(&input, 1, 0) > 0;
+    return l->ended || memchr(l->buffer + l->from, '\n', l->end - l->from) ||
+           poll(&input, 1, 0) > 0;
 }
 
 bool burin_line_is_here(burin_lines *l) {
@@ -61,7 +64,8 @@ bool burin_line_is_here(burin_lines *l) {
 bool burin_next_line(burin_lines *l) {
     size_t seen = 0;
     char *end;
-    while (!(end = memchr(l->buffer + l->from + seen, '\n', l->end - l->from - seen)) && !l->ended) {
+    while (!(end = memchr(l->buffer + l->from + seen, '\n', l->end - l->from - seen)) &&
+           !l->ended) {
         seen = l->end - l->from;
         read_more(l);
     }

@@ -17,7 +17,8 @@ const char *burin_network_shape(int rank, const int64_t *dim) {
     static int turn;
     char *t = text[turn ^= 1];
     int n = snprintf(t, sizeof *text, "[");
-    for (int i = 0; i < rank; i++) n += snprintf(t + n, sizeof *text - (size_t)n, "%s%lld", i ? ", " : "", (long long)dim[i]);
+    for (int i = 0; i < rank; i++)
+        n += snprintf(t + n, sizeof *text - (size_t)n, "%s%lld", i ? ", " : "", (long long)dim[i]);
     snprintf(t + n, sizeof *text - (size_t)n, "]");
     return t;
 }
@@ -26,7 +27,8 @@ static void print_tensor(const char *what, const burin_tensor *t) {
     static const char *const absent[] = {"", " (ones where not given)", " (zeros where not given)",
                                          " (0, 1, 2 ... where not given)"};
     burin_print("%s %s: %s%s%s", what, t->name, t->type, t->shape, absent[t->absent]);
-    if (t->least <= t->most) burin_print(", values from %lld to %lld", (long long)t->least, (long long)t->most);
+    if (t->least <= t->most)
+        burin_print(", values from %lld to %lld", (long long)t->least, (long long)t->most);
     burin_print("\n");
 }
 
@@ -34,13 +36,15 @@ void burin_network_print(const burin_network *net) {
     for (int i = 0; i < net->n_inputs; i++) print_tensor("input ", &net->inputs[i]);
     for (int i = 0; i < net->n_outputs; i++) print_tensor("output", &net->outputs[i]);
     for (int i = 0; i < net->n_symbols; i++)
-        burin_print("%s: from %lld to %lld\n", net->symbols[i].name, (long long)net->symbols[i].lower,
-                    (long long)net->symbols[i].upper);
+        burin_print("%s: from %lld to %lld\n", net->symbols[i].name,
+                    (long long)net->symbols[i].lower, (long long)net->symbols[i].upper);
 }
 
 static const burin_element *element_of(const burin_tensor *t) {
     const burin_element *e = burin_element_named(t->type);
-    if (!e) burin_stop(BURIN_USER_MISTAKE, "%s has elements of type %s, which no .npy file can hold", t->name, t->type);
+    if (!e)
+        burin_stop(BURIN_USER_MISTAKE, "%s has elements of type %s, which no .npy file can hold",
+                   t->name, t->type);
     return e;
 }
 
@@ -51,8 +55,11 @@ static _Noreturn void no_such_input(const burin_network *net, const char *given,
     int n = 0;
     names[0] = 0;
     for (int i = 0; i < net->n_inputs && n < (int)sizeof names - 1; i++)
-        n += snprintf(names + n, sizeof names - (size_t)n, "%s%s", i ? ", " : "", net->inputs[i].name);
-    burin_stop(BURIN_USER_MISTAKE, "--input %s: %s\nhint: --input NAME=F.npy, where NAME is one of %s", given, what, names);
+        n += snprintf(names + n, sizeof names - (size_t)n, "%s%s", i ? ", " : "",
+                      net->inputs[i].name);
+    burin_stop(BURIN_USER_MISTAKE,
+               "--input %s: %s\nhint: --input NAME=F.npy, where NAME is one of %s", given, what,
+               names);
 }
 
 // The one input that needs a file, or the only one at all; -1: there are several.
@@ -78,10 +85,13 @@ static void assign_file(burin_network_values *v, const char *given) {
             file = given + n + 1;
         }
     }
-    if (input < 0 && strchr(given, '=')) no_such_input(net, given, "there is no input of that name");
+    if (input < 0 && strchr(given, '='))
+        no_such_input(net, given, "there is no input of that name");
     if (input < 0) input = only_input(net);
     if (input < 0) no_such_input(net, given, "which input is it?");
-    if (v->files[input]) burin_stop(BURIN_USER_MISTAKE, "--input %s: %s is given twice", given, net->inputs[input].name);
+    if (v->files[input])
+        burin_stop(BURIN_USER_MISTAKE, "--input %s: %s is given twice", given,
+                   net->inputs[input].name);
     v->files[input] = file;
 }
 
@@ -94,11 +104,11 @@ static int symbol_of(const burin_network *net, int64_t dim) {
 static void learn(burin_network_values *v, int symbol, int64_t value, const char *where) {
     const burin_symbol *s = &v->net->symbols[symbol];
     if (v->known[symbol] && v->symbols[symbol] != value)
-        burin_stop(BURIN_USER_MISTAKE, "%s: %s is %lld here and %lld before", where, s->name, (long long)value,
-                   (long long)v->symbols[symbol]);
+        burin_stop(BURIN_USER_MISTAKE, "%s: %s is %lld here and %lld before", where, s->name,
+                   (long long)value, (long long)v->symbols[symbol]);
     if (value < s->lower || value > s->upper)
-        burin_stop(BURIN_USER_MISTAKE, "%s: %s is %lld, and the program was built for %lld to %lld", where, s->name,
-                   (long long)value, (long long)s->lower, (long long)s->upper);
+        burin_stop(BURIN_USER_MISTAKE, "%s: %s is %lld, and the program was built for %lld to %lld",
+                   where, s->name, (long long)value, (long long)s->lower, (long long)s->upper);
     v->symbols[symbol] = value;
     v->known[symbol] = true;
 }
@@ -113,15 +123,20 @@ static void learn_dims(burin_network_values *v, const char *list) {
         if (!end || end == p + name + 1 || (*end && *end != ','))
             burin_stop(BURIN_BAD_COMMAND_LINE, "--dim %s: expected NAME=N,NAME=N", list);
         for (int i = 0; i < v->net->n_symbols; i++)
-            if (strlen(v->net->symbols[i].name) == name && !strncmp(p, v->net->symbols[i].name, name)) symbol = i;
+            if (strlen(v->net->symbols[i].name) == name &&
+                !strncmp(p, v->net->symbols[i].name, name))
+                symbol = i;
         if (symbol < 0)
-            burin_stop(BURIN_USER_MISTAKE, "--dim %s: there is no dimension %.*s\nhint: --info lists them", list, (int)name, p);
+            burin_stop(BURIN_USER_MISTAKE,
+                       "--dim %s: there is no dimension %.*s\nhint: --info lists them", list,
+                       (int)name, p);
         learn(v, symbol, value, "--dim");
         p = *end ? end + 1 : end;
     }
 }
 
-// Leading axes of one element may be left out of a file, or be there in addition to the one of a batch.
+// Leading axes of one element may be left out of a file, or be there in addition to the one of a
+// batch.
 static void fit_rank(burin_array *a, int rank) {
     int extra = a->rank > rank ? a->rank - rank - 1 : a->rank - rank;
     for (int i = 0; i < extra; i++)
@@ -135,8 +150,8 @@ static void fit_rank(burin_array *a, int rank) {
 }
 
 static _Noreturn void wrong_shape(const char *file, const burin_array *a, const burin_tensor *t) {
-    burin_stop(BURIN_USER_MISTAKE, "%s has the shape %s, and %s is %s%s", file, burin_network_shape(a->rank, a->dim), t->name,
-               t->type, t->shape);
+    burin_stop(BURIN_USER_MISTAKE, "%s has the shape %s, and %s is %s%s", file,
+               burin_network_shape(a->rank, a->dim), t->name, t->type, t->shape);
 }
 
 static bool is_batch(const burin_array *a, const burin_tensor *t) { return a->rank > t->rank; }
@@ -144,10 +159,11 @@ static bool is_batch(const burin_array *a, const burin_tensor *t) { return a->ra
 // A batch of one is repeated for every run of a larger batch.
 static void learn_batch(burin_network_values *v, int64_t runs, const char *where) {
     if (v->net->n_data_dependent)
-        burin_stop(BURIN_USER_MISTAKE, "%s: no batches here, for the run decides how large the results are", where);
+        burin_stop(BURIN_USER_MISTAKE,
+                   "%s: no batches here, for the run decides how large the results are", where);
     if (runs > 1 && v->batch > 1 && runs != v->batch)
-        burin_stop(BURIN_USER_MISTAKE, "%s: a batch of %lld here and of %lld before", where, (long long)runs,
-                   (long long)v->batch);
+        burin_stop(BURIN_USER_MISTAKE, "%s: a batch of %lld here and of %lld before", where,
+                   (long long)runs, (long long)v->batch);
     if (runs > v->batch) v->batch = runs;
 }
 
@@ -156,7 +172,8 @@ static void learn_shown(burin_network_values *v, int input, int axis, int64_t ex
     for (int i = 0; i < v->net->n_symbols; i++) {
         const burin_symbol *s = &v->net->symbols[i];
         if (s->input != input || s->axis != axis) continue;
-        if ((extent - s->offset) % s->factor) wrong_shape(v->files[input], &v->inputs[input], &v->net->inputs[input]);
+        if ((extent - s->offset) % s->factor)
+            wrong_shape(v->files[input], &v->inputs[input], &v->net->inputs[input]);
         learn(v, i, (extent - s->offset) / s->factor, v->files[input]);
     }
 }
@@ -166,7 +183,8 @@ static void learn_shape(burin_network_values *v, int input) {
     burin_array *a = &v->inputs[input];
     fit_rank(a, t->rank);
     const int64_t *dim = a->dim + is_batch(a, t);
-    if (a->rank != t->rank + is_batch(a, t) || a->dim[0] < is_batch(a, t)) wrong_shape(v->files[input], a, t);
+    if (a->rank != t->rank + is_batch(a, t) || a->dim[0] < is_batch(a, t))
+        wrong_shape(v->files[input], a, t);
     for (int i = 0; i < t->rank; i++) {
         int symbol = symbol_of(v->net, t->dim[i]);
         if (t->dim[i] >= 0 && t->dim[i] != dim[i]) wrong_shape(v->files[input], a, t);
@@ -183,7 +201,8 @@ static void settle_symbols(burin_network_values *v, bool random) {
         const burin_symbol *s = &v->net->symbols[i];
         if (v->known[i]) continue;
         if (!random)
-            burin_stop(BURIN_USER_MISTAKE, "nothing says what %s is\nhint: --input %s=F.npy, or --random", s->name,
+            burin_stop(BURIN_USER_MISTAKE,
+                       "nothing says what %s is\nhint: --input %s=F.npy, or --random", s->name,
                        v->net->inputs[s->input].name);
         v->symbols[i] = SMALL < s->lower ? s->lower : SMALL > s->upper ? s->upper : SMALL;
     }
@@ -194,15 +213,20 @@ static void settle_symbols(burin_network_values *v, bool random) {
 // ---- values ----
 
 // batch: the first axis, 0: none.
-static void shape_array(const burin_network_values *v, burin_array *a, const burin_tensor *t, int64_t batch) {
+static void shape_array(const burin_network_values *v, burin_array *a, const burin_tensor *t,
+                        int64_t batch) {
     *a = (burin_array){.element = element_of(t), .count = 1};
     if (batch && t->rank == BURIN_MAX_RANK)
-        burin_stop(BURIN_USER_MISTAKE, "%s has as many axes as a file can have: there is none left for a batch", t->name);
+        burin_stop(BURIN_USER_MISTAKE,
+                   "%s has as many axes as a file can have: there is none left for a batch",
+                   t->name);
     if (batch) a->dim[a->rank++] = batch;
-    for (int i = 0; i < t->rank; i++) a->dim[a->rank++] = burin_network_dim(v->net, t->dim[i], v->symbols);
+    for (int i = 0; i < t->rank; i++)
+        a->dim[a->rank++] = burin_network_dim(v->net, t->dim[i], v->symbols);
     for (int i = 0; i < a->rank; i++) {
         if (a->dim[i] < 0 || __builtin_mul_overflow(a->count, (size_t)a->dim[i], &a->count))
-            burin_stop(BURIN_USER_MISTAKE, "%s would have the shape %s", t->name, burin_network_shape(i + 1, a->dim));
+            burin_stop(BURIN_USER_MISTAKE, "%s would have the shape %s", t->name,
+                       burin_network_shape(i + 1, a->dim));
     }
     a->data = burin_allocate(a->count + 16, (size_t)a->element->bytes);
 }
@@ -224,14 +248,16 @@ static void convert_input(burin_network_values *v, int input) {
     const burin_tensor *t = &v->net->inputs[input];
     burin_array from = v->inputs[input], *to = &v->inputs[input];
     shape_array(v, to, t, is_batch(&from, t) ? from.dim[0] : 0);
-    if (memcmp(from.dim, to->dim, (size_t)to->rank * sizeof *to->dim)) wrong_shape(v->files[input], &from, t);
+    if (memcmp(from.dim, to->dim, (size_t)to->rank * sizeof *to->dim))
+        wrong_shape(v->files[input], &from, t);
     if (!burin_converts(from.element, to->element))
-        burin_stop(BURIN_USER_MISTAKE, "%s has elements of type %s, and %s is %s%s", v->files[input], from.element->name,
-                   t->name, t->type, t->shape);
+        burin_stop(BURIN_USER_MISTAKE, "%s has elements of type %s, and %s is %s%s",
+                   v->files[input], from.element->name, t->name, t->type, t->shape);
     size_t n = burin_convert(from.element, from.data, to->element, to->data, from.count);
     if (n < from.count)
-        burin_stop(BURIN_USER_MISTAKE, "%s: element %zu is %lld, which %s (%s) cannot hold", v->files[input], n,
-                   (long long)burin_load_integer(from.element, from.data, n), t->name, t->type);
+        burin_stop(BURIN_USER_MISTAKE, "%s: element %zu is %lld, which %s (%s) cannot hold",
+                   v->files[input], n, (long long)burin_load_integer(from.element, from.data, n),
+                   t->name, t->type);
     free(from.data);
 }
 
@@ -241,15 +267,18 @@ static void check_range(const burin_network_values *v, int input) {
     for (size_t i = 0; i < a->count && t->least <= t->most; i++) {
         int64_t value = burin_load_integer(a->element, a->data, i);
         if (value < t->least || value > t->most)
-            burin_stop(BURIN_USER_MISTAKE, "%s: element %zu is %lld, and %s takes %lld to %lld", v->files[input], i,
-                       (long long)value, t->name, (long long)t->least, (long long)t->most);
+            burin_stop(BURIN_USER_MISTAKE, "%s: element %zu is %lld, and %s takes %lld to %lld",
+                       v->files[input], i, (long long)value, t->name, (long long)t->least,
+                       (long long)t->most);
     }
 }
 
 static double random_value(burin_random *random, const burin_tensor *t, const burin_element *e) {
     double unit = burin_random_unit(random);
     if (e->kind == ELEMENT_FLOAT) return 2 * unit - 1;
-    return t->least <= t->most ? (double)t->least + (double)(int64_t)(unit * (double)(t->most - t->least + 1)) : 1;
+    return t->least <= t->most
+               ? (double)t->least + (double)(int64_t)(unit * (double)(t->most - t->least + 1))
+               : 1;
 }
 
 static void fill_input(burin_network_values *v, int input, burin_random *random) {
@@ -304,22 +333,27 @@ static void complete(burin_network_values *v) {
         } else
             fill_input(v, i, &random);
     }
-    for (int i = 0; i < v->net->n_outputs; i++) shape_array(v, &v->outputs[i], &v->net->outputs[i], v->batch);
+    for (int i = 0; i < v->net->n_outputs; i++)
+        shape_array(v, &v->outputs[i], &v->net->outputs[i], v->batch);
     burin_network_values_turn(v, 0);
 }
 
 void *burin_network_part(const burin_array *a, const burin_tensor *t, int64_t run) {
     bool shared = !is_batch(a, t) || a->dim[0] == 1;
-    return shared ? a->data : (char *)a->data + a->count / (size_t)a->dim[0] * (size_t)run * (size_t)a->element->bytes;
+    return shared ? a->data
+                  : (char *)a->data +
+                        a->count / (size_t)a->dim[0] * (size_t)run * (size_t)a->element->bytes;
 }
 
 void burin_network_values_turn(burin_network_values *v, int64_t run) {
-    for (int i = 0; i < v->net->n_inputs; i++) v->input_data[i] = burin_network_part(&v->inputs[i], &v->net->inputs[i], run);
+    for (int i = 0; i < v->net->n_inputs; i++)
+        v->input_data[i] = burin_network_part(&v->inputs[i], &v->net->inputs[i], run);
     for (int i = 0; i < v->net->n_outputs; i++)
         v->output_data[i] = burin_network_part(&v->outputs[i], &v->net->outputs[i], run);
 }
 
-void burin_network_values_open(burin_network_values *v, const burin_network *net, const burin_command *c) {
+void burin_network_values_open(burin_network_values *v, const burin_network *net,
+                               const burin_command *c) {
     bool random_inputs = c->random || (c->bench && !c->inputs.n);
     *v = new_values(net);
     for (int i = 0; i < c->inputs.n; i++) assign_file(v, c->inputs.text[i]);
@@ -327,8 +361,11 @@ void burin_network_values_open(burin_network_values *v, const burin_network *net
         if (v->files[i])
             read_file(v, i);
         else if (net->inputs[i].absent == BURIN_NEEDED && !random_inputs)
-            burin_stop(BURIN_USER_MISTAKE, "nothing is given for the input %s: %s%s\nhint: --input %s=F.npy, or --random",
-                       net->inputs[i].name, net->inputs[i].type, net->inputs[i].shape, net->inputs[i].name);
+            burin_stop(
+                BURIN_USER_MISTAKE,
+                "nothing is given for the input %s: %s%s\nhint: --input %s=F.npy, or --random",
+                net->inputs[i].name, net->inputs[i].type, net->inputs[i].shape,
+                net->inputs[i].name);
     }
     learn_dims(v, c->dims);
     settle_symbols(v, random_inputs);
@@ -337,7 +374,8 @@ void burin_network_values_open(burin_network_values *v, const burin_network *net
 
 static void give_integers(burin_network_values *v, int input, const int32_t *values, int32_t n) {
     burin_array *a = &v->inputs[input];
-    *a = (burin_array){.element = burin_element_named("i32"), .rank = 1, .dim = {n}, .count = (size_t)n};
+    *a = (burin_array){
+        .element = burin_element_named("i32"), .rank = 1, .dim = {n}, .count = (size_t)n};
     a->data = burin_allocate((size_t)n, sizeof *values);
     memcpy(a->data, values, (size_t)n * sizeof *values);
     v->files[input] = "the text";
@@ -349,7 +387,9 @@ static void count_in_texts(burin_network_values *v, const burin_token_rows *text
     for (int i = 0; i < v->net->n_inputs; i++) {
         const burin_array *a = &v->inputs[i];
         size_t at = 0;
-        for (int j = 0; j < texts->n_texts && texts->n_texts > 1 && v->net->inputs[i].absent == BURIN_COUNTING; j++)
+        for (int j = 0;
+             j < texts->n_texts && texts->n_texts > 1 && v->net->inputs[i].absent == BURIN_COUNTING;
+             j++)
             for (int32_t k = 0; k < texts->rows[j]; k++, at++) {
                 if (a->element->kind == ELEMENT_FLOAT)
                     burin_store_real(a->element, a->data, at, k);
@@ -359,11 +399,13 @@ static void count_in_texts(burin_network_values *v, const burin_token_rows *text
     }
 }
 
-void burin_network_values_of_texts(burin_network_values *v, const burin_network *net, const burin_token_rows *texts) {
+void burin_network_values_of_texts(burin_network_values *v, const burin_network *net,
+                                   const burin_token_rows *texts) {
     *v = new_values(net);
     give_integers(v, net->tokens, texts->id, texts->n);
     for (int i = 0; i < net->n_inputs && texts->type; i++)
-        if (net->inputs[i].absent == BURIN_ZEROS && net->inputs[i].rank == 1) give_integers(v, i, texts->type, texts->n);
+        if (net->inputs[i].absent == BURIN_ZEROS && net->inputs[i].rank == 1)
+            give_integers(v, i, texts->type, texts->n);
     settle_symbols(v, false);
     complete(v);
     count_in_texts(v, texts);
@@ -378,6 +420,7 @@ void burin_network_values_of_texts(burin_network_values *v, const burin_network 
 void burin_network_values_close(burin_network_values *v) {
     for (int i = 0; i < v->net->n_inputs; i++) free(v->inputs[i].data);
     for (int i = 0; i < v->net->n_outputs; i++) free(v->outputs[i].data);
-    void *lists[] = {v->inputs, v->outputs, v->input_data, v->output_data, v->files, v->symbols, v->known};
+    void *lists[] = {v->inputs, v->outputs, v->input_data, v->output_data,
+                     v->files,  v->symbols, v->known};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
 }

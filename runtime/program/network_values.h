@@ -8,7 +8,8 @@
 #include "program/options.h"
 
 typedef struct burin_token_rows {
-    int32_t *id, *type;  // [n]; type: of which text of a pair a token is, which the model may take; NULL: of one
+    int32_t *id, *type;  // [n]; type: of which text of a pair a token is, which the model may take;
+                         // NULL: of one
     int32_t n;
     int32_t *rows;  // [n_texts] tokens of each text; NULL: there is one
     int n_texts;
@@ -25,17 +26,21 @@ typedef struct burin_network_values {
 } burin_network_values;
 
 // Reads, converts and checks; ends the program with one sentence for each mistake.
-void burin_network_values_open(burin_network_values *, const burin_network *, const burin_command *);
+void burin_network_values_open(burin_network_values *, const burin_network *,
+                               const burin_command *);
 // The same for the ids of texts, in order; with several, outputs that are not by rows have an axis
 // more.
-void burin_network_values_of_texts(burin_network_values *, const burin_network *, const burin_token_rows *);
+void burin_network_values_of_texts(burin_network_values *, const burin_network *,
+                                   const burin_token_rows *);
 // The part of an array that one run of a batch takes.
 void *burin_network_part(const burin_array *, const burin_tensor *, int64_t run);
-void burin_network_values_turn(burin_network_values *,
-                               int64_t run);  // input_data and output_data are those of this run; at first of run 0
+void burin_network_values_turn(
+    burin_network_values *,
+    int64_t run);  // input_data and output_data are those of this run; at first of run 0
 void burin_network_values_settle(burin_network_values *);  // after a run
 void burin_network_values_close(burin_network_values *);
 
-void burin_network_print(const burin_network *);                // inputs and outputs, a line each
-const char *burin_network_shape(int rank, const int64_t *dim);  // [2, 3]; until the next call but one
+void burin_network_print(const burin_network *);  // inputs and outputs, a line each
+const char *burin_network_shape(int rank,
+                                const int64_t *dim);  // [2, 3]; until the next call but one
 #endif

@@ -1,5 +1,5 @@
-// Whole .npy files. The header is a Python dict in text: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }, read by
-// a small reader of exactly that.
+// Whole .npy files. The header is a Python dict in text: {'descr': '<f4', 'fortran_order': False,
+// 'shape': (2, 3), }, read by a small reader of exactly that.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -46,14 +46,19 @@ static const char *kind_of_other(const unsigned char *start) {
         const char *kind;
     } kinds[] = {
         {"\xff\xd8\xff", 3,
-         "it is an image (JPEG)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
+         "it is an image (JPEG)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as "
+         "the model takes them"},
         {"\x89PNG", 4,
-         "it is an image (PNG)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
+         "it is an image (PNG)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the "
+         "model takes them"},
         {"GIF8", 4,
-         "it is an image (GIF)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the model takes them"},
+         "it is an image (GIF)\nhint: numpy.save(\"x.npy\", ...) writes one from the pixels as the "
+         "model takes them"},
         {"RIFF", 4,
-         "it is a recording (WAV)\nhint: numpy.save(\"x.npy\", ...) writes one from the samples as the model takes them"},
-        {"PK\3\4", 4, "it is an archive (.npz, .zip, .pt)\nhint: unzip it: each array of an .npz is an .npy"},
+         "it is a recording (WAV)\nhint: numpy.save(\"x.npy\", ...) writes one from the samples as "
+         "the model takes them"},
+        {"PK\3\4", 4,
+         "it is an archive (.npz, .zip, .pt)\nhint: unzip it: each array of an .npz is an .npy"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!memcmp(start, kinds[i].bytes, kinds[i].n)) return kinds[i].kind;
@@ -63,11 +68,13 @@ static const char *kind_of_other(const unsigned char *start) {
 // The dict's text: after 8 bytes of magic and version, and its length in 2 or 4.
 static const char *read_text(header *h, int file) {
     unsigned char start[12] = {0};
-    if (!read_bytes(file, start, 8) || memcmp(start, "\x93NUMPY", 6)) return not_npy(kind_of_other(start));
+    if (!read_bytes(file, start, 8) || memcmp(start, "\x93NUMPY", 6))
+        return not_npy(kind_of_other(start));
     int version = start[6], field = version == 1 ? 2 : 4;
     if (version < 1 || version > 3) return not_npy("its version is none of 1, 2 and 3");
     if (!read_bytes(file, start + 8, (size_t)field)) return not_npy("it ends inside of its header");
-    size_t length = (size_t)start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
+    size_t length = (size_t)start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 |
+                    (size_t)start[11] << 24;
     if (length >= sizeof h->text) return not_npy("its header is too long");
     if (!read_bytes(file, h->text, length)) return not_npy("it ends inside of its header");
     h->text[length] = 0;
@@ -123,12 +130,15 @@ static const char *read_header(header *h, burin_array *a, int file) {
     if (error) return error;
     if (!take(h, "{")) return not_npy("its header is no dict");
     for (int i = 0; i < 3; i++)
-        if (!take_entry(h, a) || (!take(h, ",") && i < 2)) return not_npy("its header is not as numpy writes it");
+        if (!take_entry(h, a) || (!take(h, ",") && i < 2))
+            return not_npy("its header is not as numpy writes it");
     if (!take(h, "}") || !*h->descr) return not_npy("its header is not as numpy writes it");
     if (h->order == '>') return not_npy("its bytes are in big-endian order");
     a->element = burin_element_of_numpy(h->descr);
     if (a->element) return NULL;
-    snprintf(why, sizeof why, "has elements of the type %c%s\nhint: integers, floats and bool can be read", h->order, h->descr);
+    snprintf(why, sizeof why,
+             "has elements of the type %c%s\nhint: integers, floats and bool can be read", h->order,
+             h->descr);
     return why;
 }
 
@@ -137,7 +147,8 @@ static bool measure(burin_array *a, size_t *bytes) {
     a->count = 1;
     for (int i = 0; i < a->rank; i++)
         if (__builtin_mul_overflow(a->count, (size_t)a->dim[i], &a->count)) return false;
-    return !__builtin_mul_overflow(a->count, (size_t)a->element->bytes, bytes) && *bytes < SIZE_MAX / 2;
+    return !__builtin_mul_overflow(a->count, (size_t)a->element->bytes, bytes) &&
+           *bytes < SIZE_MAX / 2;
 }
 
 static const char *read_data(burin_array *a, int file) {
@@ -146,7 +157,8 @@ static const char *read_data(burin_array *a, int file) {
     off_t at = lseek(file, 0, SEEK_CUR);
     bool known = !fstat(file, &s) && S_ISREG(s.st_mode) && at >= 0;  // a pipe has no size
     if (!measure(a, &bytes)) return not_npy("its shape is larger than any memory");
-    if (known && (uint64_t)(s.st_size - at) < bytes) return not_npy("it is shorter than its shape says");
+    if (known && (uint64_t)(s.st_size - at) < bytes)
+        return not_npy("it is shorter than its shape says");
     if (!(a->data = malloc(bytes + 1))) return not_npy("there is not enough memory for it");
     if (!read_bytes(file, a->data, bytes)) {
         free(a->data);
@@ -197,9 +209,11 @@ const char *burin_npy_read(burin_array *a, const char *path) {
 // ---- writing ----
 
 static size_t header_of(const burin_array *a, const burin_element *e, char *text, size_t room) {
-    int n = snprintf(text, room, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", e->bytes == 1 ? '|' : '<', e->numpy);
+    int n = snprintf(text, room, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                     e->bytes == 1 ? '|' : '<', e->numpy);
     for (int i = 0; i < a->rank; i++)
-        n += snprintf(text + n, room - (size_t)n, "%lld%s", (long long)a->dim[i], a->rank == 1 || i + 1 < a->rank ? ", " : "");
+        n += snprintf(text + n, room - (size_t)n, "%lld%s", (long long)a->dim[i],
+                      a->rank == 1 || i + 1 < a->rank ? ", " : "");
     return (size_t)(n + snprintf(text + n, room - (size_t)n, "), }"));
 }
 
@@ -208,7 +222,8 @@ static bool write_values(const burin_array *a, const burin_element *as, int file
     if (as == a->element) return burin_write_all(file, a->data, a->count * (size_t)as->bytes);
     for (size_t from = 0; from < a->count; from += 1024) {
         size_t n = a->count - from < 1024 ? a->count - from : 1024;
-        const unsigned char *data = (const unsigned char *)a->data + from * (size_t)a->element->bytes;
+        const unsigned char *data =
+            (const unsigned char *)a->data + from * (size_t)a->element->bytes;
         burin_convert(a->element, data, as, part, n);
         if (!burin_write_all(file, part, n * sizeof *part)) return false;
     }

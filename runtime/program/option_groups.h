@@ -1,4 +1,5 @@
-// Options by what they are for: --help prints the usual ones of each group, --help GROUP and --help-all print the rest.
+// Options by what they are for: --help prints the usual ones of each group, --help GROUP and
+// --help-all print the rest.
 #ifndef BURIN_OPTION_GROUPS_H
 #define BURIN_OPTION_GROUPS_H
 #include <stddef.h>
@@ -11,12 +12,15 @@ typedef struct option_group {
 static const option_group option_groups[] = {
     {"Input",
      {"-f", "--input", "--rank", "--pair", "--language"},
-     {"-p", "--tokens", "--decoder-tokens", "--tokenize", "--pieces", "--decode", "--translate", "--prompt-name", "--prompt",
-      "--random", "--dim", "--similarity"}},
+     {"-p", "--tokens", "--decoder-tokens", "--tokenize", "--pieces", "--decode", "--translate",
+      "--prompt-name", "--prompt", "--random", "--dim", "--similarity"}},
     {"Output",
      {"-n", "--json", "--output", "--srt", "--vtt"},
-     {"--format", "--logprobs", "--stop", "--grammar", "--json-schema", "--json-object", "--ignore-eos", "--top-k", "--hash"}},
-    {"Chat", {"--chat", "--system", "--raw", "--session"}, {"--messages", "--tool-choice", "--history", "--session-read-only"}},
+     {"--format", "--logprobs", "--stop", "--grammar", "--json-schema", "--json-object",
+      "--ignore-eos", "--top-k", "--hash"}},
+    {"Chat",
+     {"--chat", "--system", "--raw", "--session"},
+     {"--messages", "--tool-choice", "--history", "--session-read-only"}},
     {"Sampling",
      {"--temp", "--seed"},
      {"--top-k",
@@ -45,16 +49,17 @@ static const option_group option_groups[] = {
       "--early-stopping"}},
     {"Speed",
      {"-t", "--ctx", "--bench"},
-     {"--batch-size", "--chunk", "--shift", "--draft", "--draft-max", "--cpu", "--shares", "--rank-timeout", "--rank-messages",
-      "--numa", "--over", "--resume"}},
+     {"--batch-size", "--chunk", "--shift", "--draft", "--draft-max", "--cpu", "--shares",
+      "--rank-timeout", "--rank-messages", "--numa", "--over", "--resume"}},
     {"Server",
      {"--serve"},
-     {"--host", "--port", "--api-key", "--parallel", "--queue", "--max-tokens", "--max-body", "--max-messages",
-      "--max-connections", "--timeout", "--alias", "--cors-origins", "--slots", "--metrics", "--log-format"}},
+     {"--host", "--port", "--api-key", "--parallel", "--queue", "--max-tokens", "--max-body",
+      "--max-messages", "--max-connections", "--timeout", "--alias", "--cors-origins", "--slots",
+      "--metrics", "--log-format"}},
     {"Inside",
      {"--info", "-v"},
-     {"--profile", "--prefill", "--roofline", "--positions", "--perplexity", "--window", "--logits", "--logits-hash",
-      "--attention", "--layers", "--verify", "--version", "-h", "--help-all"}},
+     {"--profile", "--prefill", "--roofline", "--positions", "--perplexity", "--window", "--logits",
+      "--logits-hash", "--attention", "--layers", "--verify", "--version", "-h", "--help-all"}},
 };
 
 enum { N_OPTION_GROUPS = sizeof option_groups / sizeof *option_groups };

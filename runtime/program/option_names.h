@@ -1,5 +1,5 @@
-// Options by the names of other programs (llama.cpp, transformers, ollama): aliases where they mean the same, hints where they
-// do not. Only options.c reads it.
+// Options by the names of other programs (llama.cpp, transformers, ollama): aliases where they mean
+// the same, hints where they do not. Only options.c reads it.
 #ifndef BURIN_OPTION_NAMES_H
 #define BURIN_OPTION_NAMES_H
 #include "program/option_rows.h"
@@ -59,7 +59,8 @@ static const other_name option_hints[] = {
     {D, "--cache-type-k", "the format of the KV cache is chosen by burin build --kv q8_0"},
     {D, "--cache-type-v", "the format of the KV cache is chosen by burin build --kv q8_0"},
     {D, "--jinja", "the model's chat template is always used: leave it out"},
-    {D, "--chat-template", "the template is the model's; burin build takes chat_template.jinja from its folder"},
+    {D, "--chat-template",
+     "the template is the model's; burin build takes chat_template.jinja from its folder"},
     {D, "-st", "a question without --chat has one answer"},
     {D, "--single-turn", "a question without --chat has one answer"},
     {D, "-mli", "a message between \"\"\" and \"\"\" has several lines"},
@@ -76,10 +77,18 @@ static const other_name option_hints[] = {
     {A, "--quant", "weights are quantized by burin build --quant q4_k_m"},
     {A, "--quantize", "weights are quantized by burin build --quant q4_k_m"},
 #ifndef BURIN_SERVER
-    {D, "--serve", "burin build MODEL --with=server makes a program that serves; --chat --json answers lines of a pipe"},
-    {D, "--server", "burin build MODEL --with=server makes a program that serves; --chat --json answers lines of a pipe"},
-    {D, "--port", "burin build MODEL --with=server makes a program that serves; --chat --json answers lines of a pipe"},
-    {D, "--host", "burin build MODEL --with=server makes a program that serves; --chat --json answers lines of a pipe"},
+    {D, "--serve",
+     "burin build MODEL --with=server makes a program that serves; --chat --json answers lines of "
+     "a pipe"},
+    {D, "--server",
+     "burin build MODEL --with=server makes a program that serves; --chat --json answers lines of "
+     "a pipe"},
+    {D, "--port",
+     "burin build MODEL --with=server makes a program that serves; --chat --json answers lines of "
+     "a pipe"},
+    {D, "--host",
+     "burin build MODEL --with=server makes a program that serves; --chat --json answers lines of "
+     "a pipe"},
 #endif
 };
 #endif

@@ -12,7 +12,8 @@
 #include "program/option_rows.h"
 #include "program/output.h"
 
-static _Noreturn void bad_command_line(const char *what, const char *hint_before, const char *name) {
+static _Noreturn void bad_command_line(const char *what, const char *hint_before,
+                                       const char *name) {
     burin_stop(BURIN_BAD_COMMAND_LINE, "%s\nhint: %s%s", what, hint_before, name);
 }
 
@@ -26,7 +27,8 @@ static int distance(const char *a, const char *b) {
         int diagonal = row[0];
         row[0] = i;
         for (int j = 1; j <= m; j++) {
-            int change = diagonal + (a[i - 1] != b[j - 1]), shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            int change = diagonal + (a[i - 1] != b[j - 1]),
+                shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
             diagonal = row[j];
             row[j] = change < shorter ? change : shorter;
         }
@@ -72,18 +74,21 @@ static const char *nearest_option(burin_kind program, const char *name) {
 static const option *own_option(burin_kind program, const char *name) {
     for (int i = 0; i < N_OPTIONS; i++)
         if (options[i].programs & program &&
-            (!strcmp(name, options[i].name) || (options[i].alias && !strcmp(name, options[i].alias))))
+            (!strcmp(name, options[i].name) ||
+             (options[i].alias && !strcmp(name, options[i].alias))))
             return &options[i];
     return NULL;
 }
 
-static const char *find_other_name(const other_name *names, size_t n, burin_kind program, const char *name) {
+static const char *find_other_name(const other_name *names, size_t n, burin_kind program,
+                                   const char *name) {
     for (size_t i = 0; i < n; i++)
         if (names[i].programs & program && !strcmp(names[i].name, name)) return names[i].ours;
     return NULL;
 }
 
-#define FIND_OTHER_NAME(names, program, name) find_other_name(names, sizeof names / sizeof *names, program, name)
+#define FIND_OTHER_NAME(names, program, name) \
+    find_other_name(names, sizeof names / sizeof *names, program, name)
 
 static const option *find_option(burin_kind program, const char *name) {
     const char *ours = FIND_OTHER_NAME(option_aliases, program, name);
@@ -92,8 +97,9 @@ static const option *find_option(burin_kind program, const char *name) {
     const char *hint = FIND_OTHER_NAME(option_hints, program, name);
     if (hint) burin_stop(BURIN_BAD_COMMAND_LINE, "unknown option %s\nhint: %s", name, hint);
     const char *nearest = nearest_option(program, name);
-    burin_stop(BURIN_BAD_COMMAND_LINE, "unknown option %s\nhint: %s%s%s", name, nearest ? "did you mean " : "",
-               nearest ? nearest : "--help lists the options", nearest ? "?" : "; a prompt that starts with - goes after --");
+    burin_stop(BURIN_BAD_COMMAND_LINE, "unknown option %s\nhint: %s%s%s", name,
+               nearest ? "did you mean " : "", nearest ? nearest : "--help lists the options",
+               nearest ? "?" : "; a prompt that starts with - goes after --");
 }
 
 // An option as it was written.
@@ -105,8 +111,11 @@ typedef struct given {
 
 static _Noreturn void out_of_range(const given *g) {
     const option *o = g->option;
-    if (o->most >= huge) burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: expected a number from %g", g->name, g->value, o->least);
-    burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: expected a number from %g to %g", g->name, g->value, o->least, o->most);
+    if (o->most >= huge)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: expected a number from %g", g->name, g->value,
+                   o->least);
+    burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: expected a number from %g to %g", g->name, g->value,
+               o->least, o->most);
 }
 
 static void set_number(void *place, const given *g) {
@@ -114,13 +123,15 @@ static void set_number(void *place, const given *g) {
     char *end;
     double real = strtod(g->value, &end);
     if (end == g->value || *end)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a number\nhint: %s %s", g->name, g->value, g->name, o->argument);
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a number\nhint: %s %s", g->name, g->value,
+                   g->name, o->argument);
     if (!(real >= o->least && real <= o->most)) out_of_range(g);
     if (o->kind == REAL) {
         *(double *)place = real;
         return;
     }
-    if (real != floor(real)) burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number", g->name, g->value);
+    if (real != floor(real))
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number", g->name, g->value);
     *(int64_t *)place = (int64_t)real;
 }
 
@@ -130,11 +141,13 @@ static void set_seed(burin_command *c, const given *g) {
     c->sampling.seed = strtoull(g->value, &end, 0);
     c->sampling.has_seed = true;
     if (end == g->value || *end || errno || *g->value == '-')
-        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number from 0 to 2^64 - 1", g->name, g->value);
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number from 0 to 2^64 - 1", g->name,
+                   g->value);
 }
 
 static void add_to_list(burin_texts *list, const given *g) {
-    if (!*g->value) burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes a text that is not empty", g->name);
+    if (!*g->value)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes a text that is not empty", g->name);
     if (list->n == BURIN_MOST_OF_LIST)
         burin_stop(BURIN_BAD_COMMAND_LINE, "%s: at most %d of them", g->name, BURIN_MOST_OF_LIST);
     list->text[list->n++] = g->value;
@@ -180,7 +193,8 @@ static _Noreturn void stop_at_second_prompt(const char *first, const line *l, co
     while (i < l->argc && l->argv[i] != second) i++;
     for (; i < l->argc && l->argv[i][0] != '-' && n < sizeof words; i++)
         n += (size_t)snprintf(words + n, sizeof words - n, " %s", l->argv[i]);
-    burin_stop(BURIN_BAD_COMMAND_LINE, "more than one prompt\nhint: put it in quotes: %s \"%s\"", burin_program_name, words);
+    burin_stop(BURIN_BAD_COMMAND_LINE, "more than one prompt\nhint: put it in quotes: %s \"%s\"",
+               burin_program_name, words);
 }
 
 // Parses one option at argv[i], `--name value` or `--name=value`; returns the index of the last
@@ -195,10 +209,12 @@ static int read_option(burin_command *c, const line *l, int i) {
     g.name[length] = 0;
     g.option = find_option(l->program, g.name);
     bool is_flag = g.option->kind == FLAG || g.option->kind == OPTIONAL;
-    if (g.option->kind == FLAG && g.value) burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes no value", g.name);
+    if (g.option->kind == FLAG && g.value)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes no value", g.name);
     if (!is_flag && !g.value && i + 1 < l->argc) g.value = argv[++i];
     if (!is_flag && !g.value)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "%s needs a value\nhint: %s %s", g.name, g.name, g.option->argument);
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s needs a value\nhint: %s %s", g.name, g.name,
+                   g.option->argument);
     if (g.option->place == AT(prompt) && c->prompt) stop_at_second_prompt(c->prompt, l, g.value);
     set_option(c, &g);
     return i;
@@ -220,7 +236,8 @@ static void set_prompt(burin_command *c, const line *l, char *text) {
         return;
     }
     if (l->program == BURIN_NETWORK)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "\"%s\" is no option\nhint: inputs are .npy files: --input NAME=F.npy%s", text,
+        burin_stop(BURIN_BAD_COMMAND_LINE,
+                   "\"%s\" is no option\nhint: inputs are .npy files: --input NAME=F.npy%s", text,
                    strstr(text, ".npy") ? "" : "; --info names them");
     if (c->prompt) stop_at_second_prompt(c->prompt, l, text);
     c->prompt = text;
@@ -243,11 +260,14 @@ static void check_over(burin_kind program, const burin_command *c) {
                         : c->similarity      ? "--similarity"
                         : c->logits_file     ? "--logits"
                                              : NULL;
-    if (c->resume && !c->over) bad_command_line("--resume without --over", "--over=mpi --resume ", "F");
+    if (c->resume && !c->over)
+        bad_command_line("--resume without --over", "--over=mpi --resume ", "F");
     if (!c->over) return;
-    if (strcmp(c->over, "mpi")) burin_stop(BURIN_BAD_COMMAND_LINE, "--over %s: expected mpi\nhint: --over=mpi", c->over);
+    if (strcmp(c->over, "mpi"))
+        burin_stop(BURIN_BAD_COMMAND_LINE, "--over %s: expected mpi\nhint: --over=mpi", c->over);
     if (!alone && program & G && c->logits_hash) alone = "--logits-hash";
-    if (alone) bad_command_line("--over gives lines of a file to ranks, each alone", "leave out ", alone);
+    if (alone)
+        bad_command_line("--over gives lines of a file to ranks, each alone", "leave out ", alone);
     if (c->prompt || c->tokens || c->n_texts || c->chat || c->messages)
         bad_command_line("--over gives lines of a file to ranks", "--over=mpi -f ", "FILE");
 }
@@ -267,10 +287,10 @@ static const char *one_text_at_a_time(const burin_command *c) {
 static void check_history(const burin_command *c) {
 #ifndef BURIN_EDITOR
     if (c->history)
-        burin_stop(
-            BURIN_BAD_COMMAND_LINE,
-            "--history: this program has no line editor\nhint: burin build MODEL --line-editor=libedit; rlwrap %s --chat",
-            burin_program_name);
+        burin_stop(BURIN_BAD_COMMAND_LINE,
+                   "--history: this program has no line editor\nhint: burin build MODEL "
+                   "--line-editor=libedit; rlwrap %s --chat",
+                   burin_program_name);
 #endif
     if (c->history && !c->chat && (c->prompt || c->prompt_file || c->tokens || c->messages))
         bad_command_line("--history is of a conversation", "--chat --history ", c->history);
@@ -284,62 +304,84 @@ static bool is_given(const burin_command *c, const char *name) {
 
 // Options that only a run on tensors (--input) takes.
 static void check_recordings(burin_kind program, const burin_command *c) {
-    static const char *const others[] = {"--tokens",      "--decoder-tokens", "--beams",           "--top-k",
-                                         "--top-p",       "--min-p",          "--typical",         "--logit-bias",
-                                         "--stop",        "--grammar",        "--ignore-eos",      "--json-schema",
-                                         "--json-object", "--mirostat",       "--xtc-probability", "--dynatemp-range"};
-    static const char *const own[] = {"--language", "--translate", "--prompt", "--srt", "--vtt", "--json"};
+    static const char *const others[] = {
+        "--tokens",      "--decoder-tokens", "--beams",           "--top-k",
+        "--top-p",       "--min-p",          "--typical",         "--logit-bias",
+        "--stop",        "--grammar",        "--ignore-eos",      "--json-schema",
+        "--json-object", "--mirostat",       "--xtc-probability", "--dynatemp-range"};
+    static const char *const own[] = {"--language", "--translate", "--prompt",
+                                      "--srt",      "--vtt",       "--json"};
     if (program != BURIN_TRANSCRIBER || c->bench) return;
     for (size_t i = 0; !c->inputs.n && i < sizeof others / sizeof *others; i++)
-        if (is_given(c, others[i])) bad_command_line("that is not for recordings", "leave out ", others[i]);
+        if (is_given(c, others[i]))
+            bad_command_line("that is not for recordings", "leave out ", others[i]);
     for (size_t i = 0; c->inputs.n && i < sizeof own / sizeof *own; i++)
-        if (is_given(c, own[i])) bad_command_line("that is for recordings, not for --input", "leave out ", own[i]);
-    if (c->inputs.n && c->n_texts) bad_command_line("more than one input", "give recordings or ", "--input");
+        if (is_given(c, own[i]))
+            bad_command_line("that is for recordings, not for --input", "leave out ", own[i]);
+    if (c->inputs.n && c->n_texts)
+        bad_command_line("more than one input", "give recordings or ", "--input");
 }
 
 static void check_combination(burin_kind program, const burin_command *c) {
     bool together = program == BURIN_DECODER;  // a file follows a prompt, and both may begin a chat
-    int text = together ? c->prompt || c->prompt_file : (c->prompt != NULL) + (c->prompt_file != NULL);
-    int inputs = text + (c->tokens != NULL) + (c->n_texts > 0 && program != BURIN_TRANSCRIBER) + (c->chat && !text) +
-                 (c->messages != NULL);
+    int text =
+        together ? c->prompt || c->prompt_file : (c->prompt != NULL) + (c->prompt_file != NULL);
+    int inputs = text + (c->tokens != NULL) + (c->n_texts > 0 && program != BURIN_TRANSCRIBER) +
+                 (c->chat && !text) + (c->messages != NULL);
     check_format(c);
     if (program & (L | P) && c->format && !strcmp(c->format, "npy"))
         bad_command_line("--format npy: expected text or json", "--format ", "json");
-    if (c->prompt_name && c->prompt_text) bad_command_line("two prompts", "give one of --prompt-name and ", "--prompt");
-    if (c->similarity && c->n_texts != 2) bad_command_line("--similarity compares two texts", "--similarity A ", "B");
-    if (c->rank && (c->tokens || c->similarity || c->output || c->logits_hash || (c->format && !strcmp(c->format, "npy"))))
+    if (c->prompt_name && c->prompt_text)
+        bad_command_line("two prompts", "give one of --prompt-name and ", "--prompt");
+    if (c->similarity && c->n_texts != 2)
+        bad_command_line("--similarity compares two texts", "--similarity A ", "B");
+    if (c->rank && (c->tokens || c->similarity || c->output || c->logits_hash ||
+                    (c->format && !strcmp(c->format, "npy"))))
         bad_command_line("--rank prints texts", "--rank QUERY ", "-f FILE");
     if (inputs > 1)
-        bad_command_line("more than one input", "give one of a prompt, -f FILE, --tokens, --chat and ", "--messages");
+        bad_command_line("more than one input",
+                         "give one of a prompt, -f FILE, --tokens, --chat and ", "--messages");
     if (c->raw && (c->chat || c->messages))
         bad_command_line("--raw continues a text", "leave out ", c->chat ? "--chat" : "--messages");
     if ((c->pieces || (c->format && program == BURIN_DECODER)) && !c->tokenize)
-        bad_command_line(c->pieces ? "--pieces without --tokenize" : "--format without --tokenize", "--tokenize ", "TEXT");
+        bad_command_line(c->pieces ? "--pieces without --tokenize" : "--format without --tokenize",
+                         "--tokenize ", "TEXT");
     if (c->json && c->tokens) bad_command_line("--json is for a text", "leave out ", "--tokens");
     if (c->json && c->chat && text)
-        bad_command_line("--chat --json reads its messages from standard input", "leave out the ", "prompt");
-    if (c->logprobs >= 0 && !c->json) bad_command_line("--logprobs without --json", "--json ", "--logprobs N");
-    if (c->perplexity_file && inputs) bad_command_line("--perplexity reads its own file", "leave out the ", "prompt");
+        bad_command_line("--chat --json reads its messages from standard input", "leave out the ",
+                         "prompt");
+    if (c->logprobs >= 0 && !c->json)
+        bad_command_line("--logprobs without --json", "--json ", "--logprobs N");
+    if (c->perplexity_file && inputs)
+        bad_command_line("--perplexity reads its own file", "leave out the ", "prompt");
     if ((c->perplexity_file || c->bench) && (c->logits_file || c->logits_hash))
         bad_command_line("logits are recorded while a prompt is read and continued", "leave out ",
                          c->bench ? "--bench" : "--perplexity");
     if ((c->grammar != NULL) + (c->json_schema != NULL) + c->json_object > 1)
-        bad_command_line("more than one form of the text", "give one of --grammar, --json-schema and ", "--json-object");
+        bad_command_line("more than one form of the text",
+                         "give one of --grammar, --json-schema and ", "--json-object");
     const char *alone = one_text_at_a_time(c);
-    if (c->beams > 1 && alone) bad_command_line("--beams reads several texts at once", "leave out ", alone);
+    if (c->beams > 1 && alone)
+        bad_command_line("--beams reads several texts at once", "leave out ", alone);
     check_history(c);
     check_recordings(program, c);
     if (c->session_read_only && !c->session)
-        bad_command_line("--session-read-only without --session", "--session F ", "--session-read-only");
+        bad_command_line("--session-read-only without --session", "--session F ",
+                         "--session-read-only");
     check_over(program, c);
-    if (c->sampling.mirostat == 1) bad_command_line("--mirostat 1: expected 0, off, or 2", "--mirostat ", "2");
-    if (c->prefill && !c->bench) bad_command_line("--prefill without --bench", "--bench ", "--prefill N");
-    if (c->roofline && !c->bench) bad_command_line("--roofline without --bench", "--bench ", "--roofline");
-    if (c->positions && !c->bench) bad_command_line("--positions without --bench", "--bench --positions ", c->positions);
+    if (c->sampling.mirostat == 1)
+        bad_command_line("--mirostat 1: expected 0, off, or 2", "--mirostat ", "2");
+    if (c->prefill && !c->bench)
+        bad_command_line("--prefill without --bench", "--bench ", "--prefill N");
+    if (c->roofline && !c->bench)
+        bad_command_line("--roofline without --bench", "--bench ", "--roofline");
+    if (c->positions && !c->bench)
+        bad_command_line("--positions without --bench", "--bench --positions ", c->positions);
     if (c->layers && !c->attention_file)
         bad_command_line("--layers without --attention", "--attention F.npy --layers ", c->layers);
     if (c->attention_file && (c->bench || c->perplexity_file))
-        bad_command_line("--attention looks at one text", "leave out ", c->bench ? "--bench" : "--perplexity");
+        bad_command_line("--attention looks at one text", "leave out ",
+                         c->bench ? "--bench" : "--perplexity");
     if (c->window && !c->perplexity_file)
         bad_command_line("--window without --perplexity", "--perplexity F.txt ", "--window N");
 }
@@ -353,12 +395,16 @@ typedef struct idle {
     const char *names[40];
 } idle;
 
-#define TRUNCATING "--top-k", "--top-p", "--min-p", "--typical", "--xtc-probability", "--xtc-threshold"
-#define DRAWING    TRUNCATING, "--dynatemp-range", "--dynatemp-exp", "--mirostat", "--mirostat-ent", "--mirostat-lr", "--seed"
+#define TRUNCATING \
+    "--top-k", "--top-p", "--min-p", "--typical", "--xtc-probability", "--xtc-threshold"
+#define DRAWING                                                                       \
+    TRUNCATING, "--dynatemp-range", "--dynatemp-exp", "--mirostat", "--mirostat-ent", \
+        "--mirostat-lr", "--seed"
 
 static void say_without_effect(burin_kind program, const burin_command *c) {
     bool writes = program & G, measures = c->bench || c->perplexity_file;
-    bool greedy = c->sampling.temperature == 0 || (program & (S | T) && c->sampling.temperature < 0);
+    bool greedy =
+        c->sampling.temperature == 0 || (program & (S | T) && c->sampling.temperature < 0);
     const idle rows[] = {
         {writes && measures,
          c->bench ? "--bench writes no text" : "--perplexity writes no text",
@@ -383,14 +429,22 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
           "--draft-max",
           "--beams",
           DRAWING}},
-        {writes && greedy && !measures, "the likeliest token is taken each time; --temp 0.8 samples", {DRAWING}},
-        {writes && c->beams > 1 && !measures, "--beams looks for the likeliest text", {"--temp", DRAWING}},
+        {writes && greedy && !measures,
+         "the likeliest token is taken each time; --temp 0.8 samples",
+         {DRAWING}},
+        {writes && c->beams > 1 && !measures,
+         "--beams looks for the likeliest text",
+         {"--temp", DRAWING}},
         {writes && c->beams <= 1, "it is for --beams", {"--length-penalty", "--early-stopping"}},
-        {writes && !greedy && c->sampling.mirostat == 2, "--mirostat takes its place", {TRUNCATING}},
+        {writes && !greedy && c->sampling.mirostat == 2,
+         "--mirostat takes its place",
+         {TRUNCATING}},
         {writes && c->sampling.dry_multiplier == 0,
          "--dry-multiplier is 0",
          {"--dry-base", "--dry-allowed-length", "--dry-penalty-last-n", "--dry-sequence-breaker"}},
-        {c->bench, "--bench measures alone", {"--output", "--hash", "--similarity", "--format", "--rank"}},
+        {c->bench,
+         "--bench measures alone",
+         {"--output", "--hash", "--similarity", "--format", "--rank"}},
         {!c->bench && !c->random, "it is for --random and --bench", {"--dim"}},
         {program == BURIN_EMBEDDER && !c->rank, "it is for --rank", {"--top-k"}},
         {c->similarity && !c->bench, "--similarity prints one number", {"--format"}},
@@ -436,19 +490,31 @@ static uint64_t sum_of_value(uint64_t sum, const option *o, const burin_command 
     const char *text = o->kind == TEXT || o->kind == OPTIONAL ? *(const char *const *)place : NULL;
     sum = burin_hash_bytes(sum, o->name, strlen(o->name) + 1);
     if (text) return burin_hash_bytes(sum, text, strlen(text) + 1);
-    for (int i = 0; o->kind == LIST && i < list->n; i++) sum = burin_hash_bytes(sum, list->text[i], strlen(list->text[i]) + 1);
+    for (int i = 0; o->kind == LIST && i < list->n; i++)
+        sum = burin_hash_bytes(sum, list->text[i], strlen(list->text[i]) + 1);
     if (o->kind == SEED) sum = burin_hash_bytes(sum, &c->sampling.seed, sizeof c->sampling.seed);
-    return o->kind == INTEGER || o->kind == REAL ? burin_hash_bytes(sum, place, sizeof(int64_t)) : sum;
+    return o->kind == INTEGER || o->kind == REAL ? burin_hash_bytes(sum, place, sizeof(int64_t))
+                                                 : sum;
 }
 
 uint64_t burin_command_sum(const burin_command *c) {
-    static const char *const elsewhere[] = {
-        "-f",     "--input",  "-t",        "--cpu", "--over", "--resume", "--rank-timeout", "--rank-messages",
-        "--numa", "--output", "--profile", "-v"};
+    static const char *const elsewhere[] = {"-f",
+                                            "--input",
+                                            "-t",
+                                            "--cpu",
+                                            "--over",
+                                            "--resume",
+                                            "--rank-timeout",
+                                            "--rank-messages",
+                                            "--numa",
+                                            "--output",
+                                            "--profile",
+                                            "-v"};
     uint64_t sum = burin_hash_start;
     for (int i = 0; i < N_OPTIONS; i++) {
         bool counts = c->given[i];
-        for (size_t j = 0; j < sizeof elsewhere / sizeof *elsewhere; j++) counts &= strcmp(elsewhere[j], options[i].name) != 0;
+        for (size_t j = 0; j < sizeof elsewhere / sizeof *elsewhere; j++)
+            counts &= strcmp(elsewhere[j], options[i].name) != 0;
         if (counts) sum = sum_of_value(sum, &options[i], c);
     }
     return sum;

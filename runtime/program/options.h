@@ -29,10 +29,10 @@ typedef struct burin_texts {
 
 // --serve
 typedef struct burin_server_options {
-    const char *address;                     // HOST:PORT or a path; "": the default; NULL: no server
-    const char *host, *alias, *origins;      // NULL: the default
-    const char *log_format;                  // "text", "json", "none"; NULL: text
-    burin_texts keys;                        // API keys; none: requests need no key
+    const char *address;                 // HOST:PORT or a path; "": the default; NULL: no server
+    const char *host, *alias, *origins;  // NULL: the default
+    const char *log_format;              // "text", "json", "none"; NULL: text
+    burin_texts keys;                    // API keys; none: requests need no key
     const char *cache_dir, *slot_save_path;  // folders; NULL: none
     int64_t cache_ram, cache_disk;           // MiB; 0: none, the default
     bool show_slots, metrics;                // answer /slots, /metrics
@@ -75,8 +75,8 @@ typedef struct burin_command {
     const char *shares;                       // of ranks: "3,1"
     const char *over, *resume;                // "mpi"; a file
     int64_t rank_timeout;                     // seconds; 0: the default
-    bool rank_messages, numa;                 // between ranks of one machine, too; a rank beside each memory
-    bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)
+    bool rank_messages, numa;        // between ranks of one machine, too; a rank beside each memory
+    bool given[BURIN_MOST_OPTIONS];  // by the row of the table of options (option_rows.h)
     burin_sampling sampling;
     bool chat, raw, session_read_only, json, json_object, tokenize, pieces;
     const char *decode;   // ids that --tokenize turns into a text
@@ -86,13 +86,15 @@ typedef struct burin_command {
     const char *language;      // of a recording: "en"; NULL: detected
     bool translate, srt, vtt;  // to English; subtitles
     bool pair;                 // two texts after the other are one
-    bool info, verify, bench, roofline, logits_hash, random, similarity, shift, ignore_eos, verbose, help_all, version;
+    bool info, verify, bench, roofline, logits_hash, random, similarity, shift, ignore_eos, verbose,
+        help_all, version;
 } burin_command;
 
 // Ends the program with status 2 and a hint for a syntax error, with status 1 for invalid values.
 burin_command burin_command_line(burin_kind, int argc, char **argv);
 // A hash over the options that affect a line's result.
 uint64_t burin_command_sum(const burin_command *);
-void burin_print_help(burin_kind, const char *model_name, const char *group);  // usage and the usual options; or a group's
+void burin_print_help(burin_kind, const char *model_name,
+                      const char *group);  // usage and the usual options; or a group's
 void burin_print_all_help(burin_kind, const char *model_name);
 #endif

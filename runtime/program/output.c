@@ -20,7 +20,9 @@ int burin_create_file(const char *path, const char **why) {
     int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);
     *why = NULL;
     if (file < 0)
-        *why = errno == ELOOP ? "it is a link, and those are not followed" : errno == ENXIO ? "it is no file" : strerror(errno);
+        *why = errno == ELOOP   ? "it is a link, and those are not followed"
+               : errno == ENXIO ? "it is no file"
+                                : strerror(errno);
     else if (fstat(file, &status) || !S_ISREG(status.st_mode))
         *why = "it is no file";
     else if (ftruncate(file, 0))
@@ -74,7 +76,9 @@ burin_capture *burin_capture_into(burin_capture *c) {
 void burin_capture_add(burin_capture *c, const void *data, size_t bytes) {
     if (bytes > c->capacity - c->n) {
         char *larger = realloc(c->data, c->capacity = 2 * c->capacity + bytes);
-        if (!larger) burin_stop(BURIN_USER_MISTAKE, "not enough memory for what is printed: %zu bytes", c->capacity);
+        if (!larger)
+            burin_stop(BURIN_USER_MISTAKE, "not enough memory for what is printed: %zu bytes",
+                       c->capacity);
         c->data = larger;
     }
     if (bytes) memcpy(c->data + c->n, data, bytes);

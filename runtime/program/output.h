@@ -12,7 +12,8 @@ enum { BURIN_USER_MISTAKE = 1, BURIN_BAD_COMMAND_LINE = 2 };  // exit status
 
 extern const char *burin_program_name;  // prefix of messages
 
-// Everything to a file descriptor; false with errno when it cannot. burin_print ends the program when stdout is lost.
+// Everything to a file descriptor; false with errno when it cannot. burin_print ends the program
+// when stdout is lost.
 bool burin_write_all(int file, const void *data, size_t bytes);
 // Creates or empties an output file: only a regular file, no device, pipe or link. -1, with the
 // reason in *why.
@@ -20,7 +21,9 @@ int burin_create_file(const char *path, const char **why);
 // NULL: burin_create_file will likely work. For what is written at the end of long work.
 const char *burin_cannot_create(const char *path);
 void burin_print_bytes(const char *text, size_t bytes);
-void burin_print_text(const char *text, size_t bytes);  // whole characters; on a terminal, control characters are spelled: \x1b
+void burin_print_text(
+    const char *text,
+    size_t bytes);  // whole characters; on a terminal, control characters are spelled: \x1b
 // the contents of a string without its quotes
 void burin_print_json_inside(const char *text, size_t bytes);
 // with its quotes; invalid UTF-8 becomes U+FFFD
@@ -39,5 +42,6 @@ void burin_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void burin_note(const char *format, ...) __attribute__((format(printf, 1, 2)));  // a line on stderr
 // another rank prints the same
 extern bool burin_notes_are_off;
-_Noreturn void burin_stop(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void burin_stop(int status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 #endif

@@ -19,7 +19,7 @@ static char *with_ending(const char *path, const char *ending) {
     return name;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ replacing
+// --------------------------------------------------------------------------------------- replacing
 // NULL: nothing is at `path`, or a file that may be written to.
 static const char *irreplaceable(const char *path) {
     struct stat status;
@@ -49,7 +49,8 @@ static int create_part(const char *path, char **part) {
     return -1;
 }
 
-static bool write_and_rename(int file, const char *part, const char *path, const void *data, size_t bytes) {
+static bool write_and_rename(int file, const char *part, const char *path, const void *data,
+                             size_t bytes) {
     bool written = burin_write_all(file, data, bytes);
     int error = errno;
     if (close(file) && written) {
@@ -76,7 +77,7 @@ bool burin_replace_file(const char *path, const void *data, size_t bytes, const 
     return written;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ locking
+// ----------------------------------------------------------------------------------------- locking
 static struct {
     char *path;  // NULL: there is no lock
     int file;
@@ -99,12 +100,14 @@ void burin_remove_lock(void) {
 
 static bool has_its_name(int file, const char *path) {
     struct stat held, there;
-    return !fstat(file, &held) && !stat(path, &there) && held.st_ino == there.st_ino && held.st_dev == there.st_dev;
+    return !fstat(file, &held) && !stat(path, &there) && held.st_ino == there.st_ino &&
+           held.st_dev == there.st_dev;
 }
 
 static bool wait_for_lock(int file, const char *path) {
     if (!flock(file, LOCK_EX | LOCK_NB)) return true;
-    if (errno == EWOULDBLOCK) burin_note("%s: another program goes on from this session: waiting for it", path);
+    if (errno == EWOULDBLOCK)
+        burin_note("%s: another program goes on from this session: waiting for it", path);
     while (flock(file, LOCK_EX))
         if (errno != EINTR) return false;
     return true;
@@ -116,7 +119,8 @@ bool burin_lock_file(const char *path, const char **why) {
     for (;;) {
         int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0600);
         if (file < 0 || !wait_for_lock(file, path)) {
-            *why = errno == ELOOP ? "its .lock is a link, and those are not followed" : strerror(errno);
+            *why = errno == ELOOP ? "its .lock is a link, and those are not followed"
+                                  : strerror(errno);
             if (file >= 0) close(file);
             free(name);
             return false;

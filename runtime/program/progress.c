@@ -24,7 +24,8 @@ static void draw_bar(const char *things, int64_t done, int64_t total, const char
     if (total) n += snprintf(line + n, sizeof line - (size_t)n, " of %lld", (long long)total);
     n += snprintf(line + n, sizeof line - (size_t)n, " %s%.60s", things, more);
     if (total && done)
-        n += snprintf(line + n, sizeof line - (size_t)n, ", %.0f s left", spent * (double)(total - done) / (double)done);
+        n += snprintf(line + n, sizeof line - (size_t)n, ", %.0f s left",
+                      spent * (double)(total - done) / (double)done);
     burin_write_all(STDERR_FILENO, line, (size_t)n);
     progress_line.drawn = true;
 }

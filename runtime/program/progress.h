@@ -1,5 +1,5 @@
-// What long work tells while it goes: a line that is redrawn on a terminal, a line a minute elsewhere; nothing in the first two
-// seconds.
+// What long work tells while it goes: a line that is redrawn on a terminal, a line a minute
+// elsewhere; nothing in the first two seconds.
 #ifndef BURIN_PROGRESS_H
 #define BURIN_PROGRESS_H
 #include <stdint.h>

@@ -28,7 +28,8 @@ int64_t burin_items_run(const burin_work *w) {
     return w->count;
 }
 
-void burin_item_give(const burin_work *w, const burin_work_item *item, const void *given, size_t bytes) {
+void burin_item_give(const burin_work *w, const burin_work_item *item, const void *given,
+                     size_t bytes) {
     if (burin_ranks_share_items())
         burin_ranks_give(given, bytes);
     else

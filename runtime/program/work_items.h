@@ -14,17 +14,21 @@ typedef struct burin_work_item {
 
 typedef struct burin_work {
     void *context;
-    const char *lines;  // a file, "-" is standard input: each line is an item; NULL: a batch of `count`
+    const char
+        *lines;  // a file, "-" is standard input: each line is an item; NULL: a batch of `count`
     int64_t count;
-    uint64_t (*sum)(void *context, int64_t index);  // over an element of a batch: which values it has
+    uint64_t (*sum)(void *context,
+                    int64_t index);  // over an element of a batch: which values it has
     // The item's result: its output, and the bytes given to burin_item_give.
     void (*compute)(void *context, const burin_work_item *);
     void (*rest)(
         // flush of buffered output at the end, and before the next line arrives; or NULL
         void *context);
-    void (*take)(void *context, const burin_work_item *, const void *given, size_t bytes);  // NULL: compute prints alone
+    void (*take)(void *context, const burin_work_item *, const void *given,
+                 size_t bytes);  // NULL: compute prints alone
 } burin_work;
 
-int64_t burin_items_run(const burin_work *);                                                    // how many there were
-void burin_item_give(const burin_work *, const burin_work_item *, const void *, size_t bytes);  // from `compute`, at most once
+int64_t burin_items_run(const burin_work *);  // how many there were
+void burin_item_give(const burin_work *, const burin_work_item *, const void *,
+                     size_t bytes);  // from `compute`, at most once
 #endif

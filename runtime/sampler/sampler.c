@@ -1,4 +1,5 @@
-// Sampling: a table of steps, first over the logits, then over candidates, fewer from step to step; one draw.
+// Sampling: a table of steps, first over the logits, then over candidates, fewer from step to step;
+// one draw.
 #include "sampler.h"
 
 #include <stdio.h>
@@ -31,7 +32,9 @@ BURIN_LINKAGE uint64_t burin_random_next(burin_random *r) {  // xoshiro256**
     return result;
 }
 
-BURIN_LINKAGE double burin_random_unit(burin_random *r) { return (double)(burin_random_next(r) >> 11) * 0x1p-53; }
+BURIN_LINKAGE double burin_random_unit(burin_random *r) {
+    return (double)(burin_random_next(r) >> 11) * 0x1p-53;
+}
 
 // ---- the likeliest ----
 
@@ -59,9 +62,12 @@ BURIN_LINKAGE int32_t burin_argmax(const float *logits, int32_t n) {
 
 static bool wants_bias(const burin_sampling *s) { return s->n_bias > 0; }
 static bool wants_penalties(const burin_sampling *s) {
-    return s->repeat_last_n && (s->repeat_penalty != 1 || s->presence_penalty != 0 || s->frequency_penalty != 0);
+    return s->repeat_last_n &&
+           (s->repeat_penalty != 1 || s->presence_penalty != 0 || s->frequency_penalty != 0);
 }
-static bool wants_dry(const burin_sampling *s) { return s->dry_multiplier > 0 && s->dry_base >= 1 && s->dry_penalty_last_n; }
+static bool wants_dry(const burin_sampling *s) {
+    return s->dry_multiplier > 0 && s->dry_base >= 1 && s->dry_penalty_last_n;
+}
 static bool wants_mirostat(const burin_sampling *s) { return s->mirostat == 2; }
 static bool wants_top_k(const burin_sampling *s) { return s->top_k > 0 && !wants_mirostat(s); }
 static bool wants_typical(const burin_sampling *s) { return s->typical < 1 && !wants_mirostat(s); }
@@ -93,8 +99,8 @@ static const sampling_step sampling_steps[] = {
      wants_penalties,
      penalize,
      NULL,
-     {WHOLE(" last ", repeat_last_n), VALUE(" repeat ", repeat_penalty), VALUE(" presence ", presence_penalty),
-      VALUE(" frequency ", frequency_penalty)}},
+     {WHOLE(" last ", repeat_last_n), VALUE(" repeat ", repeat_penalty),
+      VALUE(" presence ", presence_penalty), VALUE(" frequency ", frequency_penalty)}},
     {"dry",
      wants_dry,
      dry,
@@ -105,12 +111,17 @@ static const sampling_step sampling_steps[] = {
     {"typical", wants_typical, NULL, take_typical, {VALUE(" ", typical)}},
     {"top-p", wants_top_p, NULL, take_top_p, {VALUE(" ", top_p)}},
     {"min-p", wants_min_p, NULL, take_min_p, {VALUE(" ", min_p)}},
-    {"xtc", wants_xtc, NULL, exclude_top_choices, {VALUE(" ", xtc_probability), VALUE(" threshold ", xtc_threshold)}},
+    {"xtc",
+     wants_xtc,
+     NULL,
+     exclude_top_choices,
+     {VALUE(" ", xtc_probability), VALUE(" threshold ", xtc_threshold)}},
     {"temperature",
      always,
      NULL,
      apply_temperature,
-     {VALUE(" ", temperature), VALUE(" range ", dynatemp_range), VALUE(" exponent ", dynatemp_exponent)}},
+     {VALUE(" ", temperature), VALUE(" range ", dynatemp_range),
+      VALUE(" exponent ", dynatemp_exponent)}},
     {"mirostat",
      wants_mirostat,
      NULL,
@@ -123,9 +134,11 @@ enum { N_SAMPLING_STEPS = sizeof sampling_steps / sizeof *sampling_steps };
 
 static size_t say_step(const sampling_step *step, const burin_sampling *s, char *out, size_t room) {
     size_t at = (size_t)snprintf(out, room, "%s", step->name);
-    for (size_t i = 0; i < sizeof step->values / sizeof *step->values && step->values[i].name && at < room; i++) {
+    for (size_t i = 0;
+         i < sizeof step->values / sizeof *step->values && step->values[i].name && at < room; i++) {
         const void *value = (const char *)s + step->values[i].place;
-        double number = step->values[i].whole ? (double)*(const int64_t *)value : *(const double *)value;
+        double number =
+            step->values[i].whole ? (double)*(const int64_t *)value : *(const double *)value;
         at += (size_t)snprintf(out + at, room - at, "%s%g", step->values[i].name, number);
     }
     return at;
@@ -133,7 +146,8 @@ static size_t say_step(const sampling_step *step, const burin_sampling *s, char 
 
 BURIN_LINKAGE void burin_sampling_chain(const burin_sampling *s, char *out, size_t room) {
     size_t at = 0;
-    for (const sampling_step *step = sampling_steps; step < sampling_steps + N_SAMPLING_STEPS; step++) {
+    for (const sampling_step *step = sampling_steps; step < sampling_steps + N_SAMPLING_STEPS;
+         step++) {
         if (!step->wanted(s) || (step->filter && s->temperature == 0)) continue;
         if (at < room) at += say_step(step, s, out + at, room - at);
         if (at < room) at += (size_t)snprintf(out + at, room - at, ", ");
@@ -150,17 +164,20 @@ static void exp_plain(float *values, size_t n) {
     for (size_t i = 0; i < n; i++) values[i] = sf_exp(values[i]);
 }
 
-BURIN_LINKAGE void burin_sampler_init(burin_sampler *s, const burin_sampling *settings, int32_t vocab_size,
-                                      const void *tokenizer, void *memory) {
-    *s = (burin_sampler){.settings = *settings, .exp = exp_plain, .vocab_size = vocab_size, .candidates = memory};
+BURIN_LINKAGE void burin_sampler_init(burin_sampler *s, const burin_sampling *settings,
+                                      int32_t vocab_size, const void *tokenizer, void *memory) {
+    *s = (burin_sampler){
+        .settings = *settings, .exp = exp_plain, .vocab_size = vocab_size, .candidates = memory};
     s->tokenizer = tokenizer, s->text = (char *)(s->candidates + vocab_size);
     if (s->settings.top_k > vocab_size) s->settings.top_k = vocab_size;
     s->mu = 2 * settings->mirostat_tau;
     burin_random_seed(&s->random, settings->seed);
 }
 
-BURIN_LINKAGE void burin_sampler_adjust(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n) {
-    for (const sampling_step *step = sampling_steps; step < sampling_steps + N_SAMPLING_STEPS; step++)
+BURIN_LINKAGE void burin_sampler_adjust(burin_sampler *s, float *logits, const int32_t *tokens,
+                                        int32_t n) {
+    for (const sampling_step *step = sampling_steps; step < sampling_steps + N_SAMPLING_STEPS;
+         step++)
         if (step->adjust && step->wanted(&s->settings)) step->adjust(s, logits, tokens, n);
 }
 
@@ -169,7 +186,8 @@ BURIN_LINKAGE int32_t burin_sampler_choose(burin_sampler *s, const float *logits
     int32_t n = s->vocab_size;
     s->logits = logits;
     if (!wants_top_k(&s->settings)) take_all(s, n);
-    for (const sampling_step *step = sampling_steps; step < sampling_steps + N_SAMPLING_STEPS; step++)
+    for (const sampling_step *step = sampling_steps; step < sampling_steps + N_SAMPLING_STEPS;
+         step++)
         if (step->filter && step->wanted(&s->settings)) n = step->filter(s, n);
     return draw(s, n);
 }
@@ -178,14 +196,16 @@ BURIN_LINKAGE void burin_sampler_accept(burin_sampler *s) {
     s->mu -= s->settings.mirostat_eta * (s->surprise - s->settings.mirostat_tau);
 }
 
-BURIN_LINKAGE int32_t burin_sample(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n_before) {
+BURIN_LINKAGE int32_t burin_sample(burin_sampler *s, float *logits, const int32_t *tokens,
+                                   int32_t n_before) {
     burin_sampler_adjust(s, logits, tokens, n_before);
     int32_t token = burin_sampler_choose(s, logits);
     burin_sampler_accept(s);
     return token;
 }
 
-BURIN_LINKAGE void burin_mask_forbidden(burin_sampler *s, const burin_model *m, const burin_history *t, float *logits) {
+BURIN_LINKAGE void burin_mask_forbidden(burin_sampler *s, const burin_model *m,
+                                        const burin_history *t, float *logits) {
     penalize_said(s, m, t, logits);
     ban_runs(m, t, t->tokens, t->n, m->no_repeat, logits);
     ban_runs(m, t, t->source, t->n_source, m->encoder_no_repeat, logits);

@@ -30,20 +30,22 @@ static const char *const burin_dry_breakers[BURIN_DRY_BREAKERS] = {"\n", ":", "\
 
 typedef struct burin_sampler {
     burin_sampling settings;
-    void (*exp)(float *values, size_t n);  // e^x in place: a CPU's own code for the contract's function
+    void (*exp)(float *values,
+                size_t n);  // e^x in place: a CPU's own code for the contract's function
     burin_random random;
     int32_t vocab_size;
     const float *logits;          // [vocab_size], while it chooses
     burin_candidate *candidates;  // [vocab_size]
     const void *tokenizer;        // what DRY's breakers are found by; NULL: they are not
     char *text;                   // of a token, and BURIN_BREAKER_BYTES
-    double mu, surprise;          // of mirostat, in bits: the largest that is taken, that of the chosen token
+    double mu,
+        surprise;  // of mirostat, in bits: the largest that is taken, that of the chosen token
 } burin_sampler;
 
 // The settings' lists stay the caller's; their tokens are in the vocabulary.
 BURIN_LINKAGE size_t burin_sampler_bytes(int32_t vocab_size, const void *tokenizer);
-BURIN_LINKAGE void burin_sampler_init(burin_sampler *, const burin_sampling *, int32_t vocab_size, const void *tokenizer,
-                                      void *memory);
+BURIN_LINKAGE void burin_sampler_init(burin_sampler *, const burin_sampling *, int32_t vocab_size,
+                                      const void *tokenizer, void *memory);
 
 // The text so far, which the limits of a model depend on.
 typedef struct burin_history {
@@ -56,19 +58,27 @@ typedef struct burin_history {
 } burin_history;
 
 // Masks forbidden tokens and applies the repetition penalties.
-BURIN_LINKAGE void burin_mask_forbidden(burin_sampler *, const burin_model *, const burin_history *, float *logits);
+BURIN_LINKAGE void burin_mask_forbidden(burin_sampler *, const burin_model *, const burin_history *,
+                                        float *logits);
 
-static inline bool burin_has_logit(int32_t vocabulary, int32_t token) { return token >= 0 && token < vocabulary; }
+static inline bool burin_has_logit(int32_t vocabulary, int32_t token) {
+    return token >= 0 && token < vocabulary;
+}
 
-// Chooses by logits [vocab_size], which it may change; `before`: the tokens so far. Tokens without a logit (a model may read
-// tokens that it never writes) take part in repetitions and have no penalty.
-BURIN_LINKAGE int32_t burin_sample(burin_sampler *, float *logits, const int32_t *before, int32_t n_before);
-// Its three parts: the steps over logits, once; a choice, as often as wanted; the last choice is the one.
-BURIN_LINKAGE void burin_sampler_adjust(burin_sampler *, float *logits, const int32_t *before, int32_t n_before);
+// Chooses by logits [vocab_size], which it may change; `before`: the tokens so far. Tokens without
+// a logit (a model may read tokens that it never writes) take part in repetitions and have no
+// penalty.
+BURIN_LINKAGE int32_t burin_sample(burin_sampler *, float *logits, const int32_t *before,
+                                   int32_t n_before);
+// Its three parts: the steps over logits, once; a choice, as often as wanted; the last choice is
+// the one.
+BURIN_LINKAGE void burin_sampler_adjust(burin_sampler *, float *logits, const int32_t *before,
+                                        int32_t n_before);
 BURIN_LINKAGE int32_t burin_sampler_choose(burin_sampler *, const float *logits);
 BURIN_LINKAGE void burin_sampler_accept(burin_sampler *);
 
-// The steps that these settings take, with their values: "top-k 40, top-p 0.95, temperature 0.8, draw".
+// The steps that these settings take, with their values: "top-k 40, top-p 0.95, temperature 0.8,
+// draw".
 BURIN_LINKAGE void burin_sampling_chain(const burin_sampling *, char *out, size_t room);
 BURIN_LINKAGE int32_t burin_argmax(const float *logits, int32_t n);
 #endif

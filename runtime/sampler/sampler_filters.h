@@ -108,7 +108,8 @@ static int32_t take_top_p(burin_sampler *s, int32_t n) {
 static int32_t take_typical(burin_sampler *s, int32_t n) {
     burin_candidate *c = s->candidates;
     n = weigh(s, n, 1);
-    double total = total_weight(c, n), expected = entropy(c, n) - natural_log(total), top = (double)top_logit(c, n);
+    double total = total_weight(c, n), expected = entropy(c, n) - natural_log(total),
+           top = (double)top_logit(c, n);
     for (int32_t i = 0; i < n; i++) c[i].key = (float)-fabs(top - (double)c[i].logit - expected);
     n = take_fewest(s, n, s->settings.typical * total, true);
     for (int32_t i = 0; i < n; i++) c[i].key = c[i].logit;
@@ -127,7 +128,8 @@ static int32_t take_min_p(burin_sampler *s, int32_t n) {
     return kept;
 }
 
-// Exclude top choices: of all that reach the threshold the least likely alone stays, if chance will have it.
+// Exclude top choices: of all that reach the threshold the least likely alone stays, if chance will
+// have it.
 static int32_t exclude_top_choices(burin_sampler *s, int32_t n) {
     burin_candidate *c = s->candidates;
     double threshold = s->settings.xtc_threshold;
@@ -145,13 +147,16 @@ static int32_t exclude_top_choices(burin_sampler *s, int32_t n) {
     return kept;
 }
 
-// From temperature - range to temperature + range: the higher, the nearer the candidates are to being equally likely.
+// From temperature - range to temperature + range: the higher, the nearer the candidates are to
+// being equally likely.
 static float dynamic_temperature(burin_sampler *s, int32_t n) {
     const burin_sampling *set = &s->settings;
-    double least = set->temperature > set->dynatemp_range ? set->temperature - set->dynatemp_range : 0,
+    double least =
+               set->temperature > set->dynatemp_range ? set->temperature - set->dynatemp_range : 0,
            most = set->temperature + set->dynatemp_range;
     float share = (float)(entropy(s->candidates, n) / natural_log((double)n));
-    return (float)(least + (most - least) * (double)sf_pow(share < 0 ? 0 : share, (float)set->dynatemp_exponent));
+    return (float)(least + (most - least) * (double)sf_pow(share < 0 ? 0 : share,
+                                                           (float)set->dynatemp_exponent));
 }
 
 static int32_t apply_temperature(burin_sampler *s, int32_t n) {
@@ -161,10 +166,14 @@ static int32_t apply_temperature(burin_sampler *s, int32_t n) {
     return weigh(s, n, temperature);
 }
 
-// Mirostat 2.0: none whose surprise is above mu bits, which the surprise of the chosen one corrects.
+// Mirostat 2.0: none whose surprise is above mu bits, which the surprise of the chosen one
+// corrects.
 static int32_t take_unsurprising(burin_sampler *s, int32_t n) {
     burin_candidate *c = s->candidates;
-    double mu = s->mu < -100 ? -100 : s->mu > 100 ? 100 : s->mu, least = total_weight(c, n) * (double)exp2_double(-mu);
+    double mu = s->mu < -100  ? -100
+                : s->mu > 100 ? 100
+                              : s->mu,
+           least = total_weight(c, n) * (double)exp2_double(-mu);
     int32_t kept = 0, best = 0;
     for (int32_t i = 1; i < n; i++)
         if (before(&c[i], &c[best])) best = i;
@@ -178,7 +187,8 @@ static int32_t take_unsurprising(burin_sampler *s, int32_t n) {
 }
 
 static int32_t draw(burin_sampler *s, int32_t n) {
-    double total = total_weight(s->candidates, n), at = burin_random_unit(&s->random) * total, sum = 0;
+    double total = total_weight(s->candidates, n), at = burin_random_unit(&s->random) * total,
+           sum = 0;
     int32_t chosen = 0;
     for (; chosen < n - 1; chosen++) {
         sum += s->candidates[chosen].weight;

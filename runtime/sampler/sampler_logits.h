@@ -10,16 +10,20 @@
 
 static void add_bias(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n) {
     (void)tokens, (void)n;
-    for (int32_t i = 0; i < s->settings.n_bias; i++) logits[s->settings.bias[i].token] += s->settings.bias[i].bias;
+    for (int32_t i = 0; i < s->settings.n_bias; i++)
+        logits[s->settings.bias[i].token] += s->settings.bias[i].bias;
 }
 
 // The last `most` of `n` tokens, all if `most` is below 0.
-static int32_t last_tokens(int64_t most, int32_t n) { return most < 0 || most > n ? n : (int32_t)most; }
+static int32_t last_tokens(int64_t most, int32_t n) {
+    return most < 0 || most > n ? n : (int32_t)most;
+}
 
 // Tokens in the text are penalized once by repeat and presence, and for each occurrence by
 // frequency.
 static void penalize(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n) {
-    float repeat = (float)s->settings.repeat_penalty, presence = (float)s->settings.presence_penalty,
+    float repeat = (float)s->settings.repeat_penalty,
+          presence = (float)s->settings.presence_penalty,
           frequency = (float)s->settings.frequency_penalty;
     int32_t last = last_tokens(s->settings.repeat_last_n, n);
     burin_candidate *count = s->candidates;
@@ -38,7 +42,7 @@ static void penalize(burin_sampler *s, float *logits, const int32_t *tokens, int
     }
 }
 
-// ---------------------------------------------------------------------------------------------------- DRY: don't repeat
+// ------------------------------------------------------------------------------- DRY: don't repeat
 // yourself
 static size_t token_text(const burin_sampler *s, int32_t token) {
     burin_decoder inside = {.started = true};
@@ -55,14 +59,16 @@ static bool starts(const char *text, size_t bytes, const char *with) {
 static size_t find_breaker(const burin_sampler *s, size_t begins, size_t bytes) {
     for (size_t at = 0; at < begins; at++)
         for (int32_t i = 0; i < s->settings.n_dry_breakers; i++)
-            if (starts(s->text + at, bytes - at, s->settings.dry_breakers[i])) return at + strlen(s->settings.dry_breakers[i]);
+            if (starts(s->text + at, bytes - at, s->settings.dry_breakers[i]))
+                return at + strlen(s->settings.dry_breakers[i]);
     return 0;
 }
 
 // The number of last tokens, at most `most`, after the last breaker. Reads backwards: `owner` is
 // the number of tokens after the one that a byte belongs to, for the few bytes that a breaker may
 // begin before.
-static int32_t tokens_behind_breaker(burin_sampler *s, const int32_t *tokens, int32_t n, int32_t most) {
+static int32_t tokens_behind_breaker(burin_sampler *s, const int32_t *tokens, int32_t n,
+                                     int32_t most) {
     int32_t owner[BURIN_BREAKER_BYTES] = {0};
     char front[BURIN_BREAKER_BYTES];
     size_t kept = 0;
@@ -71,7 +77,8 @@ static int32_t tokens_behind_breaker(burin_sampler *s, const int32_t *tokens, in
         memcpy(s->text + bytes, front, kept);
         size_t end = find_breaker(s, bytes, bytes + kept);
         if (end) return end <= bytes ? i : owner[end - 1 - bytes];
-        size_t now = bytes + kept < BURIN_BREAKER_BYTES ? bytes + kept : BURIN_BREAKER_BYTES, own = bytes < now ? bytes : now;
+        size_t now = bytes + kept < BURIN_BREAKER_BYTES ? bytes + kept : BURIN_BREAKER_BYTES,
+               own = bytes < now ? bytes : now;
         memmove(owner + own, owner, (now - own) * sizeof *owner);
         for (size_t at = 0; at < own; at++) owner[at] = i;
         memcpy(front, s->text, now);
@@ -85,22 +92,28 @@ static bool contains_breaker(const burin_sampler *s, int32_t token) {
     return find_breaker(s, bytes, bytes) > 0;
 }
 
-// Notes for each token the longest repetition that it would continue, and 1: of at most `limit` tokens.
-static void find_repetitions(const burin_sampler *s, const int32_t *tokens, int32_t n, int32_t limit) {
+// Notes for each token the longest repetition that it would continue, and 1: of at most `limit`
+// tokens.
+static void find_repetitions(const burin_sampler *s, const int32_t *tokens, int32_t n,
+                             int32_t limit) {
     burin_candidate *longest = s->candidates;
     for (int32_t i = 0; i < n; i++)
         if (burin_has_logit(s->vocab_size, tokens[i])) longest[tokens[i]].token = 0;
     for (int32_t k = 1; k < n; k++) {
         int32_t length = 0;
         if (!burin_has_logit(s->vocab_size, tokens[n - k])) continue;
-        while (length < limit && length + k < n && tokens[n - 1 - length] == tokens[n - 1 - length - k]) length++;
+        while (length < limit && length + k < n &&
+               tokens[n - 1 - length] == tokens[n - 1 - length - k])
+            length++;
         int32_t *best = &longest[tokens[n - k]].token;
         if (length >= s->settings.dry_allowed_length && *best <= length) *best = length + 1;
     }
 }
 
 // A repetition longer than that is penalized no more: base^exponent stays a float.
-static int32_t largest_exponent(double base) { return base > 1.000001 ? (int32_t)(127 / log2_double(base)) : 0; }
+static int32_t largest_exponent(double base) {
+    return base > 1.000001 ? (int32_t)(127 / log2_double(base)) : 0;
+}
 
 static void dry(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n) {
     const burin_sampling *set = &s->settings;
@@ -118,7 +131,8 @@ static void dry(burin_sampler *s, float *logits, const int32_t *tokens, int32_t 
         int32_t *length = &s->candidates[tokens[i]].token;
         double penalty = set->dry_multiplier;
         if (*length && !(breaks && contains_breaker(s, tokens[i]))) {
-            for (int32_t e = *length - 1 - (int32_t)set->dry_allowed_length; e > 0; e--) penalty *= set->dry_base;
+            for (int32_t e = *length - 1 - (int32_t)set->dry_allowed_length; e > 0; e--)
+                penalty *= set->dry_base;
             logits[tokens[i]] -= (float)penalty;
         }
         *length = 0;

@@ -27,7 +27,8 @@ static void make_heap(burin_candidate *heap, int32_t n, bool last_on_top) {
     for (int32_t i = n / 2 - 1; i >= 0; i--) sift_down(heap, n, i, last_on_top);
 }
 
-static void sort_heap(burin_candidate *heap, int32_t n) {  // the least likely on top becomes: likeliest first
+static void sort_heap(burin_candidate *heap,
+                      int32_t n) {  // the least likely on top becomes: likeliest first
     for (int32_t end = n - 1; end > 0; end--) {
         swap(&heap[0], &heap[end]);
         sift_down(heap, end, 0, true);

@@ -20,7 +20,8 @@ void burin_answers_open(burin_request *q) {
     }
 }
 
-// Its memory, and the sampler with random numbers of its own. The slot holds the first `cached` tokens of the prompt.
+// Its memory, and the sampler with random numbers of its own. The slot holds the first `cached`
+// tokens of the prompt.
 void burin_answer_open(burin_answer *a, int32_t slot, int32_t cached) {
     burin_request *q = a->request;
     burin_generation *g = &a->g;
@@ -44,7 +45,8 @@ void burin_answer_open(burin_answer *a, int32_t slot, int32_t cached) {
 // Reasoning is unconstrained: the form applies from its end on.
 void burin_answer_follow_form(burin_answer *a) {
     burin_generation *g = &a->g;
-    if (g->constraint || !a->request->grammar || !memmem(g->answer, g->answer_bytes, "</think>", 8)) return;
+    if (g->constraint || !a->request->grammar || !memmem(g->answer, g->answer_bytes, "</think>", 8))
+        return;
     g->constraint = burin_form_open(a->request);
     burin_constraint_start(g->constraint, false);
 }
@@ -54,14 +56,16 @@ void burin_answer_close(burin_answer *a) {
     a->streamed = (burin_streamed){0};
     a->logprobs = (burin_capture){0};
     if (!a->g.run) return;
-    if (a->g.sampler.settings.bias == a->request->command.sampling.bias) a->g.sampler.settings.bias = NULL;
+    if (a->g.sampler.settings.bias == a->request->command.sampling.bias)
+        a->g.sampler.settings.bias = NULL;
     burin_logprobs_close(&a->g);
     burin_generation_close(&a->g);
     free(a->g.answer);
     a->g = (burin_generation){0};
 }
 
-static void ignore_call(void *context, int number, burin_call_part name, burin_call_part arguments, bool whole) {
+static void ignore_call(void *context, int number, burin_call_part name, burin_call_part arguments,
+                        bool whole) {
     (void)context, (void)number, (void)name, (void)arguments, (void)whole;
 }
 

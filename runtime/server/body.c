@@ -10,7 +10,8 @@
 #include "base/utf8.h"
 #include "server/server.h"
 
-void burin_request_fail(burin_request *q, int status, const char *parameter, const char *format, ...) {
+void burin_request_fail(burin_request *q, int status, const char *parameter, const char *format,
+                        ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(q->error, sizeof q->error, format, arguments);
@@ -27,7 +28,8 @@ static bool is_utf8(const char *text, size_t bytes) {
     burin_utf8 u = {0};
     size_t same = 0;
     for (size_t from = 0; from < bytes; from += BLOCK) {
-        size_t n = bytes - from < BLOCK ? bytes - from : BLOCK, written = burin_utf8_add(&u, text + from, n, out);
+        size_t n = bytes - from < BLOCK ? bytes - from : BLOCK,
+               written = burin_utf8_add(&u, text + from, n, out);
         if (written > bytes - same || memcmp(out, text + same, written)) return false;
         same += written;
     }
@@ -37,20 +39,24 @@ static bool is_utf8(const char *text, size_t bytes) {
 void burin_body_read(burin_request *q) {
     struct evbuffer *input = evhttp_request_get_input_buffer(q->http);
     size_t bytes = evbuffer_get_length(input);
-    const char *type = evhttp_find_header(evhttp_request_get_input_headers(q->http), "Content-Type"),
+    const char *type =
+                   evhttp_find_header(evhttp_request_get_input_headers(q->http), "Content-Type"),
                *text = (const char *)evbuffer_pullup(input, -1);
     if (type && strncasecmp(type, "application/json", strlen("application/json")))
         burin_request_fail(q, 415, NULL, "the body must be application/json");
     if (bytes > q->server->limits.max_body)
-        burin_request_fail(q, 413, NULL, "the body has %zu bytes, more than %zu", bytes, q->server->limits.max_body);
-    if (!bytes) burin_request_fail(q, 400, NULL, "the request has no body: expected an object in JSON");
+        burin_request_fail(q, 413, NULL, "the body has %zu bytes, more than %zu", bytes,
+                           q->server->limits.max_body);
+    if (!bytes)
+        burin_request_fail(q, 400, NULL, "the request has no body: expected an object in JSON");
     if (!is_utf8(text, bytes)) burin_request_fail(q, 400, NULL, "the body is not UTF-8");
     q->memory = (burin_rendering){.json_name = "body", .memory_bytes = BURIN_RENDER_BYTES(bytes)};
     q->memory.memory = burin_allocate(1, q->memory.memory_bytes);
     q->r.out = &q->memory;
     burin_render_divide(&q->r);
     q->body = burin_json_read(&q->r, "body", text, bytes);
-    if (q->body.kind != BURIN_DICT) burin_request_fail(q, 400, NULL, "the body must be an object in JSON");
+    if (q->body.kind != BURIN_DICT)
+        burin_request_fail(q, 400, NULL, "the body must be an object in JSON");
 }
 
 const burin_value *burin_body_field(burin_request *q, burin_value dict, const char *name) {
@@ -58,7 +64,8 @@ const burin_value *burin_body_field(burin_request *q, burin_value dict, const ch
     return v && v->kind != BURIN_NONE ? v : NULL;
 }
 
-static _Noreturn void fail_type(burin_request *q, const char *name, const char *expected, burin_value v) {
+static _Noreturn void fail_type(burin_request *q, const char *name, const char *expected,
+                                burin_value v) {
     burin_request_fail(q, 400, name, "\"%s\" must be %s, and is %s", name, expected,
                        v.kind == BURIN_DICT     ? "an object"
                        : v.kind == BURIN_LIST   ? "a list"
@@ -74,25 +81,30 @@ bool burin_body_bool(burin_request *q, const char *name, bool absent) {
     return v->integer;
 }
 
-double burin_body_number(burin_request *q, const char *name, double absent, double least, double most) {
+double burin_body_number(burin_request *q, const char *name, double absent, double least,
+                         double most) {
     const burin_value *v = burin_body_field(q, q->body, name);
     if (!v) return absent;
     if (v->kind != BURIN_INTEGER && v->kind != BURIN_FLOAT) fail_type(q, name, "a number", *v);
     double number = burin_number(*v);
     if (!(number >= least && number <= most))
-        burin_request_fail(q, 400, name, "\"%s\" is %.9g: expected a number from %.9g to %.9g", name, number, least, most);
+        burin_request_fail(q, 400, name, "\"%s\" is %.9g: expected a number from %.9g to %.9g",
+                           name, number, least, most);
     return number;
 }
 
-int64_t burin_body_integer(burin_request *q, const char *name, int64_t absent, int64_t least, int64_t most) {
+int64_t burin_body_integer(burin_request *q, const char *name, int64_t absent, int64_t least,
+                           int64_t most) {
     const burin_value *v = burin_body_field(q, q->body, name);
     if (!v) return absent;
-    bool whole = v->kind == BURIN_INTEGER || (v->kind == BURIN_FLOAT && fabs(v->real) < 9e15 && v->real == floor(v->real));
+    bool whole = v->kind == BURIN_INTEGER ||
+                 (v->kind == BURIN_FLOAT && fabs(v->real) < 9e15 && v->real == floor(v->real));
     if (!whole) fail_type(q, name, "a whole number", *v);
     int64_t number = v->kind == BURIN_INTEGER ? v->integer : (int64_t)v->real;
     if (number < least || number > most)
-        burin_request_fail(q, 400, name, "\"%s\" is %lld: expected a whole number from %lld to %lld", name, (long long)number,
-                           (long long)least, (long long)most);
+        burin_request_fail(q, 400, name,
+                           "\"%s\" is %lld: expected a whole number from %lld to %lld", name,
+                           (long long)number, (long long)least, (long long)most);
     return number;
 }
 
@@ -126,8 +138,10 @@ bool burin_body_has_type(burin_request *q, burin_value dict, const char *type) {
     return t && burin_is_text(*t, type);
 }
 
-burin_value burin_body_member(burin_request *q, burin_value dict, const char *key, burin_value_kind kind, const char *where) {
+burin_value burin_body_member(burin_request *q, burin_value dict, const char *key,
+                              burin_value_kind kind, const char *where) {
     const burin_value *v = dict.kind == BURIN_DICT ? burin_body_field(q, dict, key) : NULL;
-    if (!v || v->kind != kind) burin_request_fail(q, 400, where, "%s: \"%s\" is missing, or has another type", where, key);
+    if (!v || v->kind != kind)
+        burin_request_fail(q, 400, where, "%s: \"%s\" is missing, or has another type", where, key);
     return *v;
 }

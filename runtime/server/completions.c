@@ -15,7 +15,8 @@ void burin_print_model(const burin_request *q) {
 }
 
 static void print_head(const burin_request *q, const char *object) {
-    burin_print("{\"id\": \"%-s\", \"object\": \"%-s\", \"created\": %lld", q->id, object, (long long)q->created);
+    burin_print("{\"id\": \"%-s\", \"object\": \"%-s\", \"created\": %lld", q->id, object,
+                (long long)q->created);
     burin_print_model(q);
     burin_print(", \"system_fingerprint\": \"%-s\"", q->server->model->identity);
 }
@@ -28,19 +29,23 @@ static void print_usage(const burin_request *q) {
         ", \"usage\": {\"prompt_tokens\": %d, \"completion_tokens\": %lld, \"total_tokens\": %lld, "
         "\"prompt_tokens_details\": {\"cached_tokens\": %d}}",
         q->n_prompt, written, q->n_prompt + written, q->answers[0].cached);
-    if (q->command.sampling.temperature > 0) burin_print(", \"seed\": %llu", (unsigned long long)q->command.sampling.seed);
+    if (q->command.sampling.temperature > 0)
+        burin_print(", \"seed\": %llu", (unsigned long long)q->command.sampling.seed);
 }
 
 // The same request has the same name: over the prompt, and the seed where it matters.
 void burin_name_request(burin_request *q, const char *prefix) {
-    uint64_t h = burin_hash_bytes(burin_hash_start, q->prompt, (size_t)q->n_prompt * sizeof *q->prompt);
+    uint64_t h =
+        burin_hash_bytes(burin_hash_start, q->prompt, (size_t)q->n_prompt * sizeof *q->prompt);
     if (q->command.sampling.temperature > 0)
         h = burin_hash_bytes(h, &q->command.sampling.seed, sizeof q->command.sampling.seed);
     snprintf(q->id, sizeof q->id, "%s%016llx", prefix, (unsigned long long)h);
 }
 
 // ---- chat ----
-static const burin_tool_format *format_of(const burin_request *q) { return q->has_tools ? &q->tools : NULL; }
+static const burin_tool_format *format_of(const burin_request *q) {
+    return q->has_tools ? &q->tools : NULL;
+}
 
 // Those of tokens from `from` on.
 static void print_logprobs(const burin_answer *a, size_t from) {
@@ -63,7 +68,8 @@ static void finish_chat(burin_request *q) {
     for (int i = 0; i < q->n_answers; i++) {
         const burin_answer *a = &q->answers[i];
         burin_print("%s{\"index\": %d, \"message\": {", i ? ", " : "", i);
-        bool called = burin_print_message(format_of(q), q->thinking, a->g.answer, a->g.answer_bytes);
+        bool called =
+            burin_print_message(format_of(q), q->thinking, a->g.answer, a->g.answer_bytes);
         burin_print("}");
         print_logprobs(a, 0);
         burin_print(", \"finish_reason\": \"%-s\"}", called ? "tool_calls" : a->finish);
@@ -102,18 +108,21 @@ static void end_delta(burin_answer *a, const char *finish) {
 }
 
 static void stream_part(burin_answer *a, burin_stream_part part, const char *text, size_t bytes) {
-    static const char *const fields[] = {[BURIN_STREAM_REASONING] = "reasoning_content", [BURIN_STREAM_CONTENT] = "content"};
+    static const char *const fields[] = {
+        [BURIN_STREAM_REASONING] = "reasoning_content", [BURIN_STREAM_CONTENT] = "content"};
     begin_delta(a);
     burin_print("\"%-s\": ", fields[part]);
     burin_print_json_string(text, bytes);
     end_delta(a, NULL);
 }
 
-static void stream_call(burin_answer *a, int number, const burin_call_part *name, const char *arguments, size_t bytes) {
+static void stream_call(burin_answer *a, int number, const burin_call_part *name,
+                        const char *arguments, size_t bytes) {
     begin_delta(a);
     burin_print("\"tool_calls\": [{\"index\": %d, ", number);
     if (name) {
-        burin_print("\"id\": \"call_%d\", \"type\": \"function\", \"function\": {\"name\": ", number);
+        burin_print("\"id\": \"call_%d\", \"type\": \"function\", \"function\": {\"name\": ",
+                    number);
         burin_print_json_string(name->text, name->bytes);
         burin_print(", \"arguments\": ");
     } else {
@@ -170,7 +179,8 @@ static void finished_chat(burin_request *q) {
         finish_chat(q);
 }
 
-const burin_api burin_chat_api = {.text = stream_chat_text, .ended = stream_chat_end, .finished = finished_chat};
+const burin_api burin_chat_api = {
+    .text = stream_chat_text, .ended = stream_chat_end, .finished = finished_chat};
 
 static int64_t most_tokens(burin_request *q) {
     int64_t most = burin_body_integer(q, "max_tokens", INT32_MAX, 0, INT64_MAX);
@@ -180,7 +190,8 @@ static int64_t most_tokens(burin_request *q) {
 void burin_handle_chat(burin_request *q) {
     burin_body_read(q);
     burin_settings_read(q, most_tokens(q));
-    if (burin_body_bool(q, "logprobs", false)) q->logprobs = burin_body_integer(q, "top_logprobs", 0, 0, 100);
+    if (burin_body_bool(q, "logprobs", false))
+        q->logprobs = burin_body_integer(q, "top_logprobs", 0, 0, 100);
     burin_form_tools(q);
     burin_form_read(q);
     burin_prompt_chat(q);
@@ -238,11 +249,13 @@ static void finished_texts(burin_request *q) {
         finish_texts(q);
 }
 
-const burin_api burin_text_api = {.text = stream_text, .ended = stream_text_end, .finished = finished_texts};
+const burin_api burin_text_api = {
+    .text = stream_text, .ended = stream_text_end, .finished = finished_texts};
 
 static void put_prompt_first(burin_request *q, const burin_value *prompt) {
     if (!burin_body_bool(q, "echo", false)) return;
-    if (prompt->kind != BURIN_STRING) burin_request_fail(q, 400, "echo", "\"echo\" needs a \"prompt\" that is one text");
+    if (prompt->kind != BURIN_STRING)
+        burin_request_fail(q, 400, "echo", "\"echo\" needs a \"prompt\" that is one text");
     q->echo = burin_copy_text(*prompt);
     q->echo_bytes = prompt->length;
 }
@@ -252,7 +265,8 @@ void burin_handle_completion(burin_request *q) {
     const burin_value *prompt = burin_body_field(q, q->body, "prompt");
     if (!prompt) burin_request_fail(q, 400, "prompt", "\"prompt\" is missing");
     if (burin_body_field(q, q->body, "suffix"))
-        burin_request_fail(q, 400, "suffix", "\"suffix\": this server writes on behind a prompt alone");
+        burin_request_fail(q, 400, "suffix",
+                           "\"suffix\": this server writes on behind a prompt alone");
     burin_settings_read(q, burin_body_integer(q, "max_tokens", 16, 0, INT64_MAX));
     q->logprobs = burin_body_integer(q, "logprobs", -1, 0, 100);
     burin_form_read(q);

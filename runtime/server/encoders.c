@@ -19,13 +19,15 @@ enum { MOST_TEXTS = 4096 };
 // ---- texts of a request ----
 void burin_job_close(burin_texts_job *job) {
     if (!job) return;
-    for (int32_t i = job->begun; i < job->n; i++) free(job->texts[i].tokens.id), free(job->texts[i].types);
+    for (int32_t i = job->begun; i < job->n; i++)
+        free(job->texts[i].tokens.id), free(job->texts[i].types);
     free(job->texts), free(job->results), free(job);
 }
 
 static void open_job(burin_request *q, uint32_t n) {
     if (!n || n > MOST_TEXTS)
-        burin_request_fail(q, 400, NULL, "a request must have from 1 to %d texts, and has %u", MOST_TEXTS, n);
+        burin_request_fail(q, 400, NULL, "a request must have from 1 to %d texts, and has %u",
+                           MOST_TEXTS, n);
     q->job = burin_allocate(1, sizeof *q->job);
     q->job->texts = burin_allocate(n, sizeof *q->job->texts);
 }
@@ -42,8 +44,9 @@ static void add_text(burin_request *q, burin_value text, const char *const *name
     const burin_server *s = q->server;
     int32_t *types = NULL;
     const burin_label_text one = {.first = text.text, .first_bytes = text.length};
-    burin_tokens tokens = s->card ? burin_label_tokens(s->model, &one, &types)
-                                  : burin_embed_tokens(s->model, s->command, names, text.text, text.length);
+    burin_tokens tokens =
+        s->card ? burin_label_tokens(s->model, &one, &types)
+                : burin_embed_tokens(s->model, s->command, names, text.text, text.length);
     add_tokens(q, tokens, types);
 }
 
@@ -51,12 +54,14 @@ static burin_value text_of_item(burin_request *q, burin_value item, const char *
     const burin_value *inner = item.kind == BURIN_DICT ? burin_body_field(q, item, "text") : NULL;
     if (inner) item = *inner;
     if (item.kind != BURIN_STRING || !item.length)
-        burin_request_fail(q, 400, field, "\"%s\" must be a text or a list of texts, none of them empty", field);
+        burin_request_fail(q, 400, field,
+                           "\"%s\" must be a text or a list of texts, none of them empty", field);
     return item;
 }
 
 static void add_ids(burin_request *q, const burin_list *ids) {
-    int32_t most = q->server->model->vocab_size ? q->server->model->vocab_size : burin_tokenizer_size(q->server->tokenizer);
+    int32_t most = q->server->model->vocab_size ? q->server->model->vocab_size
+                                                : burin_tokenizer_size(q->server->tokenizer);
     burin_tokens tokens = {.id = burin_allocate(ids->n, sizeof *tokens.id)};
     add_tokens(q, tokens, NULL);  // which the job frees, whatever follows
     burin_batched *x = &q->job->texts[q->job->n - 1];
@@ -66,13 +71,17 @@ static void add_ids(burin_request *q, const burin_list *ids) {
     for (uint32_t i = 0; i < ids->n; i++) {
         burin_value id = ids->items[i];
         if (id.kind != BURIN_INTEGER || id.integer < 0 || id.integer >= most)
-            burin_request_fail(q, 400, "input", "\"input\": a token's id must be a whole number from 0 to %d", most - 1);
+            burin_request_fail(q, 400, "input",
+                               "\"input\": a token's id must be a whole number from 0 to %d",
+                               most - 1);
         x->tokens.id[x->tokens.n++] = (int32_t)id.integer;
     }
     q->job->tokens += x->tokens.n;
 }
 
-static bool is_ids(burin_value v) { return v.kind == BURIN_LIST && v.list->n && v.list->items[0].kind == BURIN_INTEGER; }
+static bool is_ids(burin_value v) {
+    return v.kind == BURIN_LIST && v.list->n && v.list->items[0].kind == BURIN_INTEGER;
+}
 
 static void add_input(burin_request *q) {
     const burin_value *input = burin_body_field(q, q->body, "input");
@@ -89,11 +98,13 @@ static void add_input(burin_request *q) {
 }
 
 // ---- steps ----
-static void take_result(void *context, const burin_batched *text, const burin_batch_result *result) {
+static void take_result(void *context, const burin_batched *text,
+                        const burin_batch_result *result) {
     burin_request *q = ((burin_server *)context)->computing;
     burin_texts_job *job = q->job;
     size_t n = q->server->card ? (size_t)result->columns : result->n;
-    if (!job->results) job->results = burin_allocate((size_t)job->n * n, sizeof *job->results), job->width = n;
+    if (!job->results)
+        job->results = burin_allocate((size_t)job->n * n, sizeof *job->results), job->width = n;
     memcpy(job->results + (size_t)text->number * n, result->data, n * sizeof *job->results);
     job->ended++;
 }
@@ -102,7 +113,9 @@ static void take_result(void *context, const burin_batched *text, const burin_ba
 static burin_request *next_request(burin_server *s) {
     burin_request *next = NULL;
     for (burin_request *q = s->requests; q; q = q->next)
-        if (q->job && q->http && !q->done && q->job->ended < q->job->n && (!next || q->turn < next->turn)) next = q;
+        if (q->job && q->http && !q->done && q->job->ended < q->job->n &&
+            (!next || q->turn < next->turn))
+            next = q;
     return next;
 }
 
@@ -125,9 +138,10 @@ bool burin_encoder_step(burin_server *s) {
 static void print_base64(const unsigned char *bytes, size_t n) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < n; i += 3) {
-        uint32_t three =
-            (uint32_t)bytes[i] << 16 | (i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0) | (i + 2 < n ? bytes[i + 2] : 0);
-        char four[4] = {digits[three >> 18], digits[three >> 12 & 63], i + 1 < n ? digits[three >> 6 & 63] : '=',
+        uint32_t three = (uint32_t)bytes[i] << 16 | (i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                         (i + 2 < n ? bytes[i + 2] : 0);
+        char four[4] = {digits[three >> 18], digits[three >> 12 & 63],
+                        i + 1 < n ? digits[three >> 6 & 63] : '=',
                         i + 2 < n ? digits[three & 63] : '='};
         burin_print_bytes(four, 4);
     }
@@ -137,7 +151,8 @@ static void print_base64(const unsigned char *bytes, size_t n) {
 static void shorten(float *embedding, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += (double)embedding[i] * (double)embedding[i];
-    for (size_t i = 0; i < n && sum > 0; i++) embedding[i] = (float)((double)embedding[i] / sqrt(sum));
+    for (size_t i = 0; i < n && sum > 0; i++)
+        embedding[i] = (float)((double)embedding[i] / sqrt(sum));
 }
 
 static void print_embedding(const burin_request *q, const float *embedding, size_t n) {
@@ -153,8 +168,8 @@ static void print_embedding(const burin_request *q, const float *embedding, size
 }
 
 static void print_job_usage(const burin_request *q) {
-    burin_print("], \"usage\": {\"prompt_tokens\": %lld, \"total_tokens\": %lld}}", (long long)q->job->tokens,
-                (long long)q->job->tokens);
+    burin_print("], \"usage\": {\"prompt_tokens\": %lld, \"total_tokens\": %lld}}",
+                (long long)q->job->tokens, (long long)q->job->tokens);
 }
 
 static void finish_embeddings(burin_request *q) {
@@ -171,7 +186,8 @@ static void finish_embeddings(burin_request *q) {
     for (int32_t i = 0; i < job->n; i++) {
         float *embedding = job->results + (size_t)i * job->width;
         if (n < job->width) shorten(embedding, n);
-        burin_print("%s{\"object\": \"embedding\", \"index\": %d, \"embedding\": ", i ? ", " : "", i);
+        burin_print("%s{\"object\": \"embedding\", \"index\": %d, \"embedding\": ", i ? ", " : "",
+                    i);
         print_embedding(q, embedding, n);
         burin_print("}");
     }
@@ -183,9 +199,12 @@ static void finish_embeddings(burin_request *q) {
 void burin_handle_embeddings(burin_request *q) {
     burin_body_read(q);
     const burin_value *format = burin_body_string(q, "encoding_format");
-    if (q->server->card) burin_request_fail(q, 400, NULL, "this model gives labels, no embeddings: /v1/classify, /v1/rerank");
+    if (q->server->card)
+        burin_request_fail(q, 400, NULL,
+                           "this model gives labels, no embeddings: /v1/classify, /v1/rerank");
     if (format && !burin_is_text(*format, "float") && !burin_is_text(*format, "base64"))
-        burin_request_fail(q, 400, "encoding_format", "\"encoding_format\" must be float or base64");
+        burin_request_fail(q, 400, "encoding_format",
+                           "\"encoding_format\" must be float or base64");
     q->base64 = format && burin_is_text(*format, "base64");
     q->dimensions = burin_body_integer(q, "dimensions", 0, 1, 1 << 20);
     add_input(q);
@@ -206,9 +225,11 @@ static int compare_ranked(const void *a, const void *b) {
 static double score_of(const burin_request *q, int32_t i) {
     const burin_texts_job *job = q->job;
     float score;
-    if (!q->server->card) return burin_cosine(job->results, job->results + (size_t)(i + 1) * job->width, job->width);
+    if (!q->server->card)
+        return burin_cosine(job->results, job->results + (size_t)(i + 1) * job->width, job->width);
     float *scores = burin_allocate(job->width, sizeof *scores);
-    burin_label_scores(q->server->model, job->results + (size_t)i * job->width, (int64_t)job->width, scores);
+    burin_label_scores(q->server->model, job->results + (size_t)i * job->width, (int64_t)job->width,
+                       scores);
     score = *scores;
     free(scores);
     return (double)score;
@@ -224,7 +245,8 @@ static void finish_rerank(burin_request *q) {
     burin_print_model(q);
     burin_print(", \"results\": [");
     for (int32_t i = 0; i < n && i < q->most_results; i++)
-        burin_print("%s{\"index\": %d, \"relevance_score\": %.9g}", i ? ", " : "", ranks[i].index, ranks[i].score);
+        burin_print("%s{\"index\": %d, \"relevance_score\": %.9g}", i ? ", " : "", ranks[i].index,
+                    ranks[i].score);
     print_job_usage(q);
     burin_capture_into(before);
     free(ranks);
@@ -243,14 +265,17 @@ void burin_handle_rerank(burin_request *q) {
     burin_body_read(q);
     const burin_server *s = q->server;
     const burin_value query = burin_body_member(q, q->body, "query", BURIN_STRING, "query"),
-                      documents = burin_body_member(q, q->body, "documents", BURIN_LIST, "documents");
+                      documents =
+                          burin_body_member(q, q->body, "documents", BURIN_LIST, "documents");
     q->most_results = (int32_t)burin_body_integer(q, "top_n", MOST_TEXTS, 1, INT32_MAX);
     if (s->card && !burin_label_ranks(s->model))
         burin_request_fail(q, 400, NULL, "this model gives no one score for two texts");
     if (s->card && !burin_label_fits(s->model, query.text, query.length))
-        burin_request_fail(q, 400, "query", "\"query\" leaves no room for a document: the model takes %d tokens",
+        burin_request_fail(q, 400, "query",
+                           "\"query\" leaves no room for a document: the model takes %d tokens",
                            burin_most_tokens(s->model));
-    for (uint32_t i = 0; i < documents.list->n; i++) text_of_item(q, documents.list->items[i], "documents");
+    for (uint32_t i = 0; i < documents.list->n; i++)
+        text_of_item(q, documents.list->items[i], "documents");
     if (!documents.list->n) burin_request_fail(q, 400, "documents", "\"documents\" is empty");
     open_job(q, documents.list->n + !s->card);
     if (!s->card) add_text(q, text_of_item(q, query, "query"), burin_query_prompts);
@@ -291,7 +316,8 @@ static void finish_classify(burin_request *q) {
     burin_print_model(q);
     burin_print(", \"data\": [");
     for (int32_t i = 0; i < job->n; i++) {
-        burin_label_scores(q->server->model, job->results + (size_t)i * job->width, (int64_t)job->width, scores);
+        burin_label_scores(q->server->model, job->results + (size_t)i * job->width,
+                           (int64_t)job->width, scores);
         burin_print("%s{\"index\": %d, ", i ? ", " : "", i);
         print_classes(q, scores);
     }
@@ -309,16 +335,19 @@ void burin_handle_classify(burin_request *q) {
     add_input(q);
 }
 
-const burin_api burin_embeddings_api = {.finished = finish_embeddings}, burin_rerank_api = {.finished = finish_rerank},
+const burin_api burin_embeddings_api = {.finished = finish_embeddings},
+                burin_rerank_api = {.finished = finish_rerank},
                 burin_classify_api = {.finished = finish_classify};
 
 int burin_serve_texts(const burin_model *model, const burin_command *c, const burin_card *card) {
     burin_run base = {.model = model, .command = c, .context = burin_most_tokens(model)};
-    burin_server s = {.base = &base, .model = model, .command = c, .routes = burin_encoder_routes, .card = card};
-    burin_text_batch batch = {.session = burin_open(model, c, &(burin_options){0}),
-                              .output = card ? burin_logits_output(model->net) : model->net->embedding,
-                              .context = &s,
-                              .take = take_result};
+    burin_server s = {
+        .base = &base, .model = model, .command = c, .routes = burin_encoder_routes, .card = card};
+    burin_text_batch batch = {
+        .session = burin_open(model, c, &(burin_options){0}),
+        .output = card ? burin_logits_output(model->net) : model->net->embedding,
+        .context = &s,
+        .take = take_result};
     base.session = batch.session;
     burin_text_batch_open(&batch, c);
     s.batch = &batch;

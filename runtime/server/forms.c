@@ -7,13 +7,15 @@
 #include "server/server.h"
 
 burin_value burin_body_json(burin_request *q, burin_value v) {
-    const burin_json_style style = {.indent = burin_none(), .between = BURIN_LITERAL(", "), .behind_key = BURIN_LITERAL(": ")};
+    const burin_json_style style = {
+        .indent = burin_none(), .between = BURIN_LITERAL(", "), .behind_key = BURIN_LITERAL(": ")};
     return burin_json_text(&q->r, v, &style);
 }
 
 burin_constraint *burin_form_open(const burin_request *q) {
     burin_grammar grammar;
-    if (!q->grammar || !burin_grammar_parse(&grammar, "grammar", q->grammar, strlen(q->grammar))) return NULL;
+    if (!q->grammar || !burin_grammar_parse(&grammar, "grammar", q->grammar, strlen(q->grammar)))
+        return NULL;
     return burin_constraint_open(&grammar, q->server->tokenizer, q->server->model->vocab_size,
                                  q->has_tools ? q->tools.marks : NULL);
 }
@@ -21,8 +23,9 @@ burin_constraint *burin_form_open(const burin_request *q) {
 // The grammar is parsed once before the request is queued, so that its mistakes are the client's.
 static void check_grammar(burin_request *q, const char *field, bool required) {
     burin_grammar grammar;
-    bool good = burin_grammar_parse(&grammar, "grammar", q->grammar, strlen(q->grammar)) &&
-                burin_grammar_find_tokens(&grammar, q->server->tokenizer, q->server->model->vocab_size);
+    bool good =
+        burin_grammar_parse(&grammar, "grammar", q->grammar, strlen(q->grammar)) &&
+        burin_grammar_find_tokens(&grammar, q->server->tokenizer, q->server->model->vocab_size);
     if (!good && required) burin_request_fail(q, 400, field, "%s", grammar.error);
     burin_grammar_free(&grammar);
     if (good) return;
@@ -33,14 +36,18 @@ static void check_grammar(burin_request *q, const char *field, bool required) {
 static void follow_schema(burin_request *q, const char *field, const burin_value *schema) {
     char error[512];
     burin_value json = schema ? burin_body_json(q, *schema) : burin_none();
-    q->grammar = burin_schema_grammar(field, schema ? json.text : NULL, schema ? json.length : 0, error, sizeof error);
+    q->grammar = burin_schema_grammar(field, schema ? json.text : NULL, schema ? json.length : 0,
+                                      error, sizeof error);
     if (!q->grammar) burin_request_fail(q, 400, field, "%s", error);
 }
 
 static void read_response_format(burin_request *q, burin_value format) {
-    const burin_value *type = format.kind == BURIN_DICT ? burin_body_field(q, format, "type") : NULL, *inner, *schema;
+    const burin_value *type =
+                          format.kind == BURIN_DICT ? burin_body_field(q, format, "type") : NULL,
+                      *inner, *schema;
     if (!type || type->kind != BURIN_STRING)
-        burin_request_fail(q, 400, "response_format", "\"response_format\" must be an object with a \"type\"");
+        burin_request_fail(q, 400, "response_format",
+                           "\"response_format\" must be an object with a \"type\"");
     if (burin_is_text(*type, "text")) return;
     schema = burin_body_field(q, format, "schema");
     if (burin_is_text(*type, "json_object")) {
@@ -48,15 +55,19 @@ static void read_response_format(burin_request *q, burin_value format) {
         return;
     }
     if (!burin_is_text(*type, "json_schema"))
-        burin_request_fail(q, 400, "response_format.type", "\"type\" must be text, json_object or json_schema");
+        burin_request_fail(q, 400, "response_format.type",
+                           "\"type\" must be text, json_object or json_schema");
     inner = burin_body_field(q, format, "json_schema");
     if (inner && inner->kind == BURIN_DICT) schema = burin_body_field(q, *inner, "schema");
-    if (!schema) burin_request_fail(q, 400, "response_format.json_schema", "\"response_format.json_schema.schema\" is missing");
+    if (!schema)
+        burin_request_fail(q, 400, "response_format.json_schema",
+                           "\"response_format.json_schema.schema\" is missing");
     follow_schema(q, "response_format.json_schema.schema", schema);
 }
 
 void burin_form_read(burin_request *q) {
-    const burin_value *format = burin_body_field(q, q->body, "response_format"), *grammar = burin_body_string(q, "grammar"),
+    const burin_value *format = burin_body_field(q, q->body, "response_format"),
+                      *grammar = burin_body_string(q, "grammar"),
                       *schema = burin_body_field(q, q->body, "json_schema");
     if (q->has_tools) return;
     if (format) read_response_format(q, *format);
@@ -69,10 +80,13 @@ void burin_form_read(burin_request *q) {
 typedef enum tool_choice { CHOICE_AUTO, CHOICE_NONE, CHOICE_REQUIRED } tool_choice;
 
 static const burin_value *name_of_tool(burin_request *q, burin_value tool) {
-    const burin_value *function = tool.kind == BURIN_DICT ? burin_body_field(q, tool, "function") : NULL;
-    const burin_value *name = function && function->kind == BURIN_DICT ? burin_body_field(q, *function, "name") : NULL;
+    const burin_value *function =
+        tool.kind == BURIN_DICT ? burin_body_field(q, tool, "function") : NULL;
+    const burin_value *name =
+        function && function->kind == BURIN_DICT ? burin_body_field(q, *function, "name") : NULL;
     if (!name || name->kind != BURIN_STRING || !name->length)
-        burin_request_fail(q, 400, "tools", "\"tools\": each must be a \"function\" with a \"name\"");
+        burin_request_fail(q, 400, "tools",
+                           "\"tools\": each must be a \"function\" with a \"name\"");
     return name;
 }
 
@@ -84,7 +98,8 @@ static burin_value tool_named(burin_request *q, const burin_value *tools, burin_
         if (burin_equal(&q->r, *name_of_tool(q, tools->list->items[i]), *wanted))
             burin_list_add(&q->r, one, tools->list->items[i]);
     if (!one.list->n)
-        burin_request_fail(q, 400, "tool_choice", "\"tool_choice\" names the tool \"%.*s\", which \"tools\" has not",
+        burin_request_fail(q, 400, "tool_choice",
+                           "\"tool_choice\" names the tool \"%.*s\", which \"tools\" has not",
                            (int)wanted->length, wanted->text);
     return one;
 }
@@ -96,7 +111,8 @@ static tool_choice read_choice(burin_request *q, const burin_value *tools, burin
     if (burin_is_text(*choice, "none")) return CHOICE_NONE;
     if (burin_is_text(*choice, "required")) return CHOICE_REQUIRED;
     if (choice->kind != BURIN_DICT)
-        burin_request_fail(q, 400, "tool_choice", "\"tool_choice\" must be auto, none, required, or name a function");
+        burin_request_fail(q, 400, "tool_choice",
+                           "\"tool_choice\" must be auto, none, required, or name a function");
     *allowed = tool_named(q, tools, *choice);
     return CHOICE_REQUIRED;
 }
@@ -117,14 +133,19 @@ void burin_form_tools(burin_request *q) {
     burin_tool_format_open(&q->tools, m->weights() + m->template_offset, m->template_bytes);
     q->grammar =
         burin_tools_grammar(&q->tools, &(burin_tools_text){"tools", json.text, json.length},
-                            choice == CHOICE_REQUIRED ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED, error, sizeof error);
+                            choice == CHOICE_REQUIRED ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED,
+                            error, sizeof error);
     if (!q->grammar && *error) burin_request_fail(q, 400, "tools", "%s", error);
     if (!q->grammar && choice == CHOICE_REQUIRED)
-        burin_request_fail(q, 400, "tool_choice", "burin does not know how this model's template writes calls");
+        burin_request_fail(q, 400, "tool_choice",
+                           "burin does not know how this model's template writes calls");
     if (q->grammar && burin_body_field(q, q->body, "response_format"))
-        burin_request_fail(q, 400, "response_format",
-                           "\"response_format\" and \"tools\" do not go together: \"tool_choice\": \"none\"");
+        burin_request_fail(
+            q, 400, "response_format",
+            "\"response_format\" and \"tools\" do not go together: \"tool_choice\": \"none\"");
     q->one_call = !burin_body_bool(q, "parallel_tool_calls", true);
     if (q->grammar) check_grammar(q, "tools", choice == CHOICE_REQUIRED);
-    q->has_tools = q->grammar != NULL;  // tools whose grammar is too large are not held, unless they must be called
+    q->has_tools =
+        q->grammar !=
+        NULL;  // tools whose grammar is too large are not held, unless they must be called
 }

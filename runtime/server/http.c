@@ -1,4 +1,5 @@
-// HTTP by libevent's evhttp: routes, keys, origins, replies, event streams, errors in the shape of each API, the log.
+// HTTP by libevent's evhttp: routes, keys, origins, replies, event streams, errors in the shape of
+// each API, the log.
 #include <ctype.h>
 #include <errno.h>
 #include <event2/buffer.h>
@@ -32,16 +33,20 @@ static const char *method_of(const burin_request *q) {
 
 static int64_t tokens_of(const burin_request *q, bool cached) {
     int64_t n = 0;
-    for (int i = 0; q->answers && i < q->n_answers; i++) n += cached ? q->answers[i].cached : q->answers[i].g.generated;
+    for (int i = 0; q->answers && i < q->n_answers; i++)
+        n += cached ? q->answers[i].cached : q->answers[i].g.generated;
     return n;
 }
 
 static void log_as_json(const burin_request *q, double total, double first) {
     burin_capture line = {0}, *before = burin_capture_into(&line);
-    burin_print("{\"time\": %lld, \"method\": \"%-s\", \"path\": ", (long long)time(NULL), q->method);
+    burin_print("{\"time\": %lld, \"method\": \"%-s\", \"path\": ", (long long)time(NULL),
+                q->method);
     burin_print_json_string(q->path, strlen(q->path));
-    burin_print(", \"status\": %d, \"prompt_tokens\": %d, \"cached_tokens\": %lld, \"completion_tokens\": %lld", q->status,
-                q->n_prompt, (long long)tokens_of(q, true), (long long)tokens_of(q, false));
+    burin_print(
+        ", \"status\": %d, \"prompt_tokens\": %d, \"cached_tokens\": %lld, \"completion_tokens\": "
+        "%lld",
+        q->status, q->n_prompt, (long long)tokens_of(q, true), (long long)tokens_of(q, false));
     burin_print(", \"first_ms\": %.1f, \"total_ms\": %.1f, \"error\": ", first, total);
     burin_print_json_string(q->error, strlen(q->error));
     burin_print("}\n");
@@ -58,11 +63,14 @@ static void log_request(const burin_request *q) {
     if (format && !strcmp(format, "json")) {
         log_as_json(q, total, first);
     } else if (q->answers) {
-        burin_note("%-s %s %d: read %d tokens (%lld cached), wrote %lld; first after %.1f ms, all after %.1f ms%-s%s",
-                   q->method, q->path, q->status, q->n_prompt, (long long)tokens_of(q, true), (long long)tokens_of(q, false),
-                   first, total, *q->error ? ": " : "", q->error);
+        burin_note(
+            "%-s %s %d: read %d tokens (%lld cached), wrote %lld; first after %.1f ms, all after "
+            "%.1f ms%-s%s",
+            q->method, q->path, q->status, q->n_prompt, (long long)tokens_of(q, true),
+            (long long)tokens_of(q, false), first, total, *q->error ? ": " : "", q->error);
     } else {
-        burin_note("%-s %s %d: %.1f ms%-s%s", q->method, q->path, q->status, total, *q->error ? ": " : "", q->error);
+        burin_note("%-s %s %d: %.1f ms%-s%s", q->method, q->path, q->status, total,
+                   *q->error ? ": " : "", q->error);
     }
 }
 
@@ -70,7 +78,8 @@ static void log_request(const burin_request *q) {
 static void client_has_gone(struct evhttp_connection *connection, void *request) {
     burin_request *q = request;
     (void)connection;
-    if (!evhttp_request_get_connection(q->http)) evhttp_request_free(q->http);  // libevent has let go of it
+    if (!evhttp_request_get_connection(q->http))
+        evhttp_request_free(q->http);  // libevent has let go of it
     q->http = NULL, q->gone = true;
 }
 
@@ -98,7 +107,8 @@ static burin_request *open_request(burin_server *s, struct evhttp_request *http)
     burin_request *q = burin_allocate(1, sizeof *q);
     struct evhttp_connection *connection = evhttp_request_get_connection(http);
     const char *uri = evhttp_request_get_uri(http);
-    q->server = s, q->http = http, q->arrived = burin_nanoseconds(), q->created = (int64_t)time(NULL);
+    q->server = s, q->http = http, q->arrived = burin_nanoseconds(),
+    q->created = (int64_t)time(NULL);
     q->method = method_of(q);
     snprintf(q->path, sizeof q->path, "%.*s", (int)strcspn(uri ? uri : "", "?"), uri ? uri : "");
     q->next = s->requests;
@@ -107,7 +117,8 @@ static burin_request *open_request(burin_server *s, struct evhttp_request *http)
     s->n_requests++, s->counters.requests++;
     evhttp_connection_set_closecb(connection, client_has_gone, q);
     int one = 1;
-    setsockopt(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    setsockopt(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), IPPROTO_TCP,
+               TCP_NODELAY, &one, sizeof one);
     return q;
 }
 
@@ -121,7 +132,8 @@ void burin_request_close(burin_request *q) {
     burin_server *s = q->server;
     if (q->gone && !q->status) q->status = 499, s->counters.cancelled++;
     log_request(q);
-    for (int i = 0; q->answers && i < q->n_answers; i++) burin_answer_drop(&q->answers[i]), burin_answer_close(&q->answers[i]);
+    for (int i = 0; q->answers && i < q->n_answers; i++)
+        burin_answer_drop(&q->answers[i]), burin_answer_close(&q->answers[i]);
     *(q->before ? &q->before->next : &s->requests) = q->next;
     if (q->next) q->next->before = q->before;
     s->n_requests--;
@@ -129,14 +141,16 @@ void burin_request_close(burin_request *q) {
     burin_tool_format_close(&q->tools);
     burin_job_close(q->job);
     free((void *)(uintptr_t)q->command.sampling.bias);
-    free(q->grammar), free(q->stop_texts), free(q->echo), free(q->prompt), free(q->answers), free(q);
+    free(q->grammar), free(q->stop_texts), free(q->echo), free(q->prompt), free(q->answers),
+        free(q);
 }
 
 // A client that has closed its side wants no answer.
 bool burin_client_is_there(const burin_request *q) {
     char byte;
     if (!q->http) return false;
-    int file = bufferevent_getfd(evhttp_connection_get_bufferevent(evhttp_request_get_connection(q->http)));
+    int file = bufferevent_getfd(
+        evhttp_connection_get_bufferevent(evhttp_request_get_connection(q->http)));
     ssize_t n = recv(file, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
 }
@@ -159,12 +173,14 @@ static void add_headers(burin_request *q, const char *type) {
     evhttp_add_header(out, "X-Content-Type-Options", "nosniff");
     evhttp_add_header(out, "Cache-Control", "no-store");
     evhttp_add_header(out, "Content-Security-Policy",
-                      "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+                      "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+                      "connect-src 'self'; "
                       "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
     if (!allows_origin(q->server, origin)) return;
     evhttp_add_header(out, "Access-Control-Allow-Origin", origin);
     evhttp_add_header(out, "Vary", "Origin");
-    evhttp_add_header(out, "Access-Control-Allow-Headers", "authorization, content-type, x-api-key, anthropic-version");
+    evhttp_add_header(out, "Access-Control-Allow-Headers",
+                      "authorization, content-type, x-api-key, anthropic-version");
     evhttp_add_header(out, "Access-Control-Allow-Methods", "GET, POST, OPTIONS");
 }
 
@@ -194,7 +210,8 @@ void burin_reply(burin_request *q, int status, burin_capture *body, const char *
     q->status = status;
     if (q->http) {
         add_headers(q, type ? type : "application/json");
-        if (status == 503) evhttp_add_header(evhttp_request_get_output_headers(q->http), "Retry-After", "1");
+        if (status == 503)
+            evhttp_add_header(evhttp_request_get_output_headers(q->http), "Retry-After", "1");
         struct evbuffer *out = evhttp_request_get_output_buffer(q->http);
         if (body->n) evbuffer_add(out, body->data, body->n);
         evhttp_send_reply(give_away(q), status, phrase_of(status), NULL);
@@ -295,7 +312,8 @@ static bool same_secret(const char *a, const char *b) {
 static bool has_key(const burin_request *q) {
     const burin_texts *keys = &q->server->command->server.keys;
     struct evkeyvalq *headers = evhttp_request_get_input_headers(q->http);
-    const char *bearer = evhttp_find_header(headers, "Authorization"), *given = evhttp_find_header(headers, "x-api-key");
+    const char *bearer = evhttp_find_header(headers, "Authorization"),
+               *given = evhttp_find_header(headers, "x-api-key");
     if (bearer && !strncasecmp(bearer, "Bearer ", 7)) given = bearer + 7;
     bool found = !keys->n;
     for (int i = 0; given && i < keys->n; i++) found |= same_secret(given, keys->text[i]);
@@ -306,20 +324,23 @@ static void run_handler(burin_request *q) {
     if (!setjmp(q->r.stop)) {
         q->route->handle(q);
     } else {
-        const char *message = *q->error ? q->error : q->memory.error;  // a mistake in the JSON itself
+        const char *message =
+            *q->error ? q->error : q->memory.error;  // a mistake in the JSON itself
         burin_request_abort(q, q->status ? q->status : 400, message);
     }
     free_preparation(q);
 }
 
 // The route of the path. NULL: none; *known: by another method.
-static const burin_route *find_route(const burin_route *routes, const char *path, enum evhttp_cmd_type method, bool *known) {
+static const burin_route *find_route(const burin_route *routes, const char *path,
+                                     enum evhttp_cmd_type method, bool *known) {
     for (const burin_route *r = routes; r->path; r++) {
         size_t n = strlen(r->path);
         bool folder = n > 1 && r->path[n - 1] == '/';
         if (folder ? strncmp(r->path, path, n) : strcmp(r->path, path)) continue;
         *known = true;
-        if (r->method == method || (method == EVHTTP_REQ_HEAD && r->method == EVHTTP_REQ_GET)) return r;
+        if (r->method == method || (method == EVHTTP_REQ_HEAD && r->method == EVHTTP_REQ_GET))
+            return r;
     }
     return NULL;
 }
@@ -334,11 +355,13 @@ static void handle_request(struct evhttp_request *http, void *server) {
     if (method == EVHTTP_REQ_OPTIONS)
         burin_reply(q, 204, &(burin_capture){0}, NULL);
     else if (!known)
-        burin_reply_error(q, 404, "there is no such path: /v1/models, /v1/chat/completions and others are there");
+        burin_reply_error(
+            q, 404, "there is no such path: /v1/models, /v1/chat/completions and others are there");
     else if (!q->route)
         burin_reply_error(q, 405, "this path takes another method");
     else if (!q->route->open && !has_key(q))
-        burin_reply_error(q, 401, "the request has no API key of this server: Authorization: Bearer KEY");
+        burin_reply_error(q, 401,
+                          "the request has no API key of this server: Authorization: Bearer KEY");
     else
         run_handler(q);
 }
@@ -349,5 +372,6 @@ void burin_http_open(burin_server *s) {
     evhttp_set_max_headers_size(s->http, 32 << 10);
     evhttp_set_max_body_size(s->http, (ev_ssize_t)s->limits.max_body + 1);
     evhttp_set_timeout(s->http, s->limits.timeout);
-    evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_OPTIONS);
+    evhttp_set_allowed_methods(
+        s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_OPTIONS);
 }

@@ -1,5 +1,6 @@
-// The page at /: a chat. Attributes and strings in it have single quotes, so that its lines are lines of C. Text that is shown
-// comes into it by textContent alone, and its policy allows nothing from elsewhere.
+// The page at /: a chat. Attributes and strings in it have single quotes, so that its lines are
+// lines of C. Text that is shown comes into it by textContent alone, and its policy allows nothing
+// from elsewhere.
 #ifndef BURIN_SERVER_PAGE_H
 #define BURIN_SERVER_PAGE_H
 // clang-format off

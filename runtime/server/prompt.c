@@ -1,5 +1,5 @@
-// The prompt of a request: its messages rendered by the model's template, or its text, as tokens. Messages are made alike
-// first: texts in parts are joined.
+// The prompt of a request: its messages rendered by the model's template, or its text, as tokens.
+// Messages are made alike first: texts in parts are joined.
 #include "text/prompt.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ static const burin_template *template_of(const burin_model *m) {
 }
 
 // ---- messages ----
-static _Noreturn void fail_message(burin_request *q, uint32_t number, const char *field, const char *what) {
+static _Noreturn void fail_message(burin_request *q, uint32_t number, const char *field,
+                                   const char *what) {
     char path[BURIN_PARAMETER_BYTES];
     snprintf(path, sizeof path, "messages[%u]%s", number, field);
     burin_request_fail(q, 400, path, "%s %s", path, what);
@@ -24,13 +25,17 @@ static _Noreturn void fail_message(burin_request *q, uint32_t number, const char
 // The text of a part; parts that are no text need eyes or ears.
 static burin_value text_of_part(burin_request *q, uint32_t number, burin_value part) {
     if (part.kind == BURIN_STRING) return part;
-    const burin_value *type = part.kind == BURIN_DICT ? burin_body_field(q, part, "type") : NULL, *text;
-    if (!type || type->kind != BURIN_STRING) fail_message(q, number, ".content", "has a part without a \"type\"");
-    if (!burin_is_text(*type, "text") && !burin_is_text(*type, "input_text") && !burin_is_text(*type, "output_text") &&
-        !burin_is_text(*type, "refusal"))
-        fail_message(q, number, ".content", "has a part that is no text, and this model reads text alone");
+    const burin_value *type = part.kind == BURIN_DICT ? burin_body_field(q, part, "type") : NULL,
+                      *text;
+    if (!type || type->kind != BURIN_STRING)
+        fail_message(q, number, ".content", "has a part without a \"type\"");
+    if (!burin_is_text(*type, "text") && !burin_is_text(*type, "input_text") &&
+        !burin_is_text(*type, "output_text") && !burin_is_text(*type, "refusal"))
+        fail_message(q, number, ".content",
+                     "has a part that is no text, and this model reads text alone");
     text = burin_body_field(q, part, burin_is_text(*type, "refusal") ? "refusal" : "text");
-    if (!text || text->kind != BURIN_STRING) fail_message(q, number, ".content", "has a part without its \"text\"");
+    if (!text || text->kind != BURIN_STRING)
+        fail_message(q, number, ".content", "has a part without its \"text\"");
     return *text;
 }
 
@@ -46,11 +51,15 @@ static burin_value join_parts(burin_request *q, uint32_t number, burin_value par
 // Arguments that are text must be JSON; the rendering reads them as the template wants them.
 static void check_arguments(burin_request *q, uint32_t number, burin_value calls) {
     for (uint32_t i = 0; calls.kind == BURIN_LIST && i < calls.list->n; i++) {
-        const burin_value *function =
-            calls.list->items[i].kind == BURIN_DICT ? burin_body_field(q, calls.list->items[i], "function") : NULL;
-        const burin_value *arguments =
-            function && function->kind == BURIN_DICT ? burin_dict_find_text(&q->r, *function, "arguments") : NULL;
-        if (!arguments) fail_message(q, number, ".tool_calls", "has a call without a function and its arguments");
+        const burin_value *function = calls.list->items[i].kind == BURIN_DICT
+                                          ? burin_body_field(q, calls.list->items[i], "function")
+                                          : NULL;
+        const burin_value *arguments = function && function->kind == BURIN_DICT
+                                           ? burin_dict_find_text(&q->r, *function, "arguments")
+                                           : NULL;
+        if (!arguments)
+            fail_message(q, number, ".tool_calls",
+                         "has a call without a function and its arguments");
         if (arguments->kind == BURIN_STRING && arguments->length)
             burin_json_read(&q->r, "the arguments of a call", arguments->text, arguments->length);
     }
@@ -71,7 +80,8 @@ static void make_alike(burin_request *q, uint32_t number, burin_value message) {
     if (calls) check_arguments(q, number, *calls);
 }
 
-static void set_field(burin_request *q, burin_value dict, const char *name, const burin_value *value) {
+static void set_field(burin_request *q, burin_value dict, const char *name,
+                      const burin_value *value) {
     if (value) burin_dict_set(&q->r, dict, burin_string_of(name, strlen(name)), *value);
 }
 
@@ -80,7 +90,8 @@ static burin_value input_of_template(burin_request *q, const burin_value *tools)
     burin_value input = burin_dict_new(&q->r), more = burin_dict_new(&q->r);
     const burin_value *given = burin_body_field(q, q->body, "chat_template_kwargs");
     if (given && given->kind != BURIN_DICT)
-        burin_request_fail(q, 400, "chat_template_kwargs", "\"chat_template_kwargs\" must be an object");
+        burin_request_fail(q, 400, "chat_template_kwargs",
+                           "\"chat_template_kwargs\" must be an object");
     for (uint32_t i = 0; given && i < given->dict->n; i++)
         burin_dict_set(&q->r, more, given->dict->pairs[i].key, given->dict->pairs[i].value);
     set_field(q, more, "reasoning_effort", burin_body_string(q, "reasoning_effort"));
@@ -96,10 +107,11 @@ static burin_value input_of_template(burin_request *q, const burin_value *tools)
 // The messages as JSON, within the request's memory.
 burin_value burin_prompt_json(burin_request *q, const burin_value *tools) {
     const burin_value *messages = burin_body_list(q, "messages");
-    if (!messages || !messages->list->n) burin_request_fail(q, 400, "messages", "\"messages\" must be a list of messages");
+    if (!messages || !messages->list->n)
+        burin_request_fail(q, 400, "messages", "\"messages\" must be a list of messages");
     if ((int64_t)messages->list->n > q->server->limits.max_messages)
-        burin_request_fail(q, 400, "messages", "\"messages\" has %u of them, more than %d", messages->list->n,
-                           q->server->limits.max_messages);
+        burin_request_fail(q, 400, "messages", "\"messages\" has %u of them, more than %d",
+                           messages->list->n, q->server->limits.max_messages);
     for (uint32_t i = 0; i < messages->list->n; i++) make_alike(q, i, messages->list->items[i]);
     return burin_body_json(q, input_of_template(q, tools));
 }
@@ -110,13 +122,16 @@ static void check_length(burin_request *q, size_t tokens) {
     if (!tokens) burin_request_fail(q, 400, NULL, "the prompt is empty");
     if (tokens < context) return;
     snprintf(q->code, sizeof q->code, "context_length_exceeded");
-    burin_request_fail(q, 400, "messages", "the prompt has %zu tokens, and the context of %zu must have room for an answer",
-                       tokens, context);
+    burin_request_fail(
+        q, 400, "messages",
+        "the prompt has %zu tokens, and the context of %zu must have room for an answer", tokens,
+        context);
 }
 
 void burin_prompt_encode(burin_request *q, const burin_encoding *text) {
     burin_encoding e = *text;
-    if (burin_text_is_far_longer(q->server->model, e.text, e.bytes, q->server->base->context)) check_length(q, e.bytes);
+    if (burin_text_is_far_longer(q->server->model, e.text, e.bytes, q->server->base->context))
+        check_length(q, e.bytes);
     e.whole = true;
     burin_tokens tokens = burin_encode_text(q->server->tokenizer, &e);
     q->prompt = tokens.id;
@@ -127,14 +142,20 @@ void burin_prompt_encode(burin_request *q, const burin_encoding *text) {
 void burin_prompt_chat(burin_request *q) {
     const burin_model *m = q->server->model;
     if (!m->template_bytes)
-        burin_request_fail(q, 400, NULL, "this model has no chat template: ask /v1/completions with a \"prompt\"");
-    const burin_value json = burin_prompt_json(q, q->shows_tools ? burin_body_list(q, "tools") : NULL);
+        burin_request_fail(
+            q, 400, NULL, "this model has no chat template: ask /v1/completions with a \"prompt\"");
+    const burin_value json =
+        burin_prompt_json(q, q->shows_tools ? burin_body_list(q, "tools") : NULL);
     burin_rendering *r = &q->rendering;
-    *r = (burin_rendering){.template_blob = template_of(m), .json = json.text, .json_bytes = json.length, .json_name = "body"};
+    *r = (burin_rendering){.template_blob = template_of(m),
+                           .json = json.text,
+                           .json_bytes = json.length,
+                           .json_name = "body"};
     r->memory_bytes = BURIN_RENDER_BYTES(json.length);
     r->memory = burin_allocate(1, r->memory_bytes);
     if (!burin_render(r)) burin_request_fail(q, 400, "messages", "%s", r->error);
-    burin_prompt_encode(q, &(burin_encoding){.text = r->text, .bytes = r->bytes, .marks = r->marks, .whole = true});
+    burin_prompt_encode(
+        q, &(burin_encoding){.text = r->text, .bytes = r->bytes, .marks = r->marks, .whole = true});
     q->chat = true, q->thinking = burin_ends_in_thoughts(r->text, r->bytes);
 }
 
@@ -145,19 +166,24 @@ static void read_ids(burin_request *q, const burin_list *ids) {
     for (uint32_t i = 0; i < ids->n; i++) {
         burin_value id = ids->items[i];
         if (id.kind != BURIN_INTEGER || id.integer < 0 || id.integer >= vocabulary)
-            burin_request_fail(q, 400, "prompt", "\"prompt\": a token's id must be a whole number from 0 to %d",
+            burin_request_fail(q, 400, "prompt",
+                               "\"prompt\": a token's id must be a whole number from 0 to %d",
                                vocabulary - 1);
         q->prompt[q->n_prompt++] = (int32_t)id.integer;
     }
 }
 
 void burin_prompt_plain(burin_request *q, burin_value prompt) {
-    if (prompt.kind == BURIN_LIST && prompt.list->n == 1 && prompt.list->items[0].kind != BURIN_INTEGER)
+    if (prompt.kind == BURIN_LIST && prompt.list->n == 1 &&
+        prompt.list->items[0].kind != BURIN_INTEGER)
         prompt = prompt.list->items[0];
     if (prompt.kind == BURIN_LIST && prompt.list->n && prompt.list->items[0].kind == BURIN_INTEGER)
         read_ids(q, prompt.list);
     else if (prompt.kind == BURIN_STRING)
-        burin_prompt_encode(q, &(burin_encoding){.text = prompt.text, .bytes = prompt.length, .special = true, .whole = true});
+        burin_prompt_encode(
+            q, &(burin_encoding){
+                   .text = prompt.text, .bytes = prompt.length, .special = true, .whole = true});
     else
-        burin_request_fail(q, 400, "prompt", "\"prompt\" must be one text, or a list of one text's token ids");
+        burin_request_fail(q, 400, "prompt",
+                           "\"prompt\" must be one text, or a list of one text's token ids");
 }

@@ -1,5 +1,5 @@
-// OpenAI's /v1/responses: a request becomes one of its chat; the reply and the events have items. A server keeps no responses:
-// previous_response_id is refused.
+// OpenAI's /v1/responses: a request becomes one of its chat; the reply and the events have items. A
+// server keeps no responses: previous_response_id is refused.
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,18 +18,22 @@ static burin_value message_with_role(burin_request *q, burin_value messages, con
 
 static void add_call_item(burin_request *q, burin_value messages, burin_value item) {
     const burin_list *list = messages.list;
-    burin_value last = list->n ? list->items[list->n - 1] : burin_none(), call = burin_dict_new(&q->r),
-                function = burin_dict_new(&q->r);
-    burin_value *calls = last.kind == BURIN_DICT ? burin_dict_find_text(&q->r, last, "tool_calls") : NULL;
+    burin_value last = list->n ? list->items[list->n - 1] : burin_none(),
+                call = burin_dict_new(&q->r), function = burin_dict_new(&q->r);
+    burin_value *calls =
+        last.kind == BURIN_DICT ? burin_dict_find_text(&q->r, last, "tool_calls") : NULL;
     if (!calls) {
         burin_value message = message_with_role(q, messages, "assistant"), made = member_list(q);
         burin_body_set(q, message, "content", burin_none());
         burin_body_set(q, message, "tool_calls", made);
         calls = burin_dict_find_text(&q->r, message, "tool_calls");
     }
-    burin_body_set(q, function, "name", burin_body_member(q, item, "name", BURIN_STRING, "input: function_call"));
-    burin_body_set(q, function, "arguments", burin_body_member(q, item, "arguments", BURIN_STRING, "input: function_call"));
-    burin_body_set(q, call, "id", burin_body_member(q, item, "call_id", BURIN_STRING, "input: function_call"));
+    burin_body_set(q, function, "name",
+                   burin_body_member(q, item, "name", BURIN_STRING, "input: function_call"));
+    burin_body_set(q, function, "arguments",
+                   burin_body_member(q, item, "arguments", BURIN_STRING, "input: function_call"));
+    burin_body_set(q, call, "id",
+                   burin_body_member(q, item, "call_id", BURIN_STRING, "input: function_call"));
     burin_body_set(q, call, "type", burin_body_text("function"));
     burin_body_set(q, call, "function", function);
     burin_list_add(&q->r, *calls, call);
@@ -38,8 +42,9 @@ static void add_call_item(burin_request *q, burin_value messages, burin_value it
 static void add_result_item(burin_request *q, burin_value messages, burin_value item) {
     const burin_value *output = burin_body_field(q, item, "output");
     burin_value message = message_with_role(q, messages, "tool");
-    burin_body_set(q, message, "tool_call_id",
-                   burin_body_member(q, item, "call_id", BURIN_STRING, "input: function_call_output"));
+    burin_body_set(
+        q, message, "tool_call_id",
+        burin_body_member(q, item, "call_id", BURIN_STRING, "input: function_call_output"));
     burin_body_set(q, message, "content", output ? *output : burin_body_text(""));
 }
 
@@ -52,26 +57,33 @@ static void add_item(burin_request *q, burin_value messages, burin_value item) {
     else if (!type || burin_is_text(*type, "message"))
         burin_list_add(&q->r, messages, item);
     else if (!burin_is_text(*type, "reasoning"))
-        burin_request_fail(q, 400, "input", "\"input\" has an item whose type this server does not know");
+        burin_request_fail(q, 400, "input",
+                           "\"input\" has an item whose type this server does not know");
 }
 
 static void convert_input(burin_request *q) {
-    const burin_value *input = burin_body_field(q, q->body, "input"), *instructions = burin_body_string(q, "instructions");
+    const burin_value *input = burin_body_field(q, q->body, "input"),
+                      *instructions = burin_body_string(q, "instructions");
     burin_value messages = member_list(q);
     if (!input || (input->kind != BURIN_STRING && input->kind != BURIN_LIST))
         burin_request_fail(q, 400, "input", "\"input\" must be a text or a list of items");
     if (burin_body_field(q, q->body, "previous_response_id"))
-        burin_request_fail(q, 400, "previous_response_id", "this server keeps no responses: send the whole \"input\"");
-    if (instructions) burin_body_set(q, message_with_role(q, messages, "system"), "content", *instructions);
-    if (input->kind == BURIN_STRING) burin_body_set(q, message_with_role(q, messages, "user"), "content", *input);
-    for (uint32_t i = 0; input->kind == BURIN_LIST && i < input->list->n; i++) add_item(q, messages, input->list->items[i]);
+        burin_request_fail(q, 400, "previous_response_id",
+                           "this server keeps no responses: send the whole \"input\"");
+    if (instructions)
+        burin_body_set(q, message_with_role(q, messages, "system"), "content", *instructions);
+    if (input->kind == BURIN_STRING)
+        burin_body_set(q, message_with_role(q, messages, "user"), "content", *input);
+    for (uint32_t i = 0; input->kind == BURIN_LIST && i < input->list->n; i++)
+        add_item(q, messages, input->list->items[i]);
     burin_body_set(q, q->body, "messages", messages);
 }
 
 // A function is an object here that chat nests in a member. Tools of other types are OpenAI's own,
 // and are ignored.
 static void convert_functions(burin_request *q) {
-    const burin_value *given = burin_body_list(q, "tools"), *choice = burin_body_field(q, q->body, "tool_choice");
+    const burin_value *given = burin_body_list(q, "tools"),
+                      *choice = burin_body_field(q, q->body, "tool_choice");
     burin_value tools = member_list(q), named = burin_dict_new(&q->r);
     for (uint32_t i = 0; given && i < given->list->n; i++) {
         burin_value tool = burin_dict_new(&q->r);
@@ -89,9 +101,13 @@ static void convert_functions(burin_request *q) {
 // text.format has the members of response_format's json_schema itself.
 static void convert_format(burin_request *q) {
     const burin_value *text = burin_body_field(q, q->body, "text"),
-                      *format = text && text->kind == BURIN_DICT ? burin_body_field(q, *text, "format") : NULL,
+                      *format = text && text->kind == BURIN_DICT
+                                    ? burin_body_field(q, *text, "format")
+                                    : NULL,
                       *reasoning = burin_body_field(q, q->body, "reasoning"),
-                      *effort = reasoning && reasoning->kind == BURIN_DICT ? burin_body_field(q, *reasoning, "effort") : NULL;
+                      *effort = reasoning && reasoning->kind == BURIN_DICT
+                                    ? burin_body_field(q, *reasoning, "effort")
+                                    : NULL;
     if (format) burin_body_set(q, q->body, "response_format", *format);
     if (effort) burin_body_set(q, q->body, "reasoning_effort", *effort);
 }
@@ -113,9 +129,10 @@ void burin_handle_response(burin_request *q) {
 // ---- items ----
 static const char *own_id(const burin_answer *a) { return a->request->id + strlen("resp_"); }
 
-static void print_item_head(const burin_answer *a, const char *type, const char *prefix, bool whole) {
-    burin_print("{\"type\": \"%-s\", \"id\": \"%-s_%-s_%d\", \"status\": \"%-s\"", type, prefix, own_id(a), a->streamed.blocks,
-                whole ? "completed" : "in_progress");
+static void print_item_head(const burin_answer *a, const char *type, const char *prefix,
+                            bool whole) {
+    burin_print("{\"type\": \"%-s\", \"id\": \"%-s_%-s_%d\", \"status\": \"%-s\"", type, prefix,
+                own_id(a), a->streamed.blocks, whole ? "completed" : "in_progress");
 }
 
 static void print_text_part(const char *type, const char *text, size_t bytes) {
@@ -127,15 +144,17 @@ static void print_text_part(const char *type, const char *text, size_t bytes) {
 static const char *part_type(char kind) { return kind == 'r' ? "reasoning_text" : "output_text"; }
 
 // A message or reasoning with its text, without one while it begins.
-static void print_text_item(const burin_answer *a, char kind, const char *text, size_t bytes, bool whole) {
+static void print_text_item(const burin_answer *a, char kind, const char *text, size_t bytes,
+                            bool whole) {
     print_item_head(a, kind == 'r' ? "reasoning" : "message", kind == 'r' ? "rs" : "msg", whole);
-    burin_print(kind == 'r' ? ", \"summary\": [], \"content\": [" : ", \"role\": \"assistant\", \"content\": [");
+    burin_print(kind == 'r' ? ", \"summary\": [], \"content\": ["
+                            : ", \"role\": \"assistant\", \"content\": [");
     if (whole) print_text_part(part_type(kind), text, bytes);
     burin_print("]}");
 }
 
-static void print_call_item(const burin_answer *a, int number, burin_call_part name, const char *arguments, size_t bytes,
-                            bool whole) {
+static void print_call_item(const burin_answer *a, int number, burin_call_part name,
+                            const char *arguments, size_t bytes, bool whole) {
     print_item_head(a, "function_call", "fc", whole);
     burin_print(", \"call_id\": \"call_%-s_%d\", \"name\": ", own_id(a), number);
     burin_print_json_string(name.text, name.bytes);
@@ -151,7 +170,8 @@ static void item_of_part(burin_answer *a, burin_stream_part part, const char *te
     a->streamed.blocks++;
 }
 
-static void item_of_call(burin_answer *a, int number, const burin_call_part *name, const char *arguments, size_t bytes) {
+static void item_of_call(burin_answer *a, int number, const burin_call_part *name,
+                         const char *arguments, size_t bytes) {
     if (a->streamed.blocks) burin_print(", ");
     print_call_item(a, number, *name, arguments, bytes, true);
     a->streamed.blocks++;
@@ -168,32 +188,37 @@ static void print_output(const burin_answer *a) {
 static void print_response(const burin_request *q) {
     const burin_answer *a = q->answers;
     bool cut = a->finish && !strcmp(a->finish, "length");
-    burin_print("{\"id\": \"%-s\", \"object\": \"response\", \"created_at\": %lld, \"status\": \"%-s\"", q->id,
-                (long long)q->created,
-                !a->finish ? "in_progress"
-                : cut      ? "incomplete"
-                           : "completed");
+    burin_print(
+        "{\"id\": \"%-s\", \"object\": \"response\", \"created_at\": %lld, \"status\": \"%-s\"",
+        q->id, (long long)q->created,
+        !a->finish ? "in_progress"
+        : cut      ? "incomplete"
+                   : "completed");
     burin_print_model(q);
     burin_print(
         ", \"error\": null, \"incomplete_details\": %-s, \"instructions\": null, \"metadata\": {}, "
-        "\"parallel_tool_calls\": true, \"previous_response_id\": null, \"temperature\": %.9g, \"tool_choice\": \"auto\", "
+        "\"parallel_tool_calls\": true, \"previous_response_id\": null, \"temperature\": %.9g, "
+        "\"tool_choice\": \"auto\", "
         "\"tools\": [], \"top_p\": %.9g, \"output\": [",
-        cut ? "{\"reason\": \"max_output_tokens\"}" : "null", q->command.sampling.temperature, q->command.sampling.top_p);
+        cut ? "{\"reason\": \"max_output_tokens\"}" : "null", q->command.sampling.temperature,
+        q->command.sampling.top_p);
     if (a->finish) print_output(a);
     burin_print("], \"usage\": ");
     if (a->finish)
         burin_print(
-            "{\"input_tokens\": %d, \"input_tokens_details\": {\"cached_tokens\": %d}, \"output_tokens\": %lld, "
+            "{\"input_tokens\": %d, \"input_tokens_details\": {\"cached_tokens\": %d}, "
+            "\"output_tokens\": %lld, "
             "\"output_tokens_details\": {\"reasoning_tokens\": 0}, \"total_tokens\": %lld}}",
-            a->n_prompt, a->cached, (long long)a->g.generated, (long long)(a->n_prompt + a->g.generated));
+            a->n_prompt, a->cached, (long long)a->g.generated,
+            (long long)(a->n_prompt + a->g.generated));
     else
         burin_print("null}");
 }
 
 // ---- events ----
 static void begin_response_event(burin_answer *a, const char *name) {
-    burin_print("event: response.%-s\ndata: {\"type\": \"response.%-s\", \"sequence_number\": %d", name, name,
-                a->streamed.events++);
+    burin_print("event: response.%-s\ndata: {\"type\": \"response.%-s\", \"sequence_number\": %d",
+                name, name, a->streamed.events++);
 }
 
 static void end_response_event(void) { burin_print("}\n\n"); }
@@ -206,8 +231,8 @@ static void event_of_response(burin_answer *a, const char *name) {
 }
 
 static void print_where(const burin_answer *a, const char *prefix) {
-    burin_print(", \"item_id\": \"%-s_%-s_%d\", \"output_index\": %d", prefix, own_id(a), a->streamed.blocks,
-                a->streamed.blocks);
+    burin_print(", \"item_id\": \"%-s_%-s_%d\", \"output_index\": %d", prefix, own_id(a),
+                a->streamed.blocks, a->streamed.blocks);
 }
 
 static const char *prefix_of(char kind) { return kind == 'r' ? "rs" : kind == 'm' ? "msg" : "fc"; }
@@ -220,7 +245,8 @@ static void begin_item(burin_answer *a, char kind, int number, const burin_call_
     else
         print_text_item(a, kind, "", 0, false);
     end_response_event();
-    a->streamed.open = kind, a->streamed.item = (burin_capture){0}, a->streamed.name = (burin_capture){0};
+    a->streamed.open = kind, a->streamed.item = (burin_capture){0},
+    a->streamed.name = (burin_capture){0};
     if (kind == 'c') burin_capture_add(&a->streamed.name, name->text, name->bytes);
     if (kind != 'm') return;
     begin_response_event(a, "content_part.added");
@@ -230,7 +256,9 @@ static void begin_item(burin_answer *a, char kind, int number, const burin_call_
     end_response_event();
 }
 
-static const char *item_text(const burin_answer *a) { return a->streamed.item.data ? a->streamed.item.data : ""; }
+static const char *item_text(const burin_answer *a) {
+    return a->streamed.item.data ? a->streamed.item.data : "";
+}
 
 static void end_text_events(burin_answer *a, char kind) {
     begin_response_event(a, kind == 'r' ? "reasoning_text.done" : "output_text.done");
@@ -277,7 +305,8 @@ static void print_delta(burin_answer *a, const char *event, const char *text, si
     burin_capture_add(&a->streamed.item, text, bytes);
     begin_response_event(a, event);
     print_where(a, prefix_of(a->streamed.open));
-    burin_print(a->streamed.open == 'c' ? ", \"delta\": " : ", \"content_index\": 0, \"logprobs\": [], \"delta\": ");
+    burin_print(a->streamed.open == 'c' ? ", \"delta\": "
+                                        : ", \"content_index\": 0, \"logprobs\": [], \"delta\": ");
     burin_print_json_string(text, bytes);
     end_response_event();
 }
@@ -288,7 +317,8 @@ static void delta_of_part(burin_answer *a, burin_stream_part part, const char *t
     print_delta(a, kind == 'r' ? "reasoning_text.delta" : "output_text.delta", text, bytes);
 }
 
-static void delta_of_call(burin_answer *a, int number, const burin_call_part *name, const char *arguments, size_t bytes) {
+static void delta_of_call(burin_answer *a, int number, const burin_call_part *name,
+                          const char *arguments, size_t bytes) {
     if (name) {
         a->streamed.calls--;  // of the call before
         end_item(a);
@@ -309,7 +339,8 @@ static void stream_response(burin_answer *a, bool ended) {
         a->finish = finish, a->begun = true;
     }
     burin_stream_parts(a, &events);
-    if (ended) end_item(a), event_of_response(a, strcmp(a->finish, "length") ? "completed" : "incomplete");
+    if (ended)
+        end_item(a), event_of_response(a, strcmp(a->finish, "length") ? "completed" : "incomplete");
     burin_capture_into(before);
     burin_stream_send(a->request, &event);
 }

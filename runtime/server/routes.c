@@ -20,7 +20,8 @@ static void handle_models(burin_request *q) {
     burin_print("{\"object\": \"list\", \"data\": [{\"id\": ");
     burin_print_json_string(q->server->name, strlen(q->server->name));
     burin_print(
-        ", \"object\": \"model\", \"created\": 0, \"owned_by\": \"burin\", \"meta\": {\"identity\": \"%-s\", "
+        ", \"object\": \"model\", \"created\": 0, \"owned_by\": \"burin\", \"meta\": "
+        "{\"identity\": \"%-s\", "
         "\"n_vocab\": %d, \"n_ctx\": %d, \"size\": %zu}}]}",
         m->identity, m->vocab_size, q->server->base->context, m->weight_bytes);
     burin_capture_into(before);
@@ -59,7 +60,8 @@ const burin_route burin_routes[] = {
     {"/v1/completions", EVHTTP_REQ_POST, burin_handle_completion, &burin_text_api, false},
     {"/completions", EVHTTP_REQ_POST, burin_handle_completion, &burin_text_api, false},
     {"/v1/messages", EVHTTP_REQ_POST, burin_handle_messages, &burin_messages_api, false},
-    {"/v1/messages/count_tokens", EVHTTP_REQ_POST, burin_handle_count_tokens, &burin_messages_api, false},
+    {"/v1/messages/count_tokens", EVHTTP_REQ_POST, burin_handle_count_tokens, &burin_messages_api,
+     false},
     {"/v1/responses", EVHTTP_REQ_POST, burin_handle_response, &burin_responses_api, false},
     {"/tokenize", EVHTTP_REQ_POST, burin_handle_tokenize, NULL, false},
     {"/detokenize", EVHTTP_REQ_POST, burin_handle_detokenize, NULL, false},

@@ -18,10 +18,14 @@ static int32_t reusable_tokens(const burin_server *s, int32_t slot, const burin_
     return burin_slot_holds(s->base->session, slot, common_tokens(&s->slots[slot], q));
 }
 
-enum { WORTH_KEEPING = 16, WORTH_SPARING = 64 };  // tokens: of a prompt, to be found; of a slot, not to be lost
+enum {
+    WORTH_KEEPING = 16,
+    WORTH_SPARING = 64
+};  // tokens: of a prompt, to be found; of a slot, not to be lost
 
-// The free slot that was not used for longest, among those that hold most of the prompt if there are any, and unless that slot
-// would lose much else: its state is copied then. -1: all are at work.
+// The free slot that was not used for longest, among those that hold most of the prompt if there
+// are any, and unless that slot would lose much else: its state is copied then. -1: all are at
+// work.
 static int32_t choose_slot(const burin_server *s, const burin_request *q, int32_t *cached) {
     int32_t best = -1, oldest = -1, most = 0;
     for (int32_t i = 0; i < s->limits.slots; i++) {
@@ -29,15 +33,18 @@ static int32_t choose_slot(const burin_server *s, const burin_request *q, int32_
         int32_t n = reusable_tokens(s, i, q);
         if (n < WORTH_KEEPING) n = 0;
         if (oldest < 0 || s->slots[i].used < s->slots[oldest].used) oldest = i;
-        if (best < 0 || n > most || (n == most && s->slots[i].used < s->slots[best].used)) best = i, most = n;
+        if (best < 0 || n > most || (n == most && s->slots[i].used < s->slots[best].used))
+            best = i, most = n;
     }
     if (best >= 0 && s->slots[best].n > most + WORTH_SPARING) best = oldest;
     if (best >= 0) *cached = reusable_tokens(s, best, q);
     return best;
 }
 
-// Copies the state of a slot that holds more of the prompt than this one, also of one that is at work.
-static int32_t copy_longer_prefix(burin_server *s, int32_t to, const burin_request *q, int32_t cached) {
+// Copies the state of a slot that holds more of the prompt than this one, also of one that is at
+// work.
+static int32_t copy_longer_prefix(burin_server *s, int32_t to, const burin_request *q,
+                                  int32_t cached) {
     for (int32_t i = 0; i < s->limits.slots; i++) {
         int32_t n = i == to ? 0 : reusable_tokens(s, i, q);
         if (n < cached + WORTH_KEEPING) continue;
@@ -104,9 +111,11 @@ typedef struct step_plan {
     bool decodes;
 } step_plan;
 
-static void add_row(burin_server *s, step_plan *p, burin_answer *a, int32_t token, bool wants_logits) {
+static void add_row(burin_server *s, step_plan *p, burin_answer *a, int32_t token,
+                    bool wants_logits) {
     burin_slot *slot = &s->slots[a->run.slot];
-    s->rows[p->rows++] = (burin_row){.token = token, .slot = a->run.slot, .position = slot->n, .wants_logits = wants_logits};
+    s->rows[p->rows++] = (burin_row){
+        .token = token, .slot = a->run.slot, .position = slot->n, .wants_logits = wants_logits};
     slot->tokens[slot->n++] = token;
     if (wants_logits) s->wanted[p->wanted++] = a;
 }
@@ -128,7 +137,8 @@ static void read_rows(burin_server *s, step_plan *p, burin_answer *a, int32_t mo
     }
 }
 
-// Each prompt gets an equal share of the rows, and what those before it have not used: a long one does not hold up a short one.
+// Each prompt gets an equal share of the rows, and what those before it have not used: a long one
+// does not hold up a short one.
 static void plan_prompts(burin_server *s, step_plan *p) {
     int32_t room = rows_for_prompts(s, p), readers = 0;
     for (const burin_answer *a = s->working; a; a = a->next) readers += a->state == ANSWER_READING;
@@ -152,9 +162,10 @@ static void note_time(burin_server *s, const step_plan *p, int decoding, double 
     int reading = p->rows - decoding;
     s->counters.steps++, s->counters.rows += (uint64_t)p->rows;
     s->counters.prompt_tokens += (uint64_t)reading;
-    double *mean = reading ? &s->row_seconds : &s->decode_seconds, now = !reading     ? seconds
-                                                                         : p->decodes ? (seconds - s->decode_seconds) / reading
-                                                                                      : seconds / reading;
+    double *mean = reading ? &s->row_seconds : &s->decode_seconds,
+           now = !reading     ? seconds
+                 : p->decodes ? (seconds - s->decode_seconds) / reading
+                              : seconds / reading;
     if (now > 0) *mean = *mean > 0 ? *mean + weight * (now - *mean) : now;
     if (reading)
         s->counters.prompt_seconds += seconds;

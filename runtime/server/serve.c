@@ -1,5 +1,6 @@
-// --serve: opens the model and the address, then takes turns between requests and steps of the model until it is told to stop.
-// The first SIGTERM or SIGINT lets running answers end, and refuses new ones; the second ends the program.
+// --serve: opens the model and the address, then takes turns between requests and steps of the
+// model until it is told to stop. The first SIGTERM or SIGINT lets running answers end, and refuses
+// new ones; the second ends the program.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <event2/listener.h>
@@ -51,19 +52,22 @@ static void read_limits(burin_server *s) {
 
 // ---- the address ----
 static _Noreturn void cannot_listen(const char *address) {
-    burin_stop(BURIN_USER_MISTAKE, "--serve %s: %s\nhint: --port 0 takes any port that is free", address, strerror(errno));
+    burin_stop(BURIN_USER_MISTAKE, "--serve %s: %s\nhint: --port 0 takes any port that is free",
+               address, strerror(errno));
 }
 
 static int listen_at_path(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct stat there;
     if (strlen(path) >= sizeof address.sun_path)
-        burin_stop(BURIN_USER_MISTAKE, "--serve %s: a socket's path has at most %zu bytes", path, sizeof address.sun_path - 1);
+        burin_stop(BURIN_USER_MISTAKE, "--serve %s: a socket's path has at most %zu bytes", path,
+                   sizeof address.sun_path - 1);
     memcpy(address.sun_path, path, strlen(path) + 1);
     if (!lstat(path, &there) && S_ISSOCK(there.st_mode)) unlink(path);
     int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     mode_t before = umask(0177);
-    bool bound = file >= 0 && !bind(file, (struct sockaddr *)&address, sizeof address) && !listen(file, 128);
+    bool bound =
+        file >= 0 && !bind(file, (struct sockaddr *)&address, sizeof address) && !listen(file, 128);
     umask(before);
     if (!bound) cannot_listen(path);
     burin_note("%s: serving at the unix socket %s", burin_program_name, path);
@@ -82,7 +86,8 @@ static void split_address(const burin_server_options *o, char host[256], int64_t
         char *end;
         *port = strtol(colon + 1, &end, 10);
         if (end == colon + 1 || *end || *port < 0 || *port > 65535)
-            burin_stop(BURIN_BAD_COMMAND_LINE, "--serve %s: expected HOST:PORT, with a port from 0 to 65535", address);
+            burin_stop(BURIN_BAD_COMMAND_LINE,
+                       "--serve %s: expected HOST:PORT, with a port from 0 to 65535", address);
         n = number ? 0 : (size_t)(colon - address);
     }
     if (bracketed) address++, n = strcspn(address, "]");
@@ -93,23 +98,32 @@ static void split_address(const burin_server_options *o, char host[256], int64_t
 static int listen_at_host(const char *host, int64_t port) {
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
-    const char *numbers = !strcmp(host, "localhost") ? "127.0.0.1" : !strcmp(host, "*") ? "0.0.0.0" : host;
-    bool is_four = inet_pton(AF_INET, numbers, &four.sin_addr) == 1, is_six = inet_pton(AF_INET6, numbers, &six.sin6_addr) == 1;
-    int one = 1,
-        file = is_four || is_six ? socket(is_six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+    const char *numbers = !strcmp(host, "localhost") ? "127.0.0.1"
+                          : !strcmp(host, "*")       ? "0.0.0.0"
+                                                     : host;
+    bool is_four = inet_pton(AF_INET, numbers, &four.sin_addr) == 1,
+         is_six = inet_pton(AF_INET6, numbers, &six.sin6_addr) == 1;
+    int one = 1, file = is_four || is_six ? socket(is_six ? AF_INET6 : AF_INET,
+                                                   SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
+                                          : -1;
     if (!is_four && !is_six)
-        burin_stop(BURIN_BAD_COMMAND_LINE,
-                   "--serve: the host %s is no address\nhint: 127.0.0.1, 0.0.0.0, ::1 or a path with a /", host);
+        burin_stop(
+            BURIN_BAD_COMMAND_LINE,
+            "--serve: the host %s is no address\nhint: 127.0.0.1, 0.0.0.0, ::1 or a path with a /",
+            host);
     setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (file < 0 ||
-        bind(file, is_six ? (struct sockaddr *)&six : (struct sockaddr *)&four, is_six ? sizeof six : sizeof four) ||
+        bind(file, is_six ? (struct sockaddr *)&six : (struct sockaddr *)&four,
+             is_six ? sizeof six : sizeof four) ||
         listen(file, 1024))
         cannot_listen(host);
     socklen_t n = is_six ? sizeof six : sizeof four;
     getsockname(file, is_six ? (struct sockaddr *)&six : (struct sockaddr *)&four, &n);
     port = ntohs(is_six ? six.sin6_port : four.sin_port);
-    burin_note("serving at http://%-s%s%-s:%d", is_six ? "[" : "", numbers, is_six ? "]" : "", (int)port);
-    burin_note("try: curl http://%-s%s%-s:%d/v1/models", is_six ? "[" : "", numbers, is_six ? "]" : "", (int)port);
+    burin_note("serving at http://%-s%s%-s:%d", is_six ? "[" : "", numbers, is_six ? "]" : "",
+               (int)port);
+    burin_note("try: curl http://%-s%s%-s:%d/v1/models", is_six ? "[" : "", numbers,
+               is_six ? "]" : "", (int)port);
     return file;
 }
 
@@ -131,7 +145,8 @@ static void limit_connections(const burin_server *s) {
     struct rlimit limit;
     rlim_t most = (rlim_t)or_usual(s->command->server.max_connections, 1024) + OTHER_FILES;
     if (getrlimit(RLIMIT_NOFILE, &limit)) return;
-    limit.rlim_cur = limit.rlim_max != RLIM_INFINITY && most > limit.rlim_max ? limit.rlim_max : most;
+    limit.rlim_cur =
+        limit.rlim_max != RLIM_INFINITY && most > limit.rlim_max ? limit.rlim_max : most;
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -146,7 +161,8 @@ static void listen_for_requests(burin_server *s) {
         split_address(o, host, &port);
         file = listen_at_host(host, port);
     }
-    s->listener = evconnlistener_new(s->events, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, file);
+    s->listener = evconnlistener_new(s->events, NULL, NULL,
+                                     LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, file);
     if (!s->listener || !evhttp_bind_listener(s->http, s->listener)) cannot_listen(o->address);
     evconnlistener_set_error_cb(s->listener, accept_failed);
     s->retry = evtimer_new(s->events, accept_again, s);
@@ -174,7 +190,9 @@ static void watch_signals(burin_server *s) {
 static void keep_alive(burin_request *q) {
     static const uint64_t pause = 5000000000u;
     burin_capture comment = {0};
-    if (!q->stream || !q->http || burin_nanoseconds() - (q->sent_at ? q->sent_at : q->arrived) < pause) return;
+    if (!q->stream || !q->http ||
+        burin_nanoseconds() - (q->sent_at ? q->sent_at : q->arrived) < pause)
+        return;
     burin_capture_add(&comment, ": still at work\n\n", 17);
     burin_stream_send(q, &comment);
 }
@@ -198,21 +216,26 @@ static void tend_requests(burin_server *s) {
 
 static void say_memory(const burin_server *s) {
     const burin_model *m = s->model;
-    size_t slots = m->slot_bytes * (size_t)s->limits.slots, step = m->row_bytes * (size_t)s->base->session->step.max_rows,
+    size_t slots = m->slot_bytes * (size_t)s->limits.slots,
+           step = m->row_bytes * (size_t)s->base->session->step.max_rows,
            logits = (size_t)s->limits.slots * (size_t)m->vocab_size * sizeof(float);
     if (s->batch) {
-        burin_note("memory: weights %.1f MB, steps %.1f MB", (double)m->weight_bytes / 1e6, (double)step / 1e6);
+        burin_note("memory: weights %.1f MB, steps %.1f MB", (double)m->weight_bytes / 1e6,
+                   (double)step / 1e6);
         return;
     }
-    burin_note("%d answers at once, %d tokens each; memory: weights %.1f MB, slots %.1f MB, steps %.1f MB", s->limits.slots,
-               s->base->context, (double)m->weight_bytes / 1e6, (double)slots / 1e6, (double)(step + logits) / 1e6);
+    burin_note(
+        "%d answers at once, %d tokens each; memory: weights %.1f MB, slots %.1f MB, steps %.1f MB",
+        s->limits.slots, s->base->context, (double)m->weight_bytes / 1e6, (double)slots / 1e6,
+        (double)(step + logits) / 1e6);
 }
 
 static void open_server(burin_server *s) {
     const burin_model *m = s->model;
     size_t slots = (size_t)s->limits.slots;
     s->slots = burin_allocate(slots, sizeof *s->slots);
-    for (size_t i = 0; i < slots; i++) s->slots[i].tokens = burin_allocate((size_t)s->base->context + 1, sizeof(int32_t));
+    for (size_t i = 0; i < slots; i++)
+        s->slots[i].tokens = burin_allocate((size_t)s->base->context + 1, sizeof(int32_t));
     s->rows = burin_allocate(slots + (size_t)s->base->chunk, sizeof *s->rows);
     s->wanted = burin_allocate(slots, sizeof *s->wanted);
     s->logits = burin_allocate(slots * (size_t)m->vocab_size, sizeof *s->logits);
@@ -255,6 +278,7 @@ int burin_server_run(burin_server *s) {
 }
 
 int burin_serve(burin_run *run) {
-    burin_server s = {.base = run, .model = run->model, .command = run->command, .routes = burin_routes};
+    burin_server s = {
+        .base = run, .model = run->model, .command = run->command, .routes = burin_routes};
     return burin_server_run(&s);
 }

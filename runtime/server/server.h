@@ -23,15 +23,20 @@ typedef struct burin_store burin_store;
 
 enum { BURIN_MOST_CHOICES = 16, BURIN_MOST_STOPS = 16, BURIN_PARAMETER_BYTES = 128 };
 
-typedef enum burin_answer_state { ANSWER_QUEUED, ANSWER_READING, ANSWER_WRITING, ANSWER_ENDED } burin_answer_state;
+typedef enum burin_answer_state {
+    ANSWER_QUEUED,
+    ANSWER_READING,
+    ANSWER_WRITING,
+    ANSWER_ENDED
+} burin_answer_state;
 
 // How much of a streamed answer was sent.
 typedef struct burin_streamed {
     size_t reasoning, content, arguments;  // bytes; arguments: of the newest call
     int calls;                             // whose names were sent
-    int blocks, events;                    // Anthropic's blocks, or items of a response, that have ended; its events
-    burin_capture item, name;              // text so far of the item of a response; the tool that it calls
-    char open;                             // first letter of the kind of the block that is open; 0: none
+    int blocks, events;  // Anthropic's blocks, or items of a response, that have ended; its events
+    burin_capture item, name;  // text so far of the item of a response; the tool that it calls
+    char open;                 // first letter of the kind of the block that is open; 0: none
 } burin_streamed;
 
 // One text that is generated: a choice of a request, in a slot from its first row to its last.
@@ -54,10 +59,11 @@ typedef struct burin_answer {
 
 // How an API puts answers into replies.
 typedef struct burin_api {
-    void (*text)(burin_answer *);       // streamed: there may be new text
-    void (*ended)(burin_answer *);      // streamed: this answer has ended
-    void (*finished)(burin_request *);  // all answers have ended: the reply, or the end of the stream
-    bool anthropic;                     // shape of errors
+    void (*text)(burin_answer *);   // streamed: there may be new text
+    void (*ended)(burin_answer *);  // streamed: this answer has ended
+    void (*finished)(
+        burin_request *);  // all answers have ended: the reply, or the end of the stream
+    bool anthropic;        // shape of errors
 } burin_api;
 
 struct burin_request {
@@ -156,7 +162,8 @@ struct burin_server {
     burin_request *requests;
     int n_requests, n_unsent;  // n_unsent: replies on their way to clients
     bool draining;
-    double decode_seconds, row_seconds;  // of a step without prompts, of a prompt's row in a step: recent means
+    double decode_seconds,
+        row_seconds;  // of a step without prompts, of a prompt's row in a step: recent means
     burin_counters counters;
     uint64_t started, count;  // count: of answers that began
 };
@@ -176,33 +183,41 @@ void burin_reply(burin_request *, int status, burin_capture *body, const char *t
 void burin_reply_error(burin_request *, int status, const char *message);
 bool burin_client_is_there(const burin_request *);
 void burin_stream_begin(burin_request *);
-void burin_stream_send(burin_request *, burin_capture *event);  // bytes of an event stream; empties the capture
+void burin_stream_send(burin_request *,
+                       burin_capture *event);  // bytes of an event stream; empties the capture
 void burin_stream_end(burin_request *);
-void burin_request_abort(burin_request *, int status, const char *message);  // ends its answers with an error
-void burin_request_close(burin_request *);                                   // ends its answers, logs it, frees it
+void burin_request_abort(burin_request *, int status,
+                         const char *message);  // ends its answers with an error
+void burin_request_close(burin_request *);      // ends its answers, logs it, frees it
 
 // ---- body.c: fields of a body, by name; other types fail with status 400 ----
-_Noreturn void burin_request_fail(burin_request *, int status, const char *parameter, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+_Noreturn void burin_request_fail(burin_request *, int status, const char *parameter,
+                                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 void burin_body_read(burin_request *);
-const burin_value *burin_body_field(burin_request *, burin_value dict, const char *name);  // NULL: absent, or null
+const burin_value *burin_body_field(burin_request *, burin_value dict,
+                                    const char *name);  // NULL: absent, or null
 bool burin_body_bool(burin_request *, const char *name, bool absent);
-int64_t burin_body_integer(burin_request *, const char *name, int64_t absent, int64_t least, int64_t most);
-double burin_body_number(burin_request *, const char *name, double absent, double least, double most);
+int64_t burin_body_integer(burin_request *, const char *name, int64_t absent, int64_t least,
+                           int64_t most);
+double burin_body_number(burin_request *, const char *name, double absent, double least,
+                         double most);
 const burin_value *burin_body_string(burin_request *, const char *name);  // NULL: absent
 const burin_value *burin_body_list(burin_request *, const char *name);
 // Fields set anew; a member that must be there (`where`: of messages); does "type" name this?
 burin_value burin_body_text(const char *);
 void burin_body_set(burin_request *, burin_value dict, const char *key, burin_value);
-burin_value burin_body_member(burin_request *, burin_value dict, const char *key, burin_value_kind, const char *where);
+burin_value burin_body_member(burin_request *, burin_value dict, const char *key, burin_value_kind,
+                              const char *where);
 bool burin_body_has_type(burin_request *, burin_value dict, const char *type);
 char *burin_copy_text(burin_value);  // terminated; the caller frees it
 
 // ---- settings.c, prompt.c ----
-void burin_settings_read(burin_request *, int64_t max_tokens);             // sampling, stops, n: into the request's command
-burin_value burin_prompt_json(burin_request *, const burin_value *tools);  // messages as burin_render takes them
-void burin_prompt_chat(burin_request *);                                   // from messages and tools
-void burin_prompt_plain(burin_request *, burin_value);                     // from a text, or ids
+void burin_settings_read(burin_request *,
+                         int64_t max_tokens);  // sampling, stops, n: into the request's command
+burin_value burin_prompt_json(burin_request *,
+                              const burin_value *tools);  // messages as burin_render takes them
+void burin_prompt_chat(burin_request *);                  // from messages and tools
+void burin_prompt_plain(burin_request *, burin_value);    // from a text, or ids
 void burin_prompt_encode(burin_request *, const burin_encoding *);
 
 // ---- forms.c: what answers must be; its grammar's mistakes fail ----
@@ -228,9 +243,11 @@ typedef enum burin_stream_part { BURIN_STREAM_REASONING, BURIN_STREAM_CONTENT } 
 typedef struct burin_stream_printer {
     void (*part)(burin_answer *, burin_stream_part, const char *text, size_t bytes);
     // More of a call's arguments; `name`: it begins here, else NULL
-    void (*call)(burin_answer *, int number, const burin_call_part *name, const char *arguments, size_t bytes);
+    void (*call)(burin_answer *, int number, const burin_call_part *name, const char *arguments,
+                 size_t bytes);
 } burin_stream_printer;
-bool burin_stream_parts(burin_answer *, const burin_stream_printer *);  // true: it has called a tool
+bool burin_stream_parts(burin_answer *,
+                        const burin_stream_printer *);  // true: it has called a tool
 
 // ---- completions.c ----
 void burin_handle_chat(burin_request *);
@@ -252,8 +269,10 @@ void burin_handle_slots(burin_request *);
 // ---- store.c ----
 void burin_store_open(burin_server *);
 void burin_store_close(burin_server *);
-void burin_store_keep(burin_server *, int32_t slot, int32_t kept);  // before the slot loses all tokens but the first `kept`
-// Loads a snapshot that holds more of the prompt than these tokens of the slot. Returns how many tokens the slot can keep.
+void burin_store_keep(burin_server *, int32_t slot,
+                      int32_t kept);  // before the slot loses all tokens but the first `kept`
+// Loads a snapshot that holds more of the prompt than these tokens of the slot. Returns how many
+// tokens the slot can keep.
 int32_t burin_store_load(burin_server *, int32_t slot, const burin_request *, int32_t cached);
 void burin_handle_slot(burin_request *);
 

@@ -53,7 +53,8 @@ static void read_numbers(burin_request *q, burin_sampling *s) {
         int64_t *to = (int64_t *)(void *)((char *)s + w->offset);
         *to = burin_body_integer(q, w->name, *to, (int64_t)w->least, (int64_t)w->most);
     }
-    if (s->mirostat == 1) burin_request_fail(q, 400, "mirostat", "\"mirostat\" is 1: expected 0 (off) or 2");
+    if (s->mirostat == 1)
+        burin_request_fail(q, 400, "mirostat", "\"mirostat\" is 1: expected 0 (off) or 2");
     if (s->temperature < 0) s->temperature = burin_run_temperature(q->server->base);
 }
 
@@ -70,11 +71,15 @@ static void read_seed(burin_request *q, burin_sampling *s) {
 static void add_stop(burin_request *q, burin_value text, size_t *at) {
     enum { LONGEST_STOP = 512 };
     burin_texts *stops = &q->command.stops;
-    if (text.kind != BURIN_STRING) burin_request_fail(q, 400, "stop", "\"stop\" must be a string or a list of strings");
+    if (text.kind != BURIN_STRING)
+        burin_request_fail(q, 400, "stop", "\"stop\" must be a string or a list of strings");
     if (text.length > LONGEST_STOP || memchr(text.text, 0, text.length))
-        burin_request_fail(q, 400, "stop", "a text of \"stop\" has more than %d bytes, or a zero byte", LONGEST_STOP);
+        burin_request_fail(q, 400, "stop",
+                           "a text of \"stop\" has more than %d bytes, or a zero byte",
+                           LONGEST_STOP);
     if (!text.length) return;
-    if (stops->n == BURIN_MOST_STOPS) burin_request_fail(q, 400, "stop", "\"stop\" has more than %d texts", BURIN_MOST_STOPS);
+    if (stops->n == BURIN_MOST_STOPS)
+        burin_request_fail(q, 400, "stop", "\"stop\" has more than %d texts", BURIN_MOST_STOPS);
     memcpy(q->stop_texts + *at, text.text, text.length);
     stops->text[stops->n++] = q->stop_texts + *at;
     *at += text.length + 1;
@@ -100,20 +105,25 @@ static void read_stops(burin_request *q, const char *name) {
 static void read_biases(burin_request *q, burin_sampling *s) {
     const burin_value *v = burin_body_field(q, q->body, "logit_bias");
     if (!v) return;
-    if (v->kind != BURIN_DICT) burin_request_fail(q, 400, "logit_bias", "\"logit_bias\" must be an object of ids and numbers");
+    if (v->kind != BURIN_DICT)
+        burin_request_fail(q, 400, "logit_bias",
+                           "\"logit_bias\" must be an object of ids and numbers");
     burin_bias *biases = burin_allocate(v->dict->n, sizeof *biases);
     s->bias = biases;  // the request's
     q->command.biases.n = 0;
     for (uint32_t i = 0; i < v->dict->n; i++) {
         burin_value key = v->dict->pairs[i].key, value = v->dict->pairs[i].value;
         char digits[16] = "", *end = digits;
-        if (key.kind == BURIN_STRING && key.length < sizeof digits) memcpy(digits, key.text, key.length);
+        if (key.kind == BURIN_STRING && key.length < sizeof digits)
+            memcpy(digits, key.text, key.length);
         long id = strtol(digits, &end, 10);
         if (end == digits || *end || id < 0 || id >= q->server->model->vocab_size)
-            burin_request_fail(q, 400, "logit_bias", "\"logit_bias\": a key must be a token's id, from 0 to %d",
+            burin_request_fail(q, 400, "logit_bias",
+                               "\"logit_bias\": a key must be a token's id, from 0 to %d",
                                q->server->model->vocab_size - 1);
         if (!burin_is_number(value) || !(fabs(burin_number(value)) <= 1e6))
-            burin_request_fail(q, 400, "logit_bias", "\"logit_bias\": the value of %ld must be a number", id);
+            burin_request_fail(q, 400, "logit_bias",
+                               "\"logit_bias\": the value of %ld must be a number", id);
         double bias = burin_number(value);  // -100 bans, as OpenAI's
         biases[s->n_bias++] = (burin_bias){(int32_t)id, bias <= -100 ? -INFINITY : (float)bias};
     }
@@ -123,7 +133,8 @@ void burin_settings_read(burin_request *q, int64_t max_tokens) {
     const burin_server *server = q->server;
     burin_command *c = &q->command;
     *c = *server->command;
-    c->draft = "none", c->stops.n = 0, c->logits_file = NULL, c->logits_hash = false, c->json = false, c->verbose = false;
+    c->draft = "none", c->stops.n = 0, c->logits_file = NULL, c->logits_hash = false,
+    c->json = false, c->verbose = false;
     read_numbers(q, &c->sampling);
     read_seed(q, &c->sampling);
     read_stops(q, "stop");
@@ -134,6 +145,8 @@ void burin_settings_read(burin_request *q, int64_t max_tokens) {
     q->logprobs = -1;
     q->stream = burin_body_bool(q, "stream", false);
     const burin_value *options = burin_body_field(q, q->body, "stream_options");
-    const burin_value *usage = options && options->kind == BURIN_DICT ? burin_body_field(q, *options, "include_usage") : NULL;
+    const burin_value *usage = options && options->kind == BURIN_DICT
+                                   ? burin_body_field(q, *options, "include_usage")
+                                   : NULL;
     q->include_usage = usage && usage->kind == BURIN_BOOL && usage->integer;
 }

@@ -1,6 +1,8 @@
-// Prompts are read once: when a slot is about to lose tokens that nothing else holds, its state goes into a store, in memory
-// (--cache-ram) or in files (--cache-dir), and comes back when a prompt begins with these tokens. A snapshot is a session
-// file's bytes: valid on every CPU, checked before it is used, never trusted. What is used least goes first.
+// Prompts are read once: when a slot is about to lose tokens that nothing else holds, its state
+// goes into a store, in memory
+// (--cache-ram) or in files (--cache-dir), and comes back when a prompt begins with these tokens. A
+// snapshot is a session file's bytes: valid on every CPU, checked before it is used, never trusted.
+// What is used least goes first.
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +19,11 @@
 #include "server/server.h"
 #include "text/session_format.h"
 
-enum { FEWEST_KEPT = 32, MOST_FILES = 4096, PATH_ROOM = 1024 };  // FEWEST_KEPT: tokens that are worth a snapshot
+enum {
+    FEWEST_KEPT = 32,
+    MOST_FILES = 4096,
+    PATH_ROOM = 1024
+};  // FEWEST_KEPT: tokens that are worth a snapshot
 
 typedef struct snapshot {
     int32_t *tokens, n;
@@ -36,8 +42,10 @@ struct burin_store {
 };
 
 // ---- files ----
-static void path_of(const burin_store *store, const burin_model *m, uint64_t name, char path[PATH_ROOM]) {
-    snprintf(path, PATH_ROOM, "%s/%s-%016llx.session", store->folder, m->identity, (unsigned long long)name);
+static void path_of(const burin_store *store, const burin_model *m, uint64_t name,
+                    char path[PATH_ROOM]) {
+    snprintf(path, PATH_ROOM, "%s/%s-%016llx.session", store->folder, m->identity,
+             (unsigned long long)name);
 }
 
 static char *read_snapshot(const char *path, size_t *bytes, const char **why) {
@@ -47,7 +55,8 @@ static char *read_snapshot(const char *path, size_t *bytes, const char **why) {
     *bytes = !fstat(file, &status) ? (size_t)status.st_size : 0;
     char *data = burin_allocate(1, *bytes + 1);
     size_t got = 0;
-    for (ssize_t n; got < *bytes && (n = read(file, data + got, *bytes - got)) > 0;) got += (size_t)n;
+    for (ssize_t n; got < *bytes && (n = read(file, data + got, *bytes - got)) > 0;)
+        got += (size_t)n;
     close(file);
     *bytes = got;
     return data;
@@ -96,7 +105,8 @@ static void keep(burin_server *server, int32_t slot, bool ram) {
     burin_store *store = server->store;
     const burin_session_parts parts = {.tokens = own->tokens};
     burin_session_header h = {.tokens = own->n};
-    size_t bytes = sizeof h + (size_t)own->n * sizeof(int32_t) + burin_saved_bytes(server->base->session, slot);
+    size_t bytes = sizeof h + (size_t)own->n * sizeof(int32_t) +
+                   burin_saved_bytes(server->base->session, slot);
     for (const snapshot *s = store->first; s; s = s->next)
         if (!s->data != ram && common_with(s, own->tokens, own->n) == own->n) return;
     if (bytes > (ram ? store->most_ram : store->most_disk)) return;
@@ -106,7 +116,8 @@ static void keep(burin_server *server, int32_t slot, bool ram) {
     if (!ram) {
         char path[PATH_ROOM];
         const char *why;
-        s.name = burin_hash_bytes(burin_hash_start, own->tokens, (size_t)own->n * sizeof *own->tokens);
+        s.name =
+            burin_hash_bytes(burin_hash_start, own->tokens, (size_t)own->n * sizeof *own->tokens);
         path_of(store, server->model, s.name, path);
         bool written = burin_replace_file(path, s.data, bytes, &why);
         free(s.data);
@@ -127,14 +138,17 @@ void burin_store_keep(burin_server *server, int32_t slot, int32_t kept) {
 }
 
 // ---- use ----
-static bool load_bytes(burin_server *server, int32_t slot, const char *data, size_t bytes, const char **why) {
+static bool load_bytes(burin_server *server, int32_t slot, const char *data, size_t bytes,
+                       const char **why) {
     burin_session_header h;
     burin_slot *own = &server->slots[slot];
     burin_session *session = server->base->session;
     *why = burin_session_check_bytes(server->model, data, bytes, &h);
-    if (!*why && h.tokens > server->base->context) *why = "it has more tokens than the context holds";
+    if (!*why && h.tokens > server->base->context)
+        *why = "it has more tokens than the context holds";
     if (*why) return false;
-    burin_status status = burin_slot_load(session, slot, burin_session_slot(data, &h), (size_t)h.slot_bytes);
+    burin_status status =
+        burin_slot_load(session, slot, burin_session_slot(data, &h), (size_t)h.slot_bytes);
     if (status) *why = burin_status_text(status);
     if (status) return false;
     own->n = burin_slot_length(session, slot);
@@ -147,7 +161,9 @@ static bool load_snapshot(burin_server *server, int32_t slot, snapshot *s) {
     char path[PATH_ROOM], *data = s->data;
     const char *why;
     size_t bytes = s->bytes;
-    if (!data) path_of(server->store, server->model, s->name, path), data = read_snapshot(path, &bytes, &why);
+    if (!data)
+        path_of(server->store, server->model, s->name, path),
+            data = read_snapshot(path, &bytes, &why);
     bool loaded = data && load_bytes(server, slot, data, bytes, &why);
     if (data != s->data) free(data);
     s->used = ++server->store->count;
@@ -157,7 +173,8 @@ static bool load_snapshot(burin_server *server, int32_t slot, snapshot *s) {
     return false;
 }
 
-int32_t burin_store_load(burin_server *server, int32_t slot, const burin_request *q, int32_t cached) {
+int32_t burin_store_load(burin_server *server, int32_t slot, const burin_request *q,
+                         int32_t cached) {
     snapshot *best = NULL;
     int32_t most = cached + FEWEST_KEPT - 1;
     for (snapshot *s = server->store ? server->store->first : NULL; s; s = s->next) {
@@ -165,7 +182,8 @@ int32_t burin_store_load(burin_server *server, int32_t slot, const burin_request
         if (same > most || (best && same == most && s->data && !best->data)) best = s, most = same;
     }
     if (!best) return cached;
-    if (!load_snapshot(server, slot, best)) return burin_slot_length(server->base->session, slot) < cached ? 0 : cached;
+    if (!load_snapshot(server, slot, best))
+        return burin_slot_length(server->base->session, slot) < cached ? 0 : cached;
     int32_t same = 0;
     const burin_slot *own = &server->slots[slot];
     while (same < own->n && same < q->n_prompt - 1 && own->tokens[same] == q->prompt[same]) same++;
@@ -183,7 +201,8 @@ static void read_entry(burin_server *server, const char *name) {
     snapshot s = {.name = strtoull(name + identity + 1, NULL, 16)};
     path_of(store, server->model, s.name, path);
     char *data = read_snapshot(path, &bytes, &why);
-    if (data && !(why = burin_session_check_bytes(server->model, data, bytes, &h)) && h.tokens <= server->base->context) {
+    if (data && !(why = burin_session_check_bytes(server->model, data, bytes, &h)) &&
+        h.tokens <= server->base->context) {
         s.n = (int32_t)h.tokens, s.bytes = bytes;
         s.tokens = burin_allocate((size_t)s.n, sizeof *s.tokens);
         memcpy(s.tokens, data + sizeof h, (size_t)s.n * sizeof *s.tokens);
@@ -199,8 +218,10 @@ static void read_folder(burin_server *server) {
     DIR *folder = opendir(server->store->folder);
     int n = 0;
     if (!folder && mkdir(server->store->folder, 0700))
-        burin_stop(BURIN_USER_MISTAKE, "--cache-dir %s: %s", server->store->folder, strerror(errno));
-    for (const struct dirent *e; folder && n < MOST_FILES && (e = readdir(folder)); n++) read_entry(server, e->d_name);
+        burin_stop(BURIN_USER_MISTAKE, "--cache-dir %s: %s", server->store->folder,
+                   strerror(errno));
+    for (const struct dirent *e; folder && n < MOST_FILES && (e = readdir(folder)); n++)
+        read_entry(server, e->d_name);
     if (folder) closedir(folder);
 }
 
@@ -208,9 +229,10 @@ void burin_store_open(burin_server *server) {
     const burin_server_options *o = &server->command->server;
     if (!o->cache_ram && !o->cache_dir) return;
     server->store = burin_allocate(1, sizeof *server->store);
-    *server->store = (burin_store){.most_ram = (size_t)o->cache_ram << 20,
-                                   .most_disk = (size_t)(o->cache_disk ? o->cache_disk : 8192) << 20,
-                                   .folder = o->cache_dir};
+    *server->store =
+        (burin_store){.most_ram = (size_t)o->cache_ram << 20,
+                      .most_disk = (size_t)(o->cache_disk ? o->cache_disk : 8192) << 20,
+                      .folder = o->cache_dir};
     if (o->cache_dir && strlen(o->cache_dir) > PATH_ROOM - 64)
         burin_stop(BURIN_BAD_COMMAND_LINE, "--cache-dir: the path is too long");
     if (o->cache_dir) read_folder(server);
@@ -228,16 +250,20 @@ void burin_store_close(burin_server *server) {
 // ---- POST /slots/ID?action=save|restore|erase ----
 static void slot_path(burin_request *q, char path[PATH_ROOM]) {
     const char *folder = q->server->command->server.slot_save_path;
-    if (!folder) burin_request_fail(q, 501, NULL, "this server was started without --slot-save-path");
+    if (!folder)
+        burin_request_fail(q, 501, NULL, "this server was started without --slot-save-path");
     const burin_value name = burin_body_member(q, q->body, "filename", BURIN_STRING, "filename");
     for (uint32_t i = 0; i < name.length; i++) {
         char c = name.text[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("._-", c);
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     strchr("._-", c);
         if (!c || !plain || (c == '.' && !i))
-            burin_request_fail(q, 400, "filename",
-                               "\"filename\" may have letters, digits, . _ and -, and begins with no point");
+            burin_request_fail(
+                q, 400, "filename",
+                "\"filename\" may have letters, digits, . _ and -, and begins with no point");
     }
-    if (!name.length || name.length > 128) burin_request_fail(q, 400, "filename", "\"filename\" must have 1 to 128 bytes");
+    if (!name.length || name.length > 128)
+        burin_request_fail(q, 400, "filename", "\"filename\" must have 1 to 128 bytes");
     snprintf(path, PATH_ROOM, "%.800s/%.*s", folder, (int)name.length, name.text);
 }
 
@@ -264,7 +290,8 @@ static size_t restore_slot(burin_request *q, int32_t slot) {
     char *data = read_snapshot(path, &bytes, &why);
     bool loaded = data && load_bytes(q->server, slot, data, bytes, &why);
     free(data);
-    if (!loaded) burin_request_fail(q, data ? 400 : 404, "filename", "it cannot be restored: %s", why);
+    if (!loaded)
+        burin_request_fail(q, data ? 400 : 404, "filename", "it cannot be restored: %s", why);
     return bytes;
 }
 
@@ -276,7 +303,8 @@ void burin_handle_slot(burin_request *q) {
     size_t bytes = 0;
     if (end == q->path + strlen("/slots/") || *end || slot < 0 || slot >= s->limits.slots)
         burin_request_fail(q, 404, NULL, "there are the slots 0 to %d", s->limits.slots - 1);
-    if (s->slots[slot].answer) burin_request_fail(q, 503, NULL, "an answer is at work in this slot");
+    if (s->slots[slot].answer)
+        burin_request_fail(q, 503, NULL, "an answer is at work in this slot");
     action = action ? action + strlen("?action=") : "";
     if (!strcmp(action, "erase")) {
         burin_slot_reset(s->base->session, (int32_t)slot);
@@ -288,8 +316,8 @@ void burin_handle_slot(burin_request *q) {
         burin_request_fail(q, 400, "action", "?action= must be save, restore or erase");
     }
     burin_capture body = {0}, *before = burin_capture_into(&body);
-    burin_print("{\"id_slot\": %ld, \"action\": \"%-s\", \"n_tokens\": %d, \"n_bytes\": %zu}", slot, action, s->slots[slot].n,
-                bytes);
+    burin_print("{\"id_slot\": %ld, \"action\": \"%-s\", \"n_tokens\": %d, \"n_bytes\": %zu}", slot,
+                action, s->slots[slot].n, bytes);
     burin_capture_into(before);
     burin_reply(q, 200, &body, NULL);
 }

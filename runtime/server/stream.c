@@ -10,14 +10,16 @@ typedef struct streaming {
     const burin_stream_printer *printer;
 } streaming;
 
-static void send_more(burin_answer *a, const burin_stream_printer *p, burin_stream_part part, const char *text, size_t bytes) {
+static void send_more(burin_answer *a, const burin_stream_printer *p, burin_stream_part part,
+                      const char *text, size_t bytes) {
     size_t *sent = part == BURIN_STREAM_REASONING ? &a->streamed.reasoning : &a->streamed.content;
     if (bytes <= *sent) return;
     p->part(a, part, text + *sent, bytes - *sent);
     *sent = bytes;
 }
 
-static void take_call(void *context, int number, burin_call_part name, burin_call_part arguments, bool whole) {
+static void take_call(void *context, int number, burin_call_part name, burin_call_part arguments,
+                      bool whole) {
     const streaming *s = context;
     burin_streamed *sent = &s->answer->streamed;
     bool begins = number == sent->calls, newest = number == sent->calls - 1;
@@ -51,9 +53,12 @@ static bool send_content_and_calls(streaming *s, const char *text, size_t bytes,
 static bool send_channels(streaming *s, const char *text, size_t bytes) {
     burin_capture content = {0};
     const burin_call_reader reader = {.context = s, .call = take_call};
-    bool called = burin_read_tool_calls(&s->answer->request->tools, text, bytes, &content, &reader) > 0;
-    const burin_answer_parts parts = burin_split_channels(content.data ? content.data : "", content.n);
-    send_more(s->answer, s->printer, BURIN_STREAM_REASONING, parts.reasoning, parts.reasoning_bytes);
+    bool called =
+        burin_read_tool_calls(&s->answer->request->tools, text, bytes, &content, &reader) > 0;
+    const burin_answer_parts parts =
+        burin_split_channels(content.data ? content.data : "", content.n);
+    send_more(s->answer, s->printer, BURIN_STREAM_REASONING, parts.reasoning,
+              parts.reasoning_bytes);
     send_more(s->answer, s->printer, BURIN_STREAM_CONTENT, parts.rest, parts.rest_bytes);
     free(content.data);
     return called;
@@ -65,7 +70,8 @@ bool burin_stream_parts(burin_answer *a, const burin_stream_printer *printer) {
     bool ended = a->finish != NULL;
     if (q->has_tools && q->tools.form == BURIN_TOOLS_CHANNELS)
         return ended && send_channels(&s, a->g.answer, a->g.answer_bytes);
-    const burin_answer_parts parts = burin_split_answer(a->g.answer, a->g.answer_bytes, q->thinking, ended);
+    const burin_answer_parts parts =
+        burin_split_answer(a->g.answer, a->g.answer_bytes, q->thinking, ended);
     send_more(a, printer, BURIN_STREAM_REASONING, parts.reasoning, parts.reasoning_bytes);
     if (q->has_tools) return send_content_and_calls(&s, parts.rest, parts.rest_bytes, ended);
     send_more(a, printer, BURIN_STREAM_CONTENT, parts.rest, parts.rest_bytes);

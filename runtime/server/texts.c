@@ -1,4 +1,5 @@
-// Texts to ids and back, and messages to a prompt: /tokenize, /detokenize, /apply-template, by llama-server's names.
+// Texts to ids and back, and messages to a prompt: /tokenize, /detokenize, /apply-template, by
+// llama-server's names.
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ static void print_piece(const burin_server *s, int32_t id) {
 void burin_handle_tokenize(burin_request *q) {
     burin_body_read(q);
     const burin_value content = burin_body_member(q, q->body, "content", BURIN_STRING, "content");
-    bool special = burin_body_bool(q, "add_special", false), pieces = burin_body_bool(q, "with_pieces", false);
+    bool special = burin_body_bool(q, "add_special", false),
+         pieces = burin_body_bool(q, "with_pieces", false);
     burin_prompt_encode(q, &(burin_encoding){.text = content.text,
                                              .bytes = content.length,
                                              .special = special,
@@ -48,13 +50,16 @@ void burin_handle_detokenize(burin_request *q) {
     burin_decoder decoder = {0};
     for (uint32_t i = 0; i < ids->n; i++) {
         burin_value id = ids->items[i];
-        if (id.kind != BURIN_INTEGER || id.integer < 0 || id.integer >= burin_tokenizer_size(tokenizer))
-            burin_request_fail(q, 400, "tokens", "\"tokens\": an id must be a whole number from 0 to %d",
+        if (id.kind != BURIN_INTEGER || id.integer < 0 ||
+            id.integer >= burin_tokenizer_size(tokenizer))
+            burin_request_fail(q, 400, "tokens",
+                               "\"tokens\": an id must be a whole number from 0 to %d",
                                burin_tokenizer_size(tokenizer) - 1);
     }
     char *bytes = burin_allocate(1, burin_decode_max(tokenizer) + 1);
     for (uint32_t i = 0; i < ids->n; i++)
-        burin_capture_add(&text, bytes, burin_decode(tokenizer, &decoder, (int32_t)ids->items[i].integer, bytes));
+        burin_capture_add(&text, bytes,
+                          burin_decode(tokenizer, &decoder, (int32_t)ids->items[i].integer, bytes));
     burin_capture body = {0}, *before = burin_capture_into(&body);
     burin_print("{\"content\": ");
     burin_print_json_string(text.data ? text.data : "", text.n);

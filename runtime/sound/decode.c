@@ -12,12 +12,13 @@
 #include "text/generation.h"
 #include "text/prompt.h"
 
-// --------------------------------------------------------------------------------------------------------- what it begins with
+// ----------------------------------------------------------------------------- what it begins with
 static void read_prompt(burin_decoding *d) {
     const char *text = d->run->command->prompt_text;
     int32_t most = d->run->context / 2 - 1;  // the rest is for the text
     if (!text) return;
-    if (d->speech->previous < 0) burin_stop(BURIN_USER_MISTAKE, "--prompt: this model has no token <|startofprev|>");
+    if (d->speech->previous < 0)
+        burin_stop(BURIN_USER_MISTAKE, "--prompt: this model has no token <|startofprev|>");
     size_t bytes = strlen(text);
     char *spaced = burin_allocate(1, bytes + 2);
     spaced[0] = ' ';
@@ -36,7 +37,9 @@ static void read_prompt(burin_decoding *d) {
 void burin_decoding_open(burin_decoding *d, burin_run *run) {
     *d = (burin_decoding){.run = run, .speech = run->model->speech, .language = -1, .task = -1};
     d->tokens = burin_allocate((size_t)run->context + 1, sizeof *d->tokens);
-    if (run->context < 8) burin_stop(BURIN_USER_MISTAKE, "a context of %d tokens is too short for a text", run->context);
+    if (run->context < 8)
+        burin_stop(BURIN_USER_MISTAKE, "a context of %d tokens is too short for a text",
+                   run->context);
     burin_run_open_sampler(run, &d->sampler);
     read_prompt(d);
 }
@@ -68,7 +71,8 @@ int32_t burin_detect_language(burin_decoding *d) {
     const float *logits = burin_run_read(d->run, &s->start, 1);
     for (int32_t i = 1; i < s->n_languages; i++) {
         int32_t token = s->languages[i];
-        if (logits[token] > logits[best] || (logits[token] == logits[best] && token < best)) best = token;
+        if (logits[token] > logits[best] || (logits[token] == logits[best] && token < best))
+            best = token;
     }
     return best;
 }
@@ -91,10 +95,11 @@ static float *read_first(burin_decoding *d) {
     add_first_token(d, d->task);
     if (!d->timestamps) add_first_token(d, s->no_timestamps);
     d->n_first = d->n_tokens;
-    return d->n_tokens > read ? burin_run_read(d->run, d->tokens + read, d->n_tokens - read) : logits;
+    return d->n_tokens > read ? burin_run_read(d->run, d->tokens + read, d->n_tokens - read)
+                              : logits;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ timestamps
+// -------------------------------------------------------------------------------------- timestamps
 static void forbid_range(float *logits, int32_t from, int32_t to) {
     for (int32_t i = from; i < to; i++) logits[i] = -INFINITY;
 }
@@ -121,11 +126,16 @@ static void forbid_by_order(const burin_decoding *d, float *logits) {
     for (int32_t i = 0; i < n; i++) last = tokens[i] >= begin ? tokens[i] : last;
     if (two) forbid_range(logits, begin, vocabulary);
     if (one && !two) forbid_range(logits, 0, first_end(d->run->model));
-    if (last >= 0) forbid_range(logits, begin, one && !two ? last : last + 1 < vocabulary ? last + 1 : vocabulary);
+    if (last >= 0)
+        forbid_range(logits, begin,
+                     one && !two             ? last
+                     : last + 1 < vocabulary ? last + 1
+                                             : vocabulary);
     if (n) return;
     forbid_range(logits, 0, begin);
     int64_t most = d->speech->initial_timestamp;
-    if (most >= 0 && begin + most + 1 < vocabulary) forbid_range(logits, (int32_t)(begin + most + 1), vocabulary);
+    if (most >= 0 && begin + most + 1 < vocabulary)
+        forbid_range(logits, (int32_t)(begin + most + 1), vocabulary);
 }
 
 static void prefer_timestamps(const burin_decoding *d, float *logits) {
@@ -135,8 +145,10 @@ static void prefer_timestamps(const burin_decoding *d, float *logits) {
     if (!(top > -INFINITY)) return;
     double times = 0;
     for (int32_t i = begin; i < vocabulary; i++)
-        if (logits[i] > top - 80) times += exp2_double((double)(logits[i] - top) * 0x1.71547652b82fep+0);
-    bool wins = text<top - 80 ? times > 0 : times>(double) exp2_double((double)(text - top) * 0x1.71547652b82fep+0);
+        if (logits[i] > top - 80)
+            times += exp2_double((double)(logits[i] - top) * 0x1.71547652b82fep+0);
+    bool wins = text<top - 80 ? times > 0 : times>(double)
+        exp2_double((double)(text - top) * 0x1.71547652b82fep+0);
     if (wins) forbid_range(logits, 0, begin);
 }
 
@@ -148,10 +160,12 @@ static void limit_timestamps(const burin_decoding *d, float *logits) {
     prefer_timestamps(d, logits);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ generation
+// -------------------------------------------------------------------------------------- generation
 static int32_t most_tokens_of_window(const burin_decoding *d) {
     const burin_run *run = d->run;
-    int64_t most = run->model->max_length > 0 && run->model->max_length < run->context ? run->model->max_length : run->context;
+    int64_t most = run->model->max_length > 0 && run->model->max_length < run->context
+                       ? run->model->max_length
+                       : run->context;
     int64_t asked = run->command->count >= 0 ? d->n_first + run->command->count : most;
     return (int32_t)(asked < most ? asked : most);
 }

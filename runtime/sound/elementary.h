@@ -25,13 +25,16 @@ static inline double burin_sine_of_turn(int64_t k, int64_t n) {
     return eighth >= 4 ? -value : value;
 }
 
-static inline double burin_cosine_of_turn(int64_t k, int64_t n) { return burin_sine_of_turn(4 * (k % n) + n, 4 * n); }
+static inline double burin_cosine_of_turn(int64_t k, int64_t n) {
+    return burin_sine_of_turn(4 * (k % n) + n, 4 * n);
+}
 
 // sin(pi x): |x| below 2^31
 static inline double burin_sine_of_pi(double x) {
     double whole = floor(x + 0.5), part = x - whole;
     double size = part < 0 ? -part : part;
-    double value = size <= 0.25 ? burin_circle_series(size * BURIN_PI, 1) : burin_circle_series((0.5 - size) * BURIN_PI, 0);
+    double value = size <= 0.25 ? burin_circle_series(size * BURIN_PI, 1)
+                                : burin_circle_series((0.5 - size) * BURIN_PI, 0);
     return ((int64_t)whole & 1) != (part < 0) ? -value : value;
 }
 

@@ -27,7 +27,7 @@ typedef struct transform {
     double *power;                                 // [bins]
 } transform;
 
-// ------------------------------------------------------------------------------------------------------------ Fourier transform
+// ------------------------------------------------------------------------------- Fourier transform
 static int32_t smallest_factor(int32_t n) {
     for (int32_t p = 2; p * p <= n; p++)
         if (n % p == 0) return p;
@@ -48,13 +48,15 @@ static complex_number combine(const transform *t, int32_t p, int32_t q) {
 
 // n elements of t->in, `stride` apart, to `out`: p transforms of every p-th element, then their
 // sums.
-static void transform_part(const transform *t, int32_t n, int32_t stride, const complex_number *in, complex_number *out) {
+static void transform_part(const transform *t, int32_t n, int32_t stride, const complex_number *in,
+                           complex_number *out) {
     if (n == 1) {
         *out = *in;
         return;
     }
     int32_t p = smallest_factor(n), m = n / p, turn = t->size.n_fft / n;
-    for (int32_t r = 0; r < p; r++) transform_part(t, m, stride * p, in + (int64_t)r * stride, out + (int64_t)r * m);
+    for (int32_t r = 0; r < p; r++)
+        transform_part(t, m, stride * p, in + (int64_t)r * stride, out + (int64_t)r * m);
     for (int32_t k = 0; k < m; k++) {
         for (int32_t r = 0; r < p; r++) {
             complex_number x = out[r * m + k], w = t->root[(int64_t)r * k * turn % t->size.n_fft];
@@ -65,14 +67,16 @@ static void transform_part(const transform *t, int32_t n, int32_t stride, const 
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ mel scale
+// --------------------------------------------------------------------------------------- mel scale
 // Slaney's scale: linear up to 1000 Hz, logarithmic from there on.
 static double mel_of(double hertz) {
-    return hertz < 1000 ? 3 * hertz / 200 : 15 + burin_natural_log(hertz / 1000) * (27 / burin_natural_log(6.4));
+    return hertz < 1000 ? 3 * hertz / 200
+                        : 15 + burin_natural_log(hertz / 1000) * (27 / burin_natural_log(6.4));
 }
 
 static double hertz_of(double mel) {
-    return mel < 15 ? 200 * mel / 3 : 1000 * burin_exponential(burin_natural_log(6.4) / 27 * (mel - 15));
+    return mel < 15 ? 200 * mel / 3
+                    : 1000 * burin_exponential(burin_natural_log(6.4) / 27 * (mel - 15));
 }
 
 // The triangles' corners, [n_mels + 2], from 0 Hz to 8000 Hz.
@@ -84,7 +88,8 @@ static double *make_corners(int32_t n_mels) {
 
 // Rises from corner[0] to corner[1], falls to corner[2], and has area 1.
 static double triangle_at(const double *corner, double hertz) {
-    double up = (hertz - corner[0]) / (corner[1] - corner[0]), down = (corner[2] - hertz) / (corner[2] - corner[1]);
+    double up = (hertz - corner[0]) / (corner[1] - corner[0]),
+           down = (corner[2] - hertz) / (corner[2] - corner[1]);
     double value = up < down ? up : down;
     return value <= 0 ? 0 : value * (2 / (corner[2] - corner[0]));
 }
@@ -101,7 +106,7 @@ static void make_triangle(const transform *t, const double *corner, triangle *ou
     }
 }
 
-// --------------------------------------------------------------------------------------------------------------------- frames
+// ------------------------------------------------------------------------------------------ frames
 static transform make_transform(const burin_mel_size *size) {
     size_t n = (size_t)size->n_fft;
     transform t = {.size = *size, .bins = size->n_fft / 2 + 1};
@@ -152,7 +157,8 @@ static float log10_of_energy(double energy) {
 
 static void compute_frame(const transform *t, float *mels) {
     transform_part(t, t->size.n_fft, 1, t->in, t->out);
-    for (int32_t i = 0; i < t->bins; i++) t->power[i] = t->out[i].re * t->out[i].re + t->out[i].im * t->out[i].im;
+    for (int32_t i = 0; i < t->bins; i++)
+        t->power[i] = t->out[i].re * t->out[i].re + t->out[i].im * t->out[i].im;
     for (int32_t m = 0; m < t->size.n_mels; m++) {
         const triangle *f = &t->triangles[m];
         double sum = 0;
@@ -172,7 +178,8 @@ burin_log_mel burin_log_mel_compute(const burin_mel_size *size, const float *sam
         } else {
             for (int32_t m = 0; m < size->n_mels; m++) mels[m] = -10;
         }
-        for (int32_t m = 0; m < size->n_mels; m++) out.largest = mels[m] > out.largest ? mels[m] : out.largest;
+        for (int32_t m = 0; m < size->n_mels; m++)
+            out.largest = mels[m] > out.largest ? mels[m] : out.largest;
     }
     free_transform(&t);
     return out;
@@ -183,11 +190,13 @@ void burin_log_mel_close(burin_log_mel *log_mel) {
     log_mel->value = NULL;
 }
 
-void burin_log_mel_window(const burin_log_mel *log_mel, int64_t from, int64_t count, float *features) {
+void burin_log_mel_window(const burin_log_mel *log_mel, int64_t from, int64_t count,
+                          float *features) {
     float least = log_mel->largest - 8;
     for (int32_t m = 0; m < log_mel->n_mels; m++)
         for (int64_t i = 0; i < count; i++) {
-            float value = from + i < log_mel->frames ? log_mel->value[(from + i) * log_mel->n_mels + m] : 0;
+            float value =
+                from + i < log_mel->frames ? log_mel->value[(from + i) * log_mel->n_mels + m] : 0;
             float normal = ((value > least ? value : least) + 4) / 4;
             features[m * count + i] = from + i < log_mel->frames ? normal : 0;
         }

@@ -36,7 +36,8 @@ static double kaiser(double x) {
 }
 
 static double filter_at(const filter *f, double distance) {
-    double x = distance * f->cutoff, sinc = x < 1e-9 && x > -1e-9 ? 1 : burin_sine_of_pi(x) / (BURIN_PI * x);
+    double x = distance * f->cutoff,
+           sinc = x < 1e-9 && x > -1e-9 ? 1 : burin_sine_of_pi(x) / (BURIN_PI * x);
     return sinc * kaiser(x / ZERO_CROSSINGS);
 }
 
@@ -47,7 +48,8 @@ static void fill_phase(const filter *f, int64_t phase, double *row) {
         row[k] = filter_at(f, (double)(k - f->half + 1) - offset);
         sum += row[k];
     }
-    for (int64_t k = 0; k < 2 * f->half; k++) f->weights[phase * 2 * f->half + k] = (float)(row[k] / sum);
+    for (int64_t k = 0; k < 2 * f->half; k++)
+        f->weights[phase * 2 * f->half + k] = (float)(row[k] / sum);
 }
 
 static filter make_filter(int32_t from, int32_t to) {

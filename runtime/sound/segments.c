@@ -18,13 +18,15 @@ static double seconds_of(const burin_window *w, int32_t i) {
 
 static void add_segment(cutter *c, int32_t from, int32_t to) {
     const burin_window *w = c->window;
-    c->segments[c->n++] = (burin_segment){seconds_of(w, from), seconds_of(w, to - 1), w->tokens + from, to - from};
+    c->segments[c->n++] =
+        (burin_segment){seconds_of(w, from), seconds_of(w, to - 1), w->tokens + from, to - from};
 }
 
 // No pair at all: the window is one segment.
 static int64_t add_whole_window(cutter *c) {
     const burin_window *w = c->window;
-    double start = (double)w->from * w->frame_seconds, end = (double)(w->from + w->frames) * w->frame_seconds;
+    double start = (double)w->from * w->frame_seconds,
+           end = (double)(w->from + w->frames) * w->frame_seconds;
     int32_t last = w->n - 1;
     while (last >= 0 && !is_time(w, last)) last--;
     if (last >= 0 && w->tokens[last] != w->timestamp_begin) end = seconds_of(w, last);
@@ -40,7 +42,8 @@ int64_t burin_cut_segments(const burin_window *w, burin_segment *segments, int32
         add_segment(&c, begin, i + 1);
         begin = i + 1;
     }
-    int64_t forward = begin ? (int64_t)(w->tokens[begin - 1] - w->timestamp_begin) * w->frames_per_timestamp : 0;
+    int64_t forward =
+        begin ? (int64_t)(w->tokens[begin - 1] - w->timestamp_begin) * w->frames_per_timestamp : 0;
     if (!begin) {
         forward = add_whole_window(&c);
     } else if (is_time(w, w->n - 1) && !is_time(w, w->n - 2)) {

@@ -13,9 +13,9 @@ typedef struct burin_segment {
 typedef struct burin_window {
     const int32_t *tokens;  // generated ones
     int32_t n;
-    int32_t timestamp_begin;       // a token; INT32_MAX: there are no timestamps
-    int64_t from, frames;          // of the recording: the first, and how many it has of this window
-    double frame_seconds;          // 0.01
+    int32_t timestamp_begin;  // a token; INT32_MAX: there are no timestamps
+    int64_t from, frames;     // of the recording: the first, and how many it has of this window
+    double frame_seconds;     // 0.01
     int32_t frames_per_timestamp;  // 2
 } burin_window;
 

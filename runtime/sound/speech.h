@@ -7,11 +7,12 @@
 // Counts and tokens; -1: the model has no such token. timestamp_begin: the token of 0.00 s, the
 // next is 0.02 s later. initial_timestamp: the largest first timestamp, in steps of 0.02 s.
 // language, task: what generation_config.json fixes.
-#define BURIN_SPEECH_FIELDS(X)                                                                                     \
-    X(sample_rate)                                                                                                 \
-    X(n_fft)                                                                                                       \
-    X(hop) X(n_mels) X(frames) X(start) X(timestamp_begin) X(no_timestamps) X(transcribe) X(translate) X(previous) \
-        X(no_speech) X(initial_timestamp) X(language) X(task)
+#define BURIN_SPEECH_FIELDS(X)                                                                  \
+    X(sample_rate)                                                                              \
+    X(n_fft)                                                                                    \
+    X(hop)                                                                                      \
+    X(n_mels) X(frames) X(start) X(timestamp_begin) X(no_timestamps) X(transcribe) X(translate) \
+        X(previous) X(no_speech) X(initial_timestamp) X(language) X(task)
 #define BURIN_SPEECH_FIELD(name) int32_t name;
 
 typedef struct burin_speech {

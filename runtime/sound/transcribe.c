@@ -28,7 +28,7 @@ typedef struct transcription {
     burin_segment *segments;  // [context + 1] of a window
 } transcription;
 
-// ----------------------------------------------------------------------------------------------------------------- recordings
+// -------------------------------------------------------------------------------------- recordings
 static burin_sound read_recording(const char *path, int32_t rate) {
     size_t bytes;
     burin_sound sound;
@@ -37,8 +37,9 @@ static burin_sound read_recording(const char *path, int32_t rate) {
     const char *why = burin_wav_read(&sound, file, bytes);
     free(file);
     if (why)
-        burin_stop(BURIN_USER_MISTAKE, "%s: %s: expected a WAV recording\nhint: ffmpeg -i %s -f wav - | %s -", name, why,
-                   strcmp(path, "-") ? path : "FILE", burin_program_name);
+        burin_stop(BURIN_USER_MISTAKE,
+                   "%s: %s: expected a WAV recording\nhint: ffmpeg -i %s -f wav - | %s -", name,
+                   why, strcmp(path, "-") ? path : "FILE", burin_program_name);
     burin_resample(&sound, rate);
     return sound;
 }
@@ -60,7 +61,7 @@ static int64_t compute_features(transcription *t, burin_sound *sound) {
     return content;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- decoding
+// ---------------------------------------------------------------------------------------- decoding
 // Tokens from `at` on that repeat an earlier stretch, at most: text that repeats itself is short
 // when it is compressed.
 static int32_t repeated_length(const int32_t *tokens, int32_t n, int32_t at) {
@@ -112,11 +113,12 @@ static void encode_window(transcription *t, int64_t from) {
 // Returns how many frames the next window is further on.
 static int64_t transcribe_window(transcription *t, int64_t from, int64_t content) {
     const burin_decoding *d = &t->decoding;
-    burin_window w = {.timestamp_begin = d->speech->timestamp_begin < 0 ? INT32_MAX : d->speech->timestamp_begin,
-                      .from = from,
-                      .frames = content - from < d->speech->frames ? content - from : d->speech->frames,
-                      .frame_seconds = (double)d->speech->hop / d->speech->sample_rate,
-                      .frames_per_timestamp = FRAMES_PER_TIMESTAMP};
+    burin_window w = {
+        .timestamp_begin = d->speech->timestamp_begin < 0 ? INT32_MAX : d->speech->timestamp_begin,
+        .from = from,
+        .frames = content - from < d->speech->frames ? content - from : d->speech->frames,
+        .frame_seconds = (double)d->speech->hop / d->speech->sample_rate,
+        .frames_per_timestamp = FRAMES_PER_TIMESTAMP};
     int32_t n = 0;
     if (!decode_window(t)) return w.frames;
     w.tokens = d->tokens + d->n_first;
@@ -126,7 +128,7 @@ static int64_t transcribe_window(transcription *t, int64_t from, int64_t content
     return forward;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- language
+// ---------------------------------------------------------------------------------------- language
 static bool is_language(const burin_speech *s, int32_t token) {
     for (int32_t i = 0; i < s->n_languages; i++)
         if (s->languages[i] == token) return true;
@@ -137,12 +139,17 @@ static bool is_language(const burin_speech *s, int32_t token) {
 static int32_t find_language(const burin_run *run, const char *name) {
     const burin_speech *s = run->model->speech;
     char mark[32];
-    if (!s->n_languages) burin_stop(BURIN_USER_MISTAKE, "--language: this model knows one language");
+    if (!s->n_languages)
+        burin_stop(BURIN_USER_MISTAKE, "--language: this model knows one language");
     int n = burin_format(mark, sizeof mark, *name == '<' ? "%s" : "<|%s|>", name);
-    int32_t token = n < (int)sizeof mark ? burin_token_find(burin_tokenizer_of(run->model), mark, (size_t)n) : -1;
+    int32_t token = n < (int)sizeof mark
+                        ? burin_token_find(burin_tokenizer_of(run->model), mark, (size_t)n)
+                        : -1;
     if (!is_language(s, token))
-        burin_stop(BURIN_USER_MISTAKE, "--language %s: this model does not know it\nhint: --language en (a code of ISO 639)",
-                   name);
+        burin_stop(
+            BURIN_USER_MISTAKE,
+            "--language %s: this model does not know it\nhint: --language en (a code of ISO 639)",
+            name);
     return token;
 }
 
@@ -152,25 +159,28 @@ static void set_language_and_task(transcription *t) {
     d->language = c->language ? find_language(t->run, c->language) : d->speech->language;
     d->task = d->speech->task >= 0 ? d->speech->task : d->speech->transcribe;
     if (c->translate) d->task = d->speech->translate;
-    if (c->translate && d->task < 0) burin_stop(BURIN_USER_MISTAKE, "--translate: this model knows one language");
+    if (c->translate && d->task < 0)
+        burin_stop(BURIN_USER_MISTAKE, "--translate: this model knows one language");
 }
 
 static const char *name_language(const transcription *t) {
     size_t bytes;
     if (t->decoding.language < 0) return NULL;
-    const char *text = burin_token_text(burin_tokenizer_of(t->run->model), t->decoding.language, &bytes);
+    const char *text =
+        burin_token_text(burin_tokenizer_of(t->run->model), t->decoding.language, &bytes);
     char *name = burin_allocate(1, bytes + 1);
     memcpy(name, text, bytes);
     return name;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- the run
+// ----------------------------------------------------------------------------------------- the run
 static void transcribe_recording(transcription *t, const char *path) {
     const burin_speech *s = t->decoding.speech;
     const burin_command *c = t->run->command;
     burin_sound sound = read_recording(path, s->sample_rate);
     bool is_long = sound.n > (int64_t)s->frames * s->hop;
-    t->transcript = (burin_transcript){.run = t->run, .name = path, .seconds = (double)sound.n / s->sample_rate};
+    t->transcript = (burin_transcript){
+        .run = t->run, .name = path, .seconds = (double)sound.n / s->sample_rate};
     int64_t content = compute_features(t, &sound);
     t->decoding.timestamps = (is_long || c->srt || c->vtt || c->json) && s->timestamp_begin >= 0;
     set_language_and_task(t);
@@ -178,7 +188,8 @@ static void transcribe_recording(transcription *t, const char *path) {
     burin_transcript_open(&t->transcript);
     for (int64_t from = 0; from < content;) {
         encode_window(t, from);
-        if (t->decoding.language < 0 && s->n_languages) t->decoding.language = burin_detect_language(&t->decoding);
+        if (t->decoding.language < 0 && s->n_languages)
+            t->decoding.language = burin_detect_language(&t->decoding);
         from += transcribe_window(t, from, content);
     }
     t->transcript.language = name_language(t);
@@ -188,14 +199,18 @@ static void transcribe_recording(transcription *t, const char *path) {
 
 static void check_recordings_asked(const burin_run *run) {
     const burin_command *c = run->command;
-    if (c->srt + c->vtt + c->json > 1) burin_stop(BURIN_BAD_COMMAND_LINE, "give one of --srt, --vtt and --json");
+    if (c->srt + c->vtt + c->json > 1)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "give one of --srt, --vtt and --json");
     if ((c->srt || c->vtt) && c->n_texts > 1)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "--%s writes the subtitles of one recording, %d are given", c->srt ? "srt" : "vtt",
-                   c->n_texts);
+        burin_stop(BURIN_BAD_COMMAND_LINE,
+                   "--%s writes the subtitles of one recording, %d are given",
+                   c->srt ? "srt" : "vtt", c->n_texts);
     if ((c->srt || c->vtt) && run->model->speech->timestamp_begin < 0)
-        burin_stop(BURIN_USER_MISTAKE, "--%s: this model has no timestamps", c->srt ? "srt" : "vtt");
+        burin_stop(BURIN_USER_MISTAKE, "--%s: this model has no timestamps",
+                   c->srt ? "srt" : "vtt");
     if (!c->n_texts && !burin_input_is_offered(false))
-        burin_stop(BURIN_USER_MISTAKE, "nothing is given to transcribe\nhint: %s talk.wav", burin_program_name);
+        burin_stop(BURIN_USER_MISTAKE, "nothing is given to transcribe\nhint: %s talk.wav",
+                   burin_program_name);
 }
 
 int burin_transcribe(burin_run *run) {

@@ -32,10 +32,11 @@ static text_range trim_spaces(const char *text, size_t bytes) {
     return (text_range){text, bytes};
 }
 
-// ------------------------------------------------------------------------------------------------------------------ subtitles
+// --------------------------------------------------------------------------------------- subtitles
 static void print_cue_time(double seconds, char separator) {
     long long ms = (long long)(seconds * 1000 + 0.5);
-    burin_print("%02lld:%02lld:%02lld%c%03lld", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, separator, ms % 1000);
+    burin_print("%02lld:%02lld:%02lld%c%03lld", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60,
+                separator, ms % 1000);
 }
 
 static void print_cue_text(const burin_command *c, text_range r) {
@@ -73,10 +74,11 @@ static void print_cue(burin_transcript *t, const burin_segment *s, text_range r)
     burin_show();
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- JSON
+// -------------------------------------------------------------------------------------------- JSON
 static void add_json_segment(burin_transcript *t, const burin_segment *s, text_range r) {
     burin_capture *before = burin_capture_into(&t->segments);
-    burin_print("%s{\"start\": %.2f, \"end\": %.2f, \"text\": ", t->n_segments ? ", " : "", s->start, s->end);
+    burin_print("%s{\"start\": %.2f, \"end\": %.2f, \"text\": ", t->n_segments ? ", " : "",
+                s->start, s->end);
     burin_print_json_string(r.text, r.bytes);
     burin_print(", \"tokens\": [");
     for (int32_t i = 0; i < s->n; i++) burin_print("%s%d", i ? ", " : "", s->tokens[i]);
@@ -101,7 +103,7 @@ static void print_transcript_json(const burin_transcript *t) {
     burin_print("]}\n");
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- text
+// -------------------------------------------------------------------------------------------- text
 // Only the first word loses its space; spaces at the end wait for more text.
 static void print_new_text(burin_transcript *t) {
     if (!t->printed)
@@ -120,7 +122,8 @@ void burin_transcript_add(burin_transcript *t, const burin_segment *s) {
     for (int32_t i = 0; i < s->n; i++) {
         if (times >= 0 && s->tokens[i] >= times) continue;
         size_t n = burin_decode(t->tokenizer, &t->decoder, s->tokens[i], t->bytes);
-        burin_capture_add(&t->text, t->whole, burin_utf8_add(&t->characters, t->bytes, n, t->whole));
+        burin_capture_add(&t->text, t->whole,
+                          burin_utf8_add(&t->characters, t->bytes, n, t->whole));
     }
     text_range text = {t->text.data ? t->text.data + begin : "", t->text.n - begin};
     if (c->json) {

@@ -28,7 +28,7 @@ static uint32_t load_little_endian(const unsigned char *p, int bytes) {
     return value;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- samples
+// ----------------------------------------------------------------------------------------- samples
 static float load_integer(const unsigned char *p, int bytes) {
     int32_t value = (int32_t)(load_little_endian(p, bytes) << (32 - 8 * bytes));
     return (float)value * 0x1p-31f;
@@ -67,7 +67,7 @@ static float load_sample(const wav *w, const unsigned char *p) {
     return bytes == 1 ? (float)(*p - 128) * 0x1p-7f : load_integer(p, bytes);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- chunks
+// ------------------------------------------------------------------------------------------ chunks
 static const char *read_wav_format(wav *w, const unsigned char *p, size_t bytes) {
     if (bytes < 16) return "its \"fmt \" chunk is shorter than 16 bytes";
     w->format = load_little_endian(p, 2);
@@ -75,7 +75,8 @@ static const char *read_wav_format(wav *w, const unsigned char *p, size_t bytes)
     w->rate = load_little_endian(p + 4, 4);
     w->frame_bytes = load_little_endian(p + 12, 2);
     w->bits = load_little_endian(p + 14, 2);
-    if (w->format == EXTENSIBLE && bytes < 40) return "its extensible \"fmt \" chunk is shorter than 40 bytes";
+    if (w->format == EXTENSIBLE && bytes < 40)
+        return "its extensible \"fmt \" chunk is shorter than 40 bytes";
     if (w->format == EXTENSIBLE) w->format = load_little_endian(p + 24, 2);
     w->has_format = true;
     return NULL;
@@ -88,22 +89,29 @@ static bool has_known_width(const wav *w) {
 }
 
 static const char *check_wav_format(const wav *w) {
-    bool known = w->format == PCM || w->format == FLOAT_SAMPLES || w->format == A_LAW || w->format == MU_LAW;
+    bool known =
+        w->format == PCM || w->format == FLOAT_SAMPLES || w->format == A_LAW || w->format == MU_LAW;
     if (!known) {
-        burin_format(wav_reason, sizeof wav_reason,
-                     "its samples have format %u: expected PCM (1), floats (3), A-law (6) or mu-law (7)", w->format);
+        burin_format(
+            wav_reason, sizeof wav_reason,
+            "its samples have format %u: expected PCM (1), floats (3), A-law (6) or mu-law (7)",
+            w->format);
     } else if (!has_known_width(w)) {
-        burin_format(wav_reason, sizeof wav_reason, "its samples have %u bits: expected %s", w->bits,
+        burin_format(wav_reason, sizeof wav_reason, "its samples have %u bits: expected %s",
+                     w->bits,
                      w->format == PCM             ? "8, 16, 24 or 32"
                      : w->format == FLOAT_SAMPLES ? "32 or 64"
                                                   : "8");
     } else if (!w->channels || w->channels > BURIN_MOST_CHANNELS) {
-        burin_format(wav_reason, sizeof wav_reason, "it has %u channels: expected 1 to %d", w->channels, BURIN_MOST_CHANNELS);
+        burin_format(wav_reason, sizeof wav_reason, "it has %u channels: expected 1 to %d",
+                     w->channels, BURIN_MOST_CHANNELS);
     } else if (w->rate < BURIN_LEAST_RATE || w->rate > BURIN_MOST_RATE) {
-        burin_format(wav_reason, sizeof wav_reason, "it has %u samples per second: expected %d to %d", w->rate,
-                     BURIN_LEAST_RATE, BURIN_MOST_RATE);
+        burin_format(wav_reason, sizeof wav_reason,
+                     "it has %u samples per second: expected %d to %d", w->rate, BURIN_LEAST_RATE,
+                     BURIN_MOST_RATE);
     } else if (w->frame_bytes != w->channels * w->bits / 8) {
-        burin_format(wav_reason, sizeof wav_reason, "its header has %u bytes per frame, %u channels of %u bits need %u",
+        burin_format(wav_reason, sizeof wav_reason,
+                     "its header has %u bytes per frame, %u channels of %u bits need %u",
                      w->frame_bytes, w->channels, w->bits, w->channels * w->bits / 8);
     } else {
         return NULL;
@@ -119,8 +127,8 @@ static const char *take_wav_data(wav *w, const unsigned char *p, uint32_t size, 
     w->streamed = size > rest && is_unknown_size(size);
     if (!size && rest >= 8 && memcmp(p, "LIST", 4) != 0) w->streamed = true;
     if (size > rest && !w->streamed) {
-        burin_format(wav_reason, sizeof wav_reason, "it is cut: its header has %u bytes of samples, the file has %zu", size,
-                     rest);
+        burin_format(wav_reason, sizeof wav_reason,
+                     "it is cut: its header has %u bytes of samples, the file has %zu", size, rest);
         return wav_reason;
     }
     w->data = p;
@@ -138,8 +146,8 @@ static const char *read_chunks(wav *w, const unsigned char *file, size_t bytes) 
         if (!memcmp(file + at, "data", 4)) {
             why = take_wav_data(w, content, size, rest);
         } else if (size > rest) {
-            burin_format(wav_reason, sizeof wav_reason, "a chunk at byte %zu has %u bytes, the file has %zu more", at, size,
-                         rest);
+            burin_format(wav_reason, sizeof wav_reason,
+                         "a chunk at byte %zu has %u bytes, the file has %zu more", at, size, rest);
             why = wav_reason;
         } else if (!memcmp(file + at, "fmt ", 4)) {
             why = read_wav_format(w, content, size);
@@ -151,13 +159,14 @@ static const char *read_chunks(wav *w, const unsigned char *file, size_t bytes) 
     return NULL;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- a file
+// ------------------------------------------------------------------------------------------ a file
 static const char *other_format(const unsigned char *file, size_t bytes) {
     static const struct {
         const char *magic, *name;
-    } known[] = {{"fLaC", "it is FLAC"},    {"OggS", "it is Ogg"},      {"ID3", "it is MP3"},
-                 {"\xff\xfb", "it is MP3"}, {"RF64", "it is RF64"},     {"RIFX", "it is big-endian RIFX"},
-                 {"FORM", "it is AIFF"},    {".snd", "it is Sun audio"}};
+    } known[] = {{"fLaC", "it is FLAC"}, {"OggS", "it is Ogg"},
+                 {"ID3", "it is MP3"},   {"\xff\xfb", "it is MP3"},
+                 {"RF64", "it is RF64"}, {"RIFX", "it is big-endian RIFX"},
+                 {"FORM", "it is AIFF"}, {".snd", "it is Sun audio"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t n = strlen(known[i].magic);
         if (bytes >= n && !memcmp(file, known[i].magic, n)) return known[i].name;
@@ -171,10 +180,12 @@ static const char *average_channels(const wav *w, burin_sound *sound) {
     for (int64_t i = 0; i < sound->n; i++) {
         double sum = 0;
         const unsigned char *frame = w->data + (size_t)i * w->frame_bytes;
-        for (uint32_t c = 0; c < w->channels; c++) sum += (double)load_sample(w, frame + c * sample_bytes);
+        for (uint32_t c = 0; c < w->channels; c++)
+            sum += (double)load_sample(w, frame + c * sample_bytes);
         float sample = (float)(sum / w->channels);
         if (!isfinite(sample)) {
-            burin_format(wav_reason, sizeof wav_reason, "sample %lld is no finite number", (long long)i);
+            burin_format(wav_reason, sizeof wav_reason, "sample %lld is no finite number",
+                         (long long)i);
             return wav_reason;
         }
         sound->samples[i] = sample;
@@ -185,7 +196,8 @@ static const char *average_channels(const wav *w, burin_sound *sound) {
 static const char *check_wav_data(const wav *w) {
     if (w->bytes < w->frame_bytes) return "it has no samples";
     if (w->streamed || w->bytes % w->frame_bytes == 0) return NULL;
-    burin_format(wav_reason, sizeof wav_reason, "its samples have %zu bytes, not a multiple of the %u of a frame", w->bytes,
+    burin_format(wav_reason, sizeof wav_reason,
+                 "its samples have %zu bytes, not a multiple of the %u of a frame", w->bytes,
                  w->frame_bytes);
     return wav_reason;
 }
@@ -193,7 +205,8 @@ static const char *check_wav_data(const wav *w) {
 const char *burin_wav_read(burin_sound *sound, const unsigned char *file, size_t bytes) {
     wav w = {0};
     *sound = (burin_sound){0};
-    if (bytes < 12 || memcmp(file, "RIFF", 4) != 0 || memcmp(file + 8, "WAVE", 4) != 0) return other_format(file, bytes);
+    if (bytes < 12 || memcmp(file, "RIFF", 4) != 0 || memcmp(file + 8, "WAVE", 4) != 0)
+        return other_format(file, bytes);
     const char *why = read_chunks(&w, file, bytes);
     if (!why) why = check_wav_format(&w);
     if (!why) why = check_wav_data(&w);

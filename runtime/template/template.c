@@ -12,18 +12,20 @@ static burin_flow run(burin_render_state *, uint32_t node);
 
 burin_value burin_string_number(const burin_render_state *r, uint32_t number) {
     const char *blob = (const char *)r->program;
-    const uint32_t *entry = (const uint32_t *)(const void *)(blob + r->program->strings) + 2 * number;
+    const uint32_t *entry =
+        (const uint32_t *)(const void *)(blob + r->program->strings) + 2 * number;
     return burin_string_of(blob + entry[0], entry[1]);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- scopes
+// ------------------------------------------------------------------------------------------ scopes
 static burin_scope *scope_new(burin_render_state *r, burin_scope *outer) {
     burin_scope *scope = burin_render_allocate(r, sizeof *scope);
     *scope = (burin_scope){.outer = outer};
     return scope;
 }
 
-static void bind_variable(burin_render_state *r, burin_scope *scope, uint32_t name, burin_value value) {
+static void bind_variable(burin_render_state *r, burin_scope *scope, uint32_t name,
+                          burin_value value) {
     size_t before = 0;
     for (burin_binding *b = scope->bindings; b; b = b->next, before++)
         if (b->name == name) {
@@ -49,19 +51,22 @@ static int64_t number_of_string(burin_render_state *r, burin_value name) {
 }
 
 // A variable by its name; nothing when the template does not know the name.
-static void bind_text(burin_render_state *r, burin_scope *scope, burin_value name, burin_value value) {
+static void bind_text(burin_render_state *r, burin_scope *scope, burin_value name,
+                      burin_value value) {
     int64_t number = number_of_string(r, name);
     if (number != NO_STRING) bind_variable(r, scope, (uint32_t)number, value);
 }
 
-static void bind_name(burin_render_state *r, burin_scope *scope, const char *name, burin_value value) {
+static void bind_name(burin_render_state *r, burin_scope *scope, const char *name,
+                      burin_value value) {
     bind_text(r, scope, burin_string_of(name, strlen(name)), value);
 }
 
 static void set_attribute(burin_render_state *r, const uint32_t *w, burin_value value) {
     burin_value name = burin_string_number(r, w[0]), *there = burin_find_variable(r, w[0]);
     if (!there || there->kind != BURIN_NAMESPACE)
-        burin_render_fail(r, "\"%.*s\" is no namespace: its attributes cannot be set", (int)name.length, name.text);
+        burin_render_fail(r, "\"%.*s\" is no namespace: its attributes cannot be set",
+                          (int)name.length, name.text);
     burin_dict_set(r, *there, burin_string_number(r, w[1]), value);
 }
 
@@ -82,7 +87,7 @@ void burin_assign(burin_render_state *r, uint32_t target, burin_value value) {
         set_attribute(r, node + 2, value);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ printing
+// ---------------------------------------------------------------------------------------- printing
 void burin_print_value(burin_render_state *r, burin_value v) {
     burin_value s = burin_string(r, v);
     if (!s.length) return;
@@ -102,7 +107,8 @@ static burin_sink open_sink(burin_render_state *r, burin_piece **first) {
 static burin_value joined_pieces(burin_render_state *r, const burin_piece *first) {
     if (first && !first->next) return burin_string_of(first->string.text, first->string.length);
     size_t begin = burin_text_begin(r);
-    for (const burin_piece *p = first; p; p = p->next) burin_text_add(r, p->string.text, p->string.length);
+    for (const burin_piece *p = first; p; p = p->next)
+        burin_text_add(r, p->string.text, p->string.length);
     return burin_text_end(r, begin);
 }
 
@@ -117,12 +123,14 @@ burin_value burin_run_captured(burin_render_state *r, uint32_t body) {
     return joined_pieces(r, first);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- macros
-static const burin_value *named_argument(burin_render_state *r, const burin_arguments *a, burin_value name) {
+// ------------------------------------------------------------------------------------------ macros
+static const burin_value *named_argument(burin_render_state *r, const burin_arguments *a,
+                                         burin_value name) {
     burin_render_step(r, a->n_named / 8);
     for (uint32_t i = 0; i < a->n_named; i++) {
         burin_value key = a->named[i].key;
-        if (key.length == name.length && !memcmp(key.text, name.text, key.length)) return &a->named[i].value;
+        if (key.length == name.length && !memcmp(key.text, name.text, key.length))
+            return &a->named[i].value;
     }
     return NULL;
 }
@@ -151,10 +159,12 @@ static void bind_parameters(burin_render_state *r, const uint32_t *w, const buri
 
 // Arguments beyond the parameters: varargs, kwargs and caller, if the body reads them.
 static void bind_others(burin_render_state *r, const uint32_t *w, const burin_arguments *a) {
-    burin_value macro = burin_string_number(r, w[0]), more = burin_list_new(r, BURIN_TUPLE, 0), named = burin_dict_new(r);
+    burin_value macro = burin_string_number(r, w[0]), more = burin_list_new(r, BURIN_TUPLE, 0),
+                named = burin_dict_new(r);
     burin_value caller = burin_undefined("caller", 6);
     if (a->n > w[3] && !(w[2] & BURIN_T_VARARGS))
-        burin_render_fail(r, "the macro %.*s takes %u arguments, not %u", (int)macro.length, macro.text, w[3], a->n);
+        burin_render_fail(r, "the macro %.*s takes %u arguments, not %u", (int)macro.length,
+                          macro.text, w[3], a->n);
     for (uint32_t i = w[3]; i < a->n; i++) burin_list_add(r, more, a->values[i]);
     for (uint32_t i = 0; i < a->n_named; i++) {
         burin_value key = a->named[i].key;
@@ -164,15 +174,16 @@ static void bind_others(burin_render_state *r, const uint32_t *w, const burin_ar
         else if (w[2] & BURIN_T_KWARGS)
             burin_dict_set(r, named, key, a->named[i].value);
         else
-            burin_render_fail(r, "the macro %.*s has no argument %.*s", (int)macro.length, macro.text, (int)key.length,
-                              key.text);
+            burin_render_fail(r, "the macro %.*s has no argument %.*s", (int)macro.length,
+                              macro.text, (int)key.length, key.text);
     }
     if (w[2] & BURIN_T_VARARGS) bind_name(r, r->scope, "varargs", more);
     if (w[2] & BURIN_T_KWARGS) bind_name(r, r->scope, "kwargs", named);
     if (w[2] & BURIN_T_CALLER) bind_name(r, r->scope, "caller", caller);
 }
 
-burin_value burin_call_macro(burin_render_state *r, const burin_macro *m, const burin_arguments *a) {
+burin_value burin_call_macro(burin_render_state *r, const burin_macro *m,
+                             const burin_arguments *a) {
     const uint32_t *w = r->words + m->node + 2;
     burin_scope *scope = r->scope;
     r->scope = scope_new(r, m->scope);
@@ -183,7 +194,7 @@ burin_value burin_call_macro(burin_render_state *r, const burin_macro *m, const 
     return text;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- loops
+// ------------------------------------------------------------------------------------------- loops
 // Operands of a loop: target, items, condition, body, else, recursive.
 static burin_value chosen_items(burin_render_state *r, const uint32_t *w, burin_value items) {
     if (!w[2]) return items;
@@ -208,7 +219,9 @@ static burin_flow run_loop(burin_render_state *r, uint32_t node, burin_value ove
     for (; loop->index < items.list->n; loop->index++) {
         burin_render_step(r, 1);
         r->scope = scope_new(r, scope);
-        if (name != NO_STRING) bind_variable(r, r->scope, (uint32_t)name, (burin_value){.kind = BURIN_LOOP, .loop = loop});
+        if (name != NO_STRING)
+            bind_variable(r, r->scope, (uint32_t)name,
+                          (burin_value){.kind = BURIN_LOOP, .loop = loop});
         burin_assign(r, w[0], items.list->items[loop->index]);
         burin_flow flow = run(r, w[3]);
         r->scope = scope;
@@ -232,7 +245,7 @@ burin_value burin_call_loop(burin_render_state *r, const burin_loop *l, burin_va
     return joined_pieces(r, first);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- statements
+// -------------------------------------------------------------------------------------- statements
 static burin_flow run_block(burin_render_state *r, const uint32_t *w) {
     burin_flow flow = FLOW_ON;
     for (uint32_t i = 0; i < w[0] && flow == FLOW_ON; i++) flow = run(r, w[1 + i]);
@@ -290,9 +303,11 @@ static burin_flow run(burin_render_state *r, uint32_t node) {
     return flow;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- rendering
+// --------------------------------------------------------------------------------------- rendering
 static void bind_token(burin_render_state *r, const char *name, const char *text, uint32_t own) {
-    if (text || own) bind_name(r, r->scope, name, text ? burin_string_of(text, strlen(text)) : burin_string_number(r, own - 1));
+    if (text || own)
+        bind_name(r, r->scope, name,
+                  text ? burin_string_of(text, strlen(text)) : burin_string_number(r, own - 1));
 }
 
 // A list of messages, or an object; missing fields are none, as transformers passes them.
@@ -300,20 +315,29 @@ static void bind_input(burin_render_state *r) {
     static const char *const names[] = {"messages", "tools", "documents", "add_generation_prompt"};
     burin_value input = burin_json_read(r, r->out->json_name, r->out->json, r->out->json_bytes);
     if (input.kind != BURIN_LIST && input.kind != BURIN_DICT)
-        burin_render_fail(r, "%s: expected a list of messages, or an object with \"messages\"", r->out->json_name);
+        burin_render_fail(r, "%s: expected a list of messages, or an object with \"messages\"",
+                          r->out->json_name);
     for (int i = 0; i < 4; i++) {
-        const burin_value *value = input.kind == BURIN_DICT ? burin_dict_find_text(r, input, names[i]) : i ? NULL : &input;
+        const burin_value *value = input.kind == BURIN_DICT
+                                       ? burin_dict_find_text(r, input, names[i])
+                                   : i ? NULL
+                                       : &input;
         if (!i && (!value || value->kind != BURIN_LIST))
             burin_render_fail(r, "%s: \"messages\" must be a list", r->out->json_name);
         if (!i && !r->out->as_given) burin_prepare_messages(r, *value);
-        bind_name(r, r->scope, names[i], value ? *value : i == 3 ? burin_boolean(true) : burin_none());
+        bind_name(r, r->scope, names[i],
+                  value    ? *value
+                  : i == 3 ? burin_boolean(true)
+                           : burin_none());
     }
     bind_token(r, "bos_token", r->out->bos, r->program->bos);
     bind_token(r, "eos_token", r->out->eos, r->program->eos);
-    const uint32_t *tokens = (const uint32_t *)(const void *)((const char *)r->program + r->program->tokens);
+    const uint32_t *tokens =
+        (const uint32_t *)(const void *)((const char *)r->program + r->program->tokens);
     for (uint32_t i = 0; i < r->program->n_tokens; i++)
         bind_variable(r, r->scope, tokens[2 * i], burin_string_number(r, tokens[2 * i + 1]));
-    const burin_value *more = input.kind == BURIN_DICT ? burin_dict_find_text(r, input, "kwargs") : NULL;
+    const burin_value *more =
+        input.kind == BURIN_DICT ? burin_dict_find_text(r, input, "kwargs") : NULL;
     if (!more || more->kind != BURIN_DICT) return;
     for (uint32_t i = 0; i < more->dict->n; i++)
         if (more->dict->pairs[i].key.kind == BURIN_STRING)
@@ -322,7 +346,8 @@ static void bind_input(burin_render_state *r) {
 
 void burin_render_divide(burin_render_state *r) {
     size_t bytes = r->out->memory_bytes & ~(size_t)63, strings = bytes / 4;
-    r->budget = (burin_budget){.max_steps = BURIN_RENDER_STEPS + BURIN_RENDER_STEPS_PER_BYTE * (uint64_t)r->out->json_bytes,
+    r->budget = (burin_budget){.max_steps = BURIN_RENDER_STEPS + BURIN_RENDER_STEPS_PER_BYTE *
+                                                                     (uint64_t)r->out->json_bytes,
                                .max_levels = BURIN_RENDER_DEPTH};
     r->objects = r->out->memory;
     r->objects_end = r->objects + bytes / 2;
@@ -332,7 +357,8 @@ void burin_render_divide(burin_render_state *r) {
 
 static void finish_rendering(burin_render_state *r, const burin_piece *first) {
     size_t begin = burin_text_begin(r);
-    for (const burin_piece *p = first; p; p = p->next) burin_text_add(r, p->string.text, p->string.length);
+    for (const burin_piece *p = first; p; p = p->next)
+        burin_text_add(r, p->string.text, p->string.length);
     burin_value text = burin_text_end(r, begin);
     r->place = 0;
     burin_text_char(r, 0);
@@ -361,18 +387,23 @@ bool burin_render(burin_rendering *out) {
 // A string, or the texts of a list of parts.
 static burin_value text_of_content(burin_render_state *r, burin_value content) {
     if (content.kind == BURIN_LIST) content = burin_join_parts(r, content);
-    if (content.kind != BURIN_STRING) burin_render_fail(r, "%s: a message without text", r->out->json_name);
+    if (content.kind != BURIN_STRING)
+        burin_render_fail(r, "%s: a message without text", r->out->json_name);
     return content;
 }
 
-static void read_message(burin_render_state *r, const burin_message_reader *reader, burin_value message, uint32_t number) {
+static void read_message(burin_render_state *r, const burin_message_reader *reader,
+                         burin_value message, uint32_t number) {
     char name[64];
     if (message.kind != BURIN_DICT)
-        burin_render_fail(r, "%s: message %u is no object: {\"role\": \"user\", \"content\": \"a text\"}", r->out->json_name,
-                          number);
-    const burin_value *role = burin_dict_find_text(r, message, "role"), *content = burin_dict_find_text(r, message, "content");
+        burin_render_fail(
+            r, "%s: message %u is no object: {\"role\": \"user\", \"content\": \"a text\"}",
+            r->out->json_name, number);
+    const burin_value *role = burin_dict_find_text(r, message, "role"),
+                      *content = burin_dict_find_text(r, message, "content");
     if (!role || !content)
-        burin_render_fail(r, "%s: message %u has no \"%s\"", r->out->json_name, number, role ? "content" : "role");
+        burin_render_fail(r, "%s: message %u has no \"%s\"", r->out->json_name, number,
+                          role ? "content" : "role");
     if (role->kind != BURIN_STRING || role->length >= sizeof name)
         burin_render_fail(r, "%s: message %u: its role is no name", r->out->json_name, number);
     memcpy(name, role->text, role->length);
@@ -381,9 +412,10 @@ static void read_message(burin_render_state *r, const burin_message_reader *read
     reader->add(reader->context, name, text.text, text.length);
 }
 
-bool burin_read_messages(const burin_message_reader *reader, const char *name, const char *json, size_t bytes, char *error,
-                         size_t room) {
-    burin_rendering out = {.json_name = name, .memory = reader->memory, .memory_bytes = reader->memory_bytes};
+bool burin_read_messages(const burin_message_reader *reader, const char *name, const char *json,
+                         size_t bytes, char *error, size_t room) {
+    burin_rendering out = {
+        .json_name = name, .memory = reader->memory, .memory_bytes = reader->memory_bytes};
     out.json_bytes = bytes;
     burin_render_state r = {.out = &out};
     burin_render_divide(&r);
@@ -392,9 +424,12 @@ bool burin_read_messages(const burin_message_reader *reader, const char *name, c
         return false;
     }
     burin_value input = burin_json_read(&r, name, json, bytes);
-    const burin_value *list = input.kind == BURIN_DICT ? burin_dict_find_text(&r, input, "messages") : &input;
-    if (!list || list->kind != BURIN_LIST) burin_render_fail(&r, "%s: \"messages\" must be a list", name);
-    for (uint32_t i = 0; i < list->list->n; i++) read_message(&r, reader, list->list->items[i], i + 1);
+    const burin_value *list =
+        input.kind == BURIN_DICT ? burin_dict_find_text(&r, input, "messages") : &input;
+    if (!list || list->kind != BURIN_LIST)
+        burin_render_fail(&r, "%s: \"messages\" must be a list", name);
+    for (uint32_t i = 0; i < list->list->n; i++)
+        read_message(&r, reader, list->list->items[i], i + 1);
     return true;
 }
 
@@ -402,5 +437,6 @@ bool burin_template_is_whole(const void *blob, size_t bytes) {
     burin_template t;
     if (bytes < sizeof t) return false;
     memcpy(&t, blob, sizeof t);
-    return t.magic == BURIN_TEMPLATE_MAGIC && t.version == BURIN_TEMPLATE_VERSION && t.bytes == bytes;
+    return t.magic == BURIN_TEMPLATE_MAGIC && t.version == BURIN_TEMPLATE_VERSION &&
+           t.bytes == bytes;
 }

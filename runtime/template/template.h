@@ -17,7 +17,8 @@
 
 typedef struct burin_rendering {
     const void *template_blob;
-    const char *json;  // messages: a list, or an object with messages, tools, documents, add_generation_prompt, kwargs
+    const char *json;  // messages: a list, or an object with messages, tools, documents,
+                       // add_generation_prompt, kwargs
     size_t json_bytes;
     const char *json_name;      // for messages about mistakes in it
     const char *template_name;  // file of the template, for messages; NULL: "the template"
@@ -25,9 +26,10 @@ typedef struct burin_rendering {
     const char *now;            // "2025-07-05 14:03:09"; NULL: the clock's
     void *memory;               // aligned to 16
     size_t memory_bytes;        // BURIN_RENDER_BYTES(json_bytes) are enough for what people write
-    bool as_given;              // messages stay as they are: parts are lists, arguments in text are text (template_messages.c)
-    const char *text;           // the result, terminated
-    const uint8_t *marks;       // [bytes], 1: from the messages
+    bool as_given;         // messages stay as they are: parts are lists, arguments in text are text
+                           // (template_messages.c)
+    const char *text;      // the result, terminated
+    const uint8_t *marks;  // [bytes], 1: from the messages
     size_t bytes;
     bool raised;  // the error is the template's own, in its own words
     char error[1024];
@@ -38,7 +40,8 @@ typedef struct burin_rendering {
 bool burin_render(burin_rendering *);
 bool burin_template_is_whole(const void *blob, size_t bytes);  // does it look like one?
 
-// The roles and texts of messages in JSON, a list or an object with one; the texts of parts are joined.
+// The roles and texts of messages in JSON, a list or an object with one; the texts of parts are
+// joined.
 typedef struct burin_message_reader {
     void (*add)(void *context, const char *role, const char *text, size_t bytes);
     void *context, *memory;  // memory as for a rendering
@@ -46,19 +49,20 @@ typedef struct burin_message_reader {
 } burin_message_reader;
 
 // False: `error`, of `room` bytes, has the reason, also if some messages were added.
-bool burin_read_messages(const burin_message_reader *, const char *name, const char *json, size_t bytes, char *error,
-                         size_t room);
+bool burin_read_messages(const burin_message_reader *, const char *name, const char *json,
+                         size_t bytes, char *error, size_t room);
 
-// ------------------------------------------------------------------------------------------------------- layout of the blob
-// Words of 32 bits. A node is its op, its place (line << 12 | column), then its operands: words, of which some are the indices
-// of other nodes (0: none). Strings are numbers of the table.
+// ------------------------------------------------------------------------------ layout of the blob
+// Words of 32 bits. A node is its op, its place (line << 12 | column), then its operands: words, of
+// which some are the indices of other nodes (0: none). Strings are numbers of the table.
 enum { BURIN_TEMPLATE_MAGIC = 0x4a545542, BURIN_TEMPLATE_VERSION = 2 };  // "BUTJ"
 
 typedef struct burin_template {
     uint32_t magic, version, bytes;
-    uint32_t root;                // the node of the whole template
-    uint32_t bos, eos;            // numbers of the strings that are these tokens, and 1; 0: not defined
-    uint32_t tokens, n_tokens;    // other special tokens: offset of pairs of strings, a variable's name and its text
+    uint32_t root;      // the node of the whole template
+    uint32_t bos, eos;  // numbers of the strings that are these tokens, and 1; 0: not defined
+    uint32_t tokens, n_tokens;    // other special tokens: offset of pairs of strings, a variable's
+                                  // name and its text
     uint32_t words, n_words;      // offset of the nodes from the blob's start
     uint32_t strings, n_strings;  // offset of pairs of words: offset from the blob's start, bytes
 } burin_template;

@@ -5,7 +5,9 @@
 #include "template_value.h"
 
 static _Noreturn void fail_undefined(burin_render_state *r, burin_value v) {
-    if (v.of) burin_render_fail(r, "%s has no attribute or method \"%.*s\"", burin_kind_names[v.of], (int)v.length, v.text);
+    if (v.of)
+        burin_render_fail(r, "%s has no attribute or method \"%.*s\"", burin_kind_names[v.of],
+                          (int)v.length, v.text);
     burin_render_fail(r, "\"%.*s\" is undefined", (int)v.length, v.text);
 }
 
@@ -13,7 +15,7 @@ static void need_defined(burin_render_state *r, burin_value v) {
     if (v.kind == BURIN_UNDEFINED) fail_undefined(r, v);
 }
 
-// ------------------------------------------------------------------------------------------------------- attributes and items
+// ---------------------------------------------------------------------------- attributes and items
 static burin_value loop_neighbour(const burin_loop *l, int64_t index, burin_value name) {
     if (index < 0 || index >= (int64_t)l->items->n) return burin_undefined(name.text, name.length);
     return l->items->items[index];
@@ -41,7 +43,8 @@ static burin_value method_of(burin_render_state *r, burin_value of, burin_value 
     return (burin_value){.kind = BURIN_METHOD, .method = m};
 }
 
-static burin_value macro_attribute(burin_render_state *r, const burin_macro *macro, burin_value name) {
+static burin_value macro_attribute(burin_render_state *r, const burin_macro *macro,
+                                   burin_value name) {
     const uint32_t *w = r->words + macro->node + 2;
     if (burin_is_text(name, "name")) return burin_string_number(r, w[0]);
     if (burin_is_text(name, "catch_varargs")) return burin_boolean(w[2] & BURIN_T_VARARGS);
@@ -49,7 +52,8 @@ static burin_value macro_attribute(burin_render_state *r, const burin_macro *mac
     if (burin_is_text(name, "caller")) return burin_boolean(w[2] & BURIN_T_CALLER);
     if (!burin_is_text(name, "arguments")) return burin_undefined(name.text, name.length);
     burin_value parameters = burin_list_new(r, BURIN_TUPLE, w[3]);
-    for (uint32_t i = 0; i < w[3]; i++) burin_list_add(r, parameters, burin_string_number(r, w[4 + 2 * i]));
+    for (uint32_t i = 0; i < w[3]; i++)
+        burin_list_add(r, parameters, burin_string_number(r, w[4 + 2 * i]));
     return parameters;
 }
 
@@ -63,12 +67,14 @@ burin_value burin_attribute(burin_render_state *r, burin_value of, burin_value n
     const burin_value *there = NULL;
     need_defined(r, of);
     if (burin_has_method(of, name)) return method_of(r, of, name);
-    if (of.kind == BURIN_LIST && burin_has_method(burin_printed_as(of), name)) return method_of(r, burin_printed_as(of), name);
+    if (of.kind == BURIN_LIST && burin_has_method(burin_printed_as(of), name))
+        return method_of(r, burin_printed_as(of), name);
     if (of.kind == BURIN_LOOP) return loop_attribute(of.loop, name);
     if (of.kind == BURIN_DICT || of.kind == BURIN_NAMESPACE) there = burin_dict_find(r, of, name);
     if (of.kind == BURIN_MACRO) return macro_attribute(r, of.macro, name);
     if (of.kind == BURIN_TUPLE && of.list->is_group) return group_attribute(of.list, name);
-    if (of.kind == BURIN_OBJECT && burin_is_text(name, "current") && of.object->items.kind == BURIN_LIST)
+    if (of.kind == BURIN_OBJECT && burin_is_text(name, "current") &&
+        of.object->items.kind == BURIN_LIST)
         return of.object->items.list->items[of.object->at];
     if (there) return *there;
     burin_value none = burin_undefined(name.text, name.length);
@@ -92,11 +98,13 @@ burin_value burin_item(burin_render_state *r, burin_value of, burin_value index)
         if (there) return *there;
     }
     if (index.kind == BURIN_STRING) return burin_attribute(r, of, index);
-    if (index.kind != BURIN_INTEGER && index.kind != BURIN_BOOL) return burin_undefined("an item", 7);
+    if (index.kind != BURIN_INTEGER && index.kind != BURIN_BOOL)
+        return burin_undefined("an item", 7);
     if (of.kind == BURIN_STRING) return character_at(r, of, index.integer);
     if (of.kind != BURIN_LIST && of.kind != BURIN_TUPLE) return burin_undefined("an item", 7);
     int64_t i = index.integer < 0 ? index.integer + of.list->n : index.integer;
-    return i < 0 || i >= of.list->n ? burin_undefined("an index past the end", 21) : of.list->items[i];
+    return i < 0 || i >= of.list->n ? burin_undefined("an index past the end", 21)
+                                    : of.list->items[i];
 }
 
 static bool path_number(burin_value part, int64_t *n) {
@@ -121,11 +129,14 @@ burin_value burin_path(burin_render_state *r, burin_value of, burin_value path) 
     return of;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- slices
-static int64_t slice_bound(burin_render_state *r, burin_value v, int64_t absent, int64_t n, bool back) {
+// ------------------------------------------------------------------------------------------ slices
+static int64_t slice_bound(burin_render_state *r, burin_value v, int64_t absent, int64_t n,
+                           bool back) {
     if (v.kind == BURIN_NONE) return absent;
-    if (v.kind != BURIN_INTEGER && v.kind != BURIN_BOOL) burin_render_fail(r, "a slice by %s", burin_kind_names[v.kind]);
-    int64_t i = v.integer < 0 ? v.integer + n : v.integer, least = back ? -1 : 0, most = back ? n - 1 : n;
+    if (v.kind != BURIN_INTEGER && v.kind != BURIN_BOOL)
+        burin_render_fail(r, "a slice by %s", burin_kind_names[v.kind]);
+    int64_t i = v.integer < 0 ? v.integer + n : v.integer, least = back ? -1 : 0,
+            most = back ? n - 1 : n;
     return i < least ? least : i > most ? most : i;
 }
 
@@ -146,18 +157,20 @@ burin_value burin_range_of(burin_render_state *r, burin_value of, const burin_va
         return burin_slice(of, from, to > from ? to - from : 0);
     }
     burin_value items = burin_items(r, of), out = burin_list_new(r, items.kind, 0);
-    for (int64_t i = first; step > 0 ? i < end : i > end; i += step) burin_list_add(r, out, items.list->items[i]);
+    for (int64_t i = first; step > 0 ? i < end : i > end; i += step)
+        burin_list_add(r, out, items.list->items[i]);
     return of.kind == BURIN_STRING ? burin_join_all(r, out) : out;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- arithmetic
+// -------------------------------------------------------------------------------------- arithmetic
 static const char *const operators[] = {"+", "-", "*", "/", "//", "%", "**"};
 
-static _Noreturn void fail_operands(burin_render_state *r, uint32_t op, burin_value a, burin_value b) {
+static _Noreturn void fail_operands(burin_render_state *r, uint32_t op, burin_value a,
+                                    burin_value b) {
     need_defined(r, a);
     need_defined(r, b);
-    burin_render_fail(r, "%s %s %s is not possible", burin_kind_names[a.kind], operators[op - BURIN_T_ADD],
-                      burin_kind_names[b.kind]);
+    burin_render_fail(r, "%s %s %s is not possible", burin_kind_names[a.kind],
+                      operators[op - BURIN_T_ADD], burin_kind_names[b.kind]);
 }
 
 static burin_value join_strings(burin_render_state *r, burin_value a, burin_value b) {
@@ -190,7 +203,9 @@ static burin_value repeat(burin_render_state *r, burin_value v, int64_t times) {
     return text;
 }
 
-static bool is_sequence(burin_value v) { return v.kind == BURIN_STRING || v.kind == BURIN_LIST || v.kind == BURIN_TUPLE; }
+static bool is_sequence(burin_value v) {
+    return v.kind == BURIN_STRING || v.kind == BURIN_LIST || v.kind == BURIN_TUPLE;
+}
 static bool is_whole(burin_value v) { return v.kind == BURIN_INTEGER || v.kind == BURIN_BOOL; }
 
 static _Noreturn void fail_large(burin_render_state *r) {
@@ -249,7 +264,8 @@ static double floor_divide(double a, double b) {
 }
 
 static burin_value real_arithmetic(burin_render_state *r, uint32_t op, double a, double b) {
-    if (op >= BURIN_T_DIVIDE && op <= BURIN_T_MODULO && b == 0) burin_render_fail(r, "a division by 0");
+    if (op >= BURIN_T_DIVIDE && op <= BURIN_T_MODULO && b == 0)
+        burin_render_fail(r, "a division by 0");
     switch (op) {
         case BURIN_T_ADD:
             return burin_real(a + b);
@@ -271,21 +287,26 @@ static burin_value real_arithmetic(burin_render_state *r, uint32_t op, double a,
 burin_value burin_arithmetic(burin_render_state *r, uint32_t op, burin_value a, burin_value b) {
     if (op == BURIN_T_ADD && a.kind == BURIN_STRING) b = burin_printed_as(b);
     if (op == BURIN_T_ADD && b.kind == BURIN_STRING) a = burin_printed_as(a);
-    if (op == BURIN_T_ADD && a.kind == BURIN_STRING && b.kind == BURIN_STRING) return join_strings(r, a, b);
+    if (op == BURIN_T_ADD && a.kind == BURIN_STRING && b.kind == BURIN_STRING)
+        return join_strings(r, a, b);
     if (op == BURIN_T_ADD && a.kind == b.kind && is_sequence(a)) return join_lists(r, a, b);
     if (op == BURIN_T_MODULO && a.kind == BURIN_STRING) return burin_format_values(r, a, b);
     if (op == BURIN_T_MULTIPLY && is_sequence(a) && is_whole(b)) return repeat(r, a, b.integer);
     if (op == BURIN_T_MULTIPLY && is_sequence(b) && is_whole(a)) return repeat(r, b, a.integer);
     if (!burin_is_number(a) || !burin_is_number(b)) fail_operands(r, op, a, b);
     bool real = a.kind == BURIN_FLOAT || b.kind == BURIN_FLOAT;
-    if (!real && op != BURIN_T_DIVIDE && (a.kind == BURIN_BIG || b.kind == BURIN_BIG)) fail_large(r);
-    if (op == BURIN_T_DIVIDE || real) return real_arithmetic(r, op, burin_number(a), burin_number(b));
+    if (!real && op != BURIN_T_DIVIDE && (a.kind == BURIN_BIG || b.kind == BURIN_BIG))
+        fail_large(r);
+    if (op == BURIN_T_DIVIDE || real)
+        return real_arithmetic(r, op, burin_number(a), burin_number(b));
     return whole_arithmetic(r, op, a.integer, b.integer);
 }
 
-burin_value burin_add(burin_render_state *r, burin_value a, burin_value b) { return burin_arithmetic(r, BURIN_T_ADD, a, b); }
+burin_value burin_add(burin_render_state *r, burin_value a, burin_value b) {
+    return burin_arithmetic(r, BURIN_T_ADD, a, b);
+}
 
-// --------------------------------------------------------------------------------------------------------------------- nodes
+// ------------------------------------------------------------------------------------------- nodes
 static burin_value concatenate(burin_render_state *r, const uint32_t *w) {
     burin_value joined = burin_string(r, burin_evaluate(r, w[1]));
     for (uint32_t i = 1; i < w[0]; i++) {
@@ -349,9 +370,11 @@ static burin_value name_value(burin_render_state *r, uint32_t name) {
 }
 
 static void unpack_named(burin_render_state *r, burin_value named, burin_value more) {
-    if (more.kind != BURIN_DICT) burin_render_fail(r, "%s has no names for arguments", burin_kind_names[more.kind]);
+    if (more.kind != BURIN_DICT)
+        burin_render_fail(r, "%s has no names for arguments", burin_kind_names[more.kind]);
     for (uint32_t i = 0; i < more.dict->n; i++) {
-        if (more.dict->pairs[i].key.kind != BURIN_STRING) burin_render_fail(r, "an argument's name is no string");
+        if (more.dict->pairs[i].key.kind != BURIN_STRING)
+            burin_render_fail(r, "an argument's name is no string");
         burin_dict_set(r, named, more.dict->pairs[i].key, more.dict->pairs[i].value);
     }
 }
@@ -376,8 +399,10 @@ static burin_arguments arguments_of(burin_render_state *r, const uint32_t *w) {
         else
             burin_dict_set(r, named, burin_string_number(r, w[0]), value);
     }
-    return (burin_arguments){
-        .n = values.list->n, .values = values.list->items, .n_named = named.dict->n, .named = named.dict->pairs};
+    return (burin_arguments){.n = values.list->n,
+                             .values = values.list->items,
+                             .n_named = named.dict->n,
+                             .named = named.dict->pairs};
 }
 
 static burin_value call_node(burin_render_state *r, uint32_t place, const uint32_t *w) {
@@ -399,7 +424,8 @@ burin_value burin_call(burin_render_state *r, burin_value callee, const burin_ar
     if (callee.kind == BURIN_MACRO) return burin_call_macro(r, callee.macro, a);
     if (callee.kind == BURIN_FUNCTION) return burin_call_function(r, callee.integer, a);
     if (callee.kind == BURIN_METHOD) return burin_call_method(r, callee.method, a);
-    if (callee.kind == BURIN_LOOP && a->n == 1) return burin_call_loop(r, callee.loop, a->values[0]);
+    if (callee.kind == BURIN_LOOP && a->n == 1)
+        return burin_call_loop(r, callee.loop, a->values[0]);
     if (callee.kind == BURIN_OBJECT && !a->n) {
         burin_object *joiner = callee.object;
         return joiner->at++ ? joiner->items : BURIN_LITERAL("");
@@ -442,7 +468,8 @@ static burin_value macro_node(burin_render_state *r, uint32_t node) {
 static burin_value choose(burin_render_state *r, uint32_t op, const uint32_t *w) {
     burin_value first = burin_evaluate(r, w[0]);
     bool truth = burin_truth(first);
-    if (op == BURIN_T_AND || op == BURIN_T_OR) return truth == (op == BURIN_T_OR) ? first : burin_evaluate(r, w[1]);
+    if (op == BURIN_T_AND || op == BURIN_T_OR)
+        return truth == (op == BURIN_T_OR) ? first : burin_evaluate(r, w[1]);
     if (truth || w[2]) return burin_evaluate(r, truth ? w[1] : w[2]);
     return burin_undefined("the inline if without else", 26);
 }

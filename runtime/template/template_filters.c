@@ -7,7 +7,7 @@
 
 #include "template_value.h"
 
-// ------------------------------------------------------------------------------------------------------------------ builtins
+// ---------------------------------------------------------------------------------------- builtins
 const burin_builtin_row *burin_find_builtin(const burin_builtin_row *rows, burin_value name) {
     for (; rows->name; rows++)
         if (burin_is_text(name, rows->name)) return rows;
@@ -37,22 +37,25 @@ static int parameter_named(const parameter *all, int n, burin_value name) {
     return -1;
 }
 
-static burin_value call_with_any(burin_render_state *r, const burin_builtin_row *row, burin_value of,
-                                 const burin_arguments *a) {
+static burin_value call_with_any(burin_render_state *r, const burin_builtin_row *row,
+                                 burin_value of, const burin_arguments *a) {
     burin_value all[2] = {burin_list_new(r, BURIN_TUPLE, a->n), burin_dict_new(r)};
     for (uint32_t i = 0; i < a->n; i++) burin_list_add(r, all[0], a->values[i]);
-    for (uint32_t i = 0; i < a->n_named; i++) burin_dict_set(r, all[1], a->named[i].key, a->named[i].value);
+    for (uint32_t i = 0; i < a->n_named; i++)
+        burin_dict_set(r, all[1], a->named[i].key, a->named[i].value);
     return row->call(r, of, all);
 }
 
-burin_value burin_call_builtin(burin_render_state *r, const burin_builtin_row *row, burin_value of, const burin_arguments *a) {
+burin_value burin_call_builtin(burin_render_state *r, const burin_builtin_row *row, burin_value of,
+                               const burin_arguments *a) {
     parameter all[BURIN_MOST_PARAMETERS];
     burin_value values[BURIN_MOST_PARAMETERS];
     bool given[BURIN_MOST_PARAMETERS] = {false};
     burin_render_step(r, 2);
     if (*row->parameters == '*') return call_with_any(r, row, of, a);
     int n = parameters_of(row->parameters, all);
-    if (a->n > (uint32_t)n) burin_render_fail(r, "%s takes %d arguments, not %u", row->name, n, a->n);
+    if (a->n > (uint32_t)n)
+        burin_render_fail(r, "%s takes %d arguments, not %u", row->name, n, a->n);
     for (int i = 0; i < n; i++) {
         given[i] = (uint32_t)i < a->n;
         values[i] = given[i] ? a->values[i] : burin_undefined("", 0);
@@ -61,28 +64,34 @@ burin_value burin_call_builtin(burin_render_state *r, const burin_builtin_row *r
         burin_value name = a->named[i].key;
         int at = parameter_named(all, n, name);
         if (at < 0 || given[at])
-            burin_render_fail(r, "%s has no argument %.*s to take", row->name, (int)name.length, name.text);
+            burin_render_fail(r, "%s has no argument %.*s to take", row->name, (int)name.length,
+                              name.text);
         values[at] = a->named[i].value, given[at] = true;
     }
     for (int i = 0; i < n; i++)
         if (!given[i] && !all[i].optional)
-            burin_render_fail(r, "%s lacks its argument %.*s", row->name, (int)all[i].length, all[i].name);
+            burin_render_fail(r, "%s lacks its argument %.*s", row->name, (int)all[i].length,
+                              all[i].name);
     return row->call(r, of, values);
 }
 
-burin_value burin_filter(burin_render_state *r, burin_value name, burin_value of, const burin_arguments *a) {
+burin_value burin_filter(burin_render_state *r, burin_value name, burin_value of,
+                         const burin_arguments *a) {
     const burin_builtin_row *row = burin_find_builtin(burin_filter_rows, name);
     if (!row) row = burin_find_builtin(burin_list_filter_rows, name);
     if (!row) burin_render_fail(r, "there is no filter \"%.*s\"", (int)name.length, name.text);
     return burin_call_builtin(r, row, of, a);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- text
-#define FILTER(name) static burin_value name(burin_render_state *r, burin_value of, const burin_value *a)
+// -------------------------------------------------------------------------------------------- text
+#define FILTER(name) \
+    static burin_value name(burin_render_state *r, burin_value of, const burin_value *a)
 
 FILTER(filter_upper) { return (void)a, burin_change_case(r, burin_string(r, of), "upper"); }
 FILTER(filter_lower) { return (void)a, burin_change_case(r, burin_string(r, of), "lower"); }
-FILTER(filter_capitalize) { return (void)a, burin_change_case(r, burin_string(r, of), "capitalize"); }
+FILTER(filter_capitalize) {
+    return (void)a, burin_change_case(r, burin_string(r, of), "capitalize");
+}
 
 FILTER(filter_title) {
     (void)a;
@@ -131,7 +140,8 @@ static void add_blanks(burin_render_state *r, burin_value width) {
 }
 
 FILTER(filter_indent) {
-    burin_value s = burin_string(r, of), lines = lines_of(r, burin_join_two(r, s, BURIN_LITERAL("\n")));
+    burin_value s = burin_string(r, of),
+                lines = lines_of(r, burin_join_two(r, s, BURIN_LITERAL("\n")));
     bool first = burin_truth(a[1]), blank = burin_truth(a[2]);
     if (a[0].kind != BURIN_STRING && a[0].kind != BURIN_INTEGER && a[0].kind != BURIN_UNDEFINED)
         burin_render_fail(r, "indent takes a number or a string");
@@ -154,7 +164,8 @@ int64_t burin_width(burin_value v, int64_t absent) {
 }
 
 FILTER(filter_truncate) {
-    burin_value s = burin_string(r, of), end = a[2].kind == BURIN_STRING ? a[2] : BURIN_LITERAL("...");
+    burin_value s = burin_string(r, of),
+                end = a[2].kind == BURIN_STRING ? a[2] : BURIN_LITERAL("...");
     int64_t length = burin_width(a[0], 255), leeway = burin_width(a[3], 5);
     if (burin_length(r, s) <= length + leeway) return s;
     int64_t kept = length - burin_length(r, end);
@@ -199,7 +210,8 @@ FILTER(filter_urlencode) {
         unsigned char c = (unsigned char)of.text[i];
         char text[8];
         bool plain = (c | 32) >= 'a' && (c | 32) <= 'z';
-        snprintf(text, sizeof text, plain || (c && strchr("0123456789_.-~/", c)) ? "%c" : "%%%02X", c);
+        snprintf(text, sizeof text, plain || (c && strchr("0123456789_.-~/", c)) ? "%c" : "%%%02X",
+                 c);
         burin_text_add(r, text, strlen(text));
     }
     return burin_text_end(r, begin);
@@ -208,9 +220,11 @@ FILTER(filter_urlencode) {
 FILTER(filter_format) { return burin_format_values(r, burin_string(r, of), a[0]); }
 
 FILTER(filter_tojson) {
-    burin_json_style style = {.indent = burin_none(), .sorted = burin_truth(a[3]), .ascii = burin_truth(a[0])};
+    burin_json_style style = {
+        .indent = burin_none(), .sorted = burin_truth(a[3]), .ascii = burin_truth(a[0])};
     if (a[1].kind != BURIN_UNDEFINED) style.indent = a[1];
-    if (style.indent.kind != BURIN_NONE && style.indent.kind != BURIN_STRING && style.indent.kind != BURIN_INTEGER)
+    if (style.indent.kind != BURIN_NONE && style.indent.kind != BURIN_STRING &&
+        style.indent.kind != BURIN_INTEGER)
         burin_render_fail(r, "tojson: indent is a number or a string");
     style.between = style.indent.kind == BURIN_NONE ? BURIN_LITERAL(", ") : BURIN_LITERAL(",");
     style.behind_key = BURIN_LITERAL(": ");
@@ -221,7 +235,7 @@ FILTER(filter_tojson) {
     return burin_json_text(r, of, &style);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- numbers
+// ----------------------------------------------------------------------------------------- numbers
 static bool is_word_of_float(const char *text) { return strpbrk(text, "xXpP") != NULL; }
 
 // The number in a string, as int() (of a base from 2 to 36) and float() (base 0) read it.
@@ -235,7 +249,8 @@ static bool parse_number(burin_render_state *r, burin_value s, int base, burin_v
     if (base >= 2 && base <= 36) {
         errno = 0;
         long long whole = strtoll(text, &end, base);
-        if (!*end && end != text && errno && base != 10) burin_render_fail(r, "the number %.80s is too large", text);
+        if (!*end && end != text && errno && base != 10)
+            burin_render_fail(r, "the number %.80s is too large", text);
         *out = errno && !*end ? burin_big(r, text, strlen(text)) : burin_integer(whole);
         if (!*end && end != text) return true;
     }
@@ -258,7 +273,8 @@ static int base_of(burin_value base) {
 
 FILTER(filter_int) {
     burin_value absent = a[0].kind == BURIN_UNDEFINED ? burin_integer(0) : a[0], number;
-    if (of.kind == BURIN_UNDEFINED) burin_render_fail(r, "\"%.*s\" is undefined", (int)of.length, of.text);
+    if (of.kind == BURIN_UNDEFINED)
+        burin_render_fail(r, "\"%.*s\" is undefined", (int)of.length, of.text);
     if (of.kind == BURIN_FLOAT) return truncated(r, of.real, absent);
     if (of.kind == BURIN_BIG) return of;
     if (burin_is_number(of)) return burin_integer(of.integer);
@@ -268,27 +284,34 @@ FILTER(filter_int) {
 
 FILTER(filter_float) {
     burin_value absent = a[0].kind == BURIN_UNDEFINED ? burin_real(0) : a[0], number;
-    if (of.kind == BURIN_UNDEFINED) burin_render_fail(r, "\"%.*s\" is undefined", (int)of.length, of.text);
+    if (of.kind == BURIN_UNDEFINED)
+        burin_render_fail(r, "\"%.*s\" is undefined", (int)of.length, of.text);
     if (burin_is_number(of)) return burin_real(burin_number(of));
     return of.kind == BURIN_STRING && parse_number(r, of, 0, &number) ? number : absent;
 }
 
 FILTER(filter_abs) {
     (void)a;
-    if (!burin_is_number(of)) burin_render_fail(r, "abs takes a number, not %s", burin_kind_names[of.kind]);
+    if (!burin_is_number(of))
+        burin_render_fail(r, "abs takes a number, not %s", burin_kind_names[of.kind]);
     if (of.kind == BURIN_FLOAT) return burin_real(fabs(of.real));
-    if (of.kind == BURIN_BIG) return burin_big(r, of.text + (*of.text == '-'), of.length - (*of.text == '-'));
-    return of.integer < 0 ? burin_arithmetic(r, BURIN_T_SUBTRACT, burin_integer(0), of) : burin_integer(of.integer);
+    if (of.kind == BURIN_BIG)
+        return burin_big(r, of.text + (*of.text == '-'), of.length - (*of.text == '-'));
+    return of.integer < 0 ? burin_arithmetic(r, BURIN_T_SUBTRACT, burin_integer(0), of)
+                          : burin_integer(of.integer);
 }
 
 FILTER(filter_round) {
     int64_t digits = a[0].kind == BURIN_INTEGER ? a[0].integer : 0;
-    if (!burin_is_number(of)) burin_render_fail(r, "round takes a number, not %s", burin_kind_names[of.kind]);
+    if (!burin_is_number(of))
+        burin_render_fail(r, "round takes a number, not %s", burin_kind_names[of.kind]);
     if (digits < -15 || digits > 15 || of.kind == BURIN_BIG) return of;
     burin_render_step(r, 64);
     double x = burin_number(of), scale = pow(10, (double)digits);
     if (burin_is_text(a[1], "ceil") || burin_is_text(a[1], "floor"))
-        return burin_real((burin_is_text(a[1], "ceil") ? ceil(x * scale) : floor(x * scale)) / scale + 0.0);  // never -0.0
+        return burin_real((burin_is_text(a[1], "ceil") ? ceil(x * scale) : floor(x * scale)) /
+                              scale +
+                          0.0);  // never -0.0
     if (of.kind != BURIN_FLOAT && digits >= 0) return burin_integer(of.integer);
     char text[400];
     if (digits < 0) {

@@ -14,7 +14,8 @@ typedef struct conversion {
 
 static int read_digits(const char **at, const char *end) {
     int n = 0;
-    for (; *at < end && **at >= '0' && **at <= '9'; (*at)++) n = n > 999 ? 1000 : n * 10 + **at - '0';
+    for (; *at < end && **at >= '0' && **at <= '9'; (*at)++)
+        n = n > 999 ? 1000 : n * 10 + **at - '0';
     return n;
 }
 
@@ -27,10 +28,12 @@ static conversion read_conversion(burin_render_state *r, const char **at, const 
         c.key = burin_string_of(*at + 1, (size_t)(close - *at - 1));
         *at = close + 1;
     }
-    while (*at < end && **at && strchr("-+ 0#", **at) && n < sizeof c.flags - 1) c.flags[n++] = *(*at)++;
+    while (*at < end && **at && strchr("-+ 0#", **at) && n < sizeof c.flags - 1)
+        c.flags[n++] = *(*at)++;
     if (*at < end && **at >= '1' && **at <= '9') c.width = read_digits(at, end);
     if (*at < end && **at == '.') (*at)++, c.precision = read_digits(at, end);
-    if (*at == end || c.width > 999 || c.precision > 99) burin_render_fail(r, "a format that is not understood");
+    if (*at == end || c.width > 999 || c.precision > 99)
+        burin_render_fail(r, "a format that is not understood");
     c.letter = *(*at)++;
     return c;
 }
@@ -50,12 +53,17 @@ static void add_number(burin_render_state *r, const conversion *c, burin_value v
     bool real = strchr("feEgGF", c->letter);
     int precision = c->precision < 0 && real ? 6 : c->precision;
     burin_render_step(r, 64);
-    if (v.kind == BURIN_BIG && strchr("diu", c->letter)) return add_padded(r, c, burin_string_of(v.text, v.length));
-    if (v.kind == BURIN_BIG && !real) burin_render_fail(r, "%%%c: the number is too large", c->letter);
-    if (!burin_is_number(v)) burin_render_fail(r, "%%%c takes a number, not %s", c->letter, burin_kind_names[v.kind]);
-    snprintf(format, sizeof format, precision < 0 ? "%%%s*%s%c" : "%%%s*.*%s%c", c->flags, real ? "" : "ll",
-             c->letter == 'i' || c->letter == 'u' ? 'd' : c->letter);
-    long long whole = v.kind == BURIN_FLOAT ? (v.real > -9e18 && v.real < 9e18 ? (long long)v.real : 0) : v.integer;
+    if (v.kind == BURIN_BIG && strchr("diu", c->letter))
+        return add_padded(r, c, burin_string_of(v.text, v.length));
+    if (v.kind == BURIN_BIG && !real)
+        burin_render_fail(r, "%%%c: the number is too large", c->letter);
+    if (!burin_is_number(v))
+        burin_render_fail(r, "%%%c takes a number, not %s", c->letter, burin_kind_names[v.kind]);
+    snprintf(format, sizeof format, precision < 0 ? "%%%s*%s%c" : "%%%s*.*%s%c", c->flags,
+             real ? "" : "ll", c->letter == 'i' || c->letter == 'u' ? 'd' : c->letter);
+    long long whole = v.kind == BURIN_FLOAT
+                          ? (v.real > -9e18 && v.real < 9e18 ? (long long)v.real : 0)
+                          : v.integer;
     int width = c->width < 0 ? 0 : c->width;
     if (real)
         snprintf(out, sizeof out, format, width, precision, burin_number(v));
@@ -73,17 +81,20 @@ typedef struct formatted {
 
 static burin_value next_value(burin_render_state *r, formatted *f, const conversion *c) {
     if (c->key.kind == BURIN_STRING) {
-        const burin_value *there = f->values.kind == BURIN_DICT ? burin_dict_find(r, f->values, c->key) : NULL;
+        const burin_value *there =
+            f->values.kind == BURIN_DICT ? burin_dict_find(r, f->values, c->key) : NULL;
         if (!there) burin_render_fail(r, "a format names what is not there");
         return *there;
     }
     bool tuple = f->values.kind == BURIN_TUPLE;
-    if (f->used == (tuple ? f->values.list->n : 1)) burin_render_fail(r, "a format has more places than values");
+    if (f->used == (tuple ? f->values.list->n : 1))
+        burin_render_fail(r, "a format has more places than values");
     return tuple ? f->values.list->items[f->used++] : (f->used++, f->values);
 }
 
 // The texts of values are made before the string is built.
-static void format_one(burin_render_state *r, formatted *f, const conversion *c, burin_value *pieces) {
+static void format_one(burin_render_state *r, formatted *f, const conversion *c,
+                       burin_value *pieces) {
     burin_value v = next_value(r, f, c), text;
     size_t begin;
     if (c->letter == 's') {
@@ -97,7 +108,8 @@ static void format_one(burin_render_state *r, formatted *f, const conversion *c,
         begin = burin_text_begin(r);
         add_padded(r, c, text);
     } else {
-        if (!strchr("diuxXofFeEgG", c->letter)) burin_render_fail(r, "a format that is not understood");
+        if (!strchr("diuxXofFeEgG", c->letter))
+            burin_render_fail(r, "a format that is not understood");
         begin = burin_text_begin(r);
         add_number(r, c, v);
     }
@@ -116,7 +128,8 @@ burin_value burin_format_values(burin_render_state *r, burin_value format, burin
     const char *at = format.text, *end = at + format.length;
     while (at < end) {
         const char *percent = memchr(at, '%', (size_t)(end - at)), *to = percent ? percent : end;
-        burin_list_add(r, pieces, burin_slice(format, (size_t)(at - format.text), (size_t)(to - at)));
+        burin_list_add(r, pieces,
+                       burin_slice(format, (size_t)(at - format.text), (size_t)(to - at)));
         at = percent ? percent + 1 : end;
         if (!percent) break;
         if (at < end && *at == '%') {
@@ -132,7 +145,7 @@ burin_value burin_format_values(burin_render_state *r, burin_value format, burin
     return join_pieces(r, pieces, format.safe);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- in braces
+// --------------------------------------------------------------------------------------- in braces
 // {:*>+#08,.2f}: fill, alignment, sign, other form, zeros, width, digits in groups, precision, type
 typedef struct brace_format {
     burin_value fill;
@@ -160,17 +173,20 @@ static brace_format read_brace_format(burin_render_state *r, burin_value text) {
     }
     if (at < end && *at >= '1' && *at <= '9') f.width = read_digits(&at, end);
     f.group = take_one_of(&at, end, ",_");
-    if (at < end && *at == '.') at++, f.precision = at < end && *at >= '0' && *at <= '9' ? read_digits(&at, end) : 1000;
+    if (at < end && *at == '.')
+        at++, f.precision = at < end && *at >= '0' && *at <= '9' ? read_digits(&at, end) : 1000;
     f.type = take_one_of(&at, end, "sdxXofFeEgG%");
     if (at != end || f.width > 999 || f.precision > 99)
-        burin_render_fail(r, "format: {:%.*s} is not understood", (int)(text.length < 40 ? text.length : 40), text.text);
+        burin_render_fail(r, "format: {:%.*s} is not understood",
+                          (int)(text.length < 40 ? text.length : 40), text.text);
     return f;
 }
 
 enum { BRACE_DIGITS = 512 };  // the largest double and 99 digits after its point
 
 // A number without its sign.
-static void brace_digits(burin_render_state *r, const brace_format *f, burin_value v, char out[BRACE_DIGITS]) {
+static void brace_digits(burin_render_state *r, const brace_format *f, burin_value v,
+                         char out[BRACE_DIGITS]) {
     char text[64];
     burin_render_step(r, 64);
     const char letters[] = {'%', '.', '*', f->type == '%' ? 'f' : f->type, 0};
@@ -178,7 +194,8 @@ static void brace_digits(burin_render_state *r, const brace_format *f, burin_val
         double real = fabs(burin_number(v)) * (f->type == '%' ? 100 : 1);
         if ((f->type && strchr("sdxXo", f->type)) || f->other_form)
             burin_render_fail(r, "format: this form is not one of real numbers");
-        if (!f->type && f->precision >= 0) burin_render_fail(r, "format: a precision needs a letter, as {:.2f}");
+        if (!f->type && f->precision >= 0)
+            burin_render_fail(r, "format: a precision needs a letter, as {:.2f}");
         if (f->type)
             snprintf(out, BRACE_DIGITS, letters, f->precision < 0 ? 6 : f->precision, real);
         else
@@ -192,9 +209,16 @@ static void brace_digits(burin_render_state *r, const brace_format *f, burin_val
         strcpy(out, v.text + (*v.text == '-'));
         return;
     }
-    unsigned long long whole = v.integer < 0 ? -(unsigned long long)v.integer : (unsigned long long)v.integer;
-    if (f->type == 's' || f->precision >= 0) burin_render_fail(r, "format: this form is not one of whole numbers");
-    snprintf(out, BRACE_DIGITS, f->type == 'x' ? "%llx" : f->type == 'X' ? "%llX" : f->type == 'o' ? "%llo" : "%llu", whole);
+    unsigned long long whole =
+        v.integer < 0 ? -(unsigned long long)v.integer : (unsigned long long)v.integer;
+    if (f->type == 's' || f->precision >= 0)
+        burin_render_fail(r, "format: this form is not one of whole numbers");
+    snprintf(out, BRACE_DIGITS,
+             f->type == 'x'   ? "%llx"
+             : f->type == 'X' ? "%llX"
+             : f->type == 'o' ? "%llo"
+                              : "%llu",
+             whole);
 }
 
 static void add_fill(burin_render_state *r, burin_value fill, int64_t times) {
@@ -202,8 +226,8 @@ static void add_fill(burin_render_state *r, burin_value fill, int64_t times) {
 }
 
 // `prefix` comes before the fill with '='.
-static burin_value padded_braces(burin_render_state *r, const brace_format *f, const char *prefix, burin_value body,
-                                 char align) {
+static burin_value padded_braces(burin_render_state *r, const brace_format *f, const char *prefix,
+                                 burin_value body, char align) {
     int64_t room = f->width - burin_count_characters(body) - (int64_t)strlen(prefix);
     int64_t left = align == '>' ? room : align == '^' && room > 0 ? room / 2 : 0;
     size_t begin = burin_text_begin(r);
@@ -223,7 +247,8 @@ static burin_value brace_number(burin_render_state *r, const brace_format *f, bu
                                        : v.integer < 0;
     brace_digits(r, f, v, digits);
     bool based = f->type && strchr("xXo", f->type);
-    if (f->group && (based || align == '=')) burin_render_fail(r, "format: digits in groups behind zeros or in another base");
+    if (f->group && (based || align == '='))
+        burin_render_fail(r, "format: digits in groups behind zeros or in another base");
     snprintf(prefix, sizeof prefix, "%s%s",
              minus            ? "-"
              : f->sign == '+' ? "+"
@@ -245,7 +270,8 @@ static burin_value brace_text(burin_render_state *r, burin_value v, burin_value 
     if (!format.length) return burin_string(r, v);
     const brace_format f = read_brace_format(r, format);
     if (burin_is_number(v)) return brace_number(r, &f, v);
-    if (v.kind != BURIN_STRING) burin_render_fail(r, "format: %s has no form but {}", burin_kind_names[v.kind]);
+    if (v.kind != BURIN_STRING)
+        burin_render_fail(r, "format: %s has no form but {}", burin_kind_names[v.kind]);
     if (f.align == '=' || f.sign || f.group || f.other_form || (f.type && f.type != 's'))
         burin_render_fail(r, "format: this form is not one of strings");
     if (f.precision >= 0) v.length = (uint32_t)burin_character_offset(v, f.precision);
@@ -258,24 +284,31 @@ static burin_value brace_parts(burin_render_state *r, burin_value of, burin_valu
         bool item = path.text[at] == '[';
         const char *close = item ? memchr(path.text + at, ']', path.length - at) : NULL;
         end = ++at;
-        while (close ? path.text + end < close : end < path.length && path.text[end] != '.' && path.text[end] != '[') end++;
+        while (close ? path.text + end < close
+                     : end < path.length && path.text[end] != '.' && path.text[end] != '[')
+            end++;
         burin_value part = burin_slice(path, at, end - at);
         const char *digits = part.text;
         int64_t index = read_digits(&digits, part.text + part.length);
         bool number = item && part.length && part.length < 4 && digits == part.text + part.length;
         if (!part.length || (item ? !close : path.text[at - 1] != '.'))
             burin_render_fail(r, "format: a part of a value without its name");
-        of = item ? burin_item(r, of, number ? burin_integer(index) : part) : burin_attribute(r, of, part);
+        of = item ? burin_item(r, of, number ? burin_integer(index) : part)
+                  : burin_attribute(r, of, part);
         end += item;
     }
     return of;
 }
 
-// Between braces: nothing, a number or a name, and parts. `next` counts the braces without a number.
-static burin_value brace_value(burin_render_state *r, burin_value field, const burin_value *a, uint32_t *next) {
+// Between braces: nothing, a number or a name, and parts. `next` counts the braces without a
+// number.
+static burin_value brace_value(burin_render_state *r, burin_value field, const burin_value *a,
+                               uint32_t *next) {
     size_t length = 0;
-    while (length < field.length && field.text[length] != '.' && field.text[length] != '[') length++;
-    burin_value name = burin_slice(field, 0, length), path = burin_slice(field, length, field.length - length);
+    while (length < field.length && field.text[length] != '.' && field.text[length] != '[')
+        length++;
+    burin_value name = burin_slice(field, 0, length),
+                path = burin_slice(field, length, field.length - length);
     const char *at = name.text, *end = at + length;
     uint32_t index = length ? (uint32_t)read_digits(&at, end) : (*next)++;
     if (at == end) {
@@ -283,7 +316,8 @@ static burin_value brace_value(burin_render_state *r, burin_value field, const b
         return brace_parts(r, a[0].list->items[index], path);
     }
     const burin_value *there = burin_dict_find(r, a[1], name);
-    if (!there) burin_render_fail(r, "format: nothing is given for {%.*s}", (int)name.length, name.text);
+    if (!there)
+        burin_render_fail(r, "format: nothing is given for {%.*s}", (int)name.length, name.text);
     return brace_parts(r, *there, path);
 }
 
@@ -296,16 +330,19 @@ static burin_value brace_conversion(burin_render_state *r, burin_value v, char h
 }
 
 // field!conversion:format
-static burin_value brace_piece(burin_render_state *r, burin_value all, const burin_value *a, uint32_t *next) {
+static burin_value brace_piece(burin_render_state *r, burin_value all, const burin_value *a,
+                               uint32_t *next) {
     size_t length = 0;
     while (length < all.length && all.text[length] != '!' && all.text[length] != ':') length++;
     burin_value v = brace_value(r, burin_slice(all, 0, length), a, next);
-    if (memchr(all.text, '{', all.length)) burin_render_fail(r, "format: braces in braces are not of the subset");
+    if (memchr(all.text, '{', all.length))
+        burin_render_fail(r, "format: braces in braces are not of the subset");
     if (length < all.length && all.text[length] == '!') {
         v = brace_conversion(r, v, length + 1 < all.length ? all.text[length + 1] : 0);
         length += 2;
     }
-    if (length < all.length && all.text[length] != ':') burin_render_fail(r, "format: expected a colon behind a conversion");
+    if (length < all.length && all.text[length] != ':')
+        burin_render_fail(r, "format: expected a colon behind a conversion");
     length += length < all.length;
     return brace_text(r, v, burin_slice(all, length, all.length - length));
 }

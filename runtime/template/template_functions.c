@@ -6,7 +6,7 @@
 
 #include "template_value.h"
 
-// --------------------------------------------------------------------------------------------------------------------- tests
+// ------------------------------------------------------------------------------------------- tests
 // Python's `is`, but that equal numbers and strings are one.
 static bool is_same(burin_render_state *r, burin_value a, burin_value b) {
     if (a.kind != b.kind) return false;
@@ -46,13 +46,14 @@ TEST(boolean, of.kind == BURIN_BOOL)
 TEST(mapping, of.kind == BURIN_DICT)
 TEST(sequence, burin_is_iterable(of) && of.kind != BURIN_LOOP)
 TEST(iterable, burin_is_iterable(of))
-TEST(callable, of.kind == BURIN_MACRO || of.kind == BURIN_FUNCTION || of.kind == BURIN_METHOD || of.kind == BURIN_LOOP ||
-                   of.kind == BURIN_UNDEFINED)
+TEST(callable, of.kind == BURIN_MACRO || of.kind == BURIN_FUNCTION || of.kind == BURIN_METHOD ||
+                   of.kind == BURIN_LOOP || of.kind == BURIN_UNDEFINED)
 TEST(true, of.kind == BURIN_BOOL && of.integer)
 TEST(false, of.kind == BURIN_BOOL && !of.integer)
 TEST(odd, whole_number(r, of) & 1)
 TEST(even, !(whole_number(r, of) & 1))
-TEST(divisibleby, burin_arithmetic(r, BURIN_T_MODULO, of, burin_integer(whole_number(r, a[0]))).integer == 0)
+TEST(divisibleby,
+     burin_arithmetic(r, BURIN_T_MODULO, of, burin_integer(whole_number(r, a[0]))).integer == 0)
 TEST(equal, burin_equal(r, of, a[0]))
 TEST(unequal, !burin_equal(r, of, a[0]))
 TEST(less, burin_order(r, of, a[0]) < 0)
@@ -64,7 +65,8 @@ TEST(sameas, is_same(r, of, a[0]))
 TEST(escaped, of.kind == BURIN_STRING && of.safe)
 TEST(lower, is_case(r, of, "lower"))
 TEST(upper, is_case(r, of, "upper"))
-TEST(filter, burin_find_builtin(burin_filter_rows, of) || burin_find_builtin(burin_list_filter_rows, of))
+TEST(filter,
+     burin_find_builtin(burin_filter_rows, of) || burin_find_builtin(burin_list_filter_rows, of))
 TEST(test, burin_find_builtin(burin_test_rows, of))
 
 const burin_builtin_row burin_test_rows[] = {
@@ -116,8 +118,9 @@ bool burin_test(burin_render_state *r, burin_value name, burin_value of, const b
     return burin_truth(burin_call_builtin(r, row, of, a));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- functions
-#define FUNCTION(name) static burin_value name(burin_render_state *r, burin_value of, const burin_value *a)
+// --------------------------------------------------------------------------------------- functions
+#define FUNCTION(name) \
+    static burin_value name(burin_render_state *r, burin_value of, const burin_value *a)
 
 FUNCTION(make_range) {
     (void)of;
@@ -125,11 +128,13 @@ FUNCTION(make_range) {
     int64_t from = one ? 0 : whole_number(r, a[0]), to = whole_number(r, a[one ? 0 : 1]);
     int64_t step = a[2].kind == BURIN_UNDEFINED ? 1 : whole_number(r, a[2]);
     burin_value list = burin_list_new(r, BURIN_LIST, 0);
-    if (!step || step > INT32_MAX || step < -INT32_MAX) burin_render_fail(r, "range: a step of %lld", (long long)step);
+    if (!step || step > INT32_MAX || step < -INT32_MAX)
+        burin_render_fail(r, "range: a step of %lld", (long long)step);
     for (int64_t i = from; step > 0 ? i < to : i > to; i += step) {
         if (list.list->n == 100000) burin_render_fail(r, "range: more than 100000 numbers");
         burin_list_add(r, list, burin_integer(i));
-        if (i > INT64_MAX / 2 || i < INT64_MIN / 2) burin_render_fail(r, "range: numbers that large");
+        if (i > INT64_MAX / 2 || i < INT64_MIN / 2)
+            burin_render_fail(r, "range: numbers that large");
     }
     return list;
 }
@@ -150,7 +155,8 @@ FUNCTION(make_dict) {
             burin_dict_set(r, dict, pair->items[0], pair->items[1]);
         }
     }
-    for (uint32_t i = 0; i < a[1].dict->n; i++) burin_dict_set(r, dict, a[1].dict->pairs[i].key, a[1].dict->pairs[i].value);
+    for (uint32_t i = 0; i < a[1].dict->n; i++)
+        burin_dict_set(r, dict, a[1].dict->pairs[i].key, a[1].dict->pairs[i].value);
     return dict;
 }
 
@@ -168,7 +174,8 @@ static burin_value make_object(burin_render_state *r, burin_value items) {
 
 FUNCTION(make_joiner) {
     (void)of;
-    return make_object(r, a[0].kind == BURIN_UNDEFINED ? BURIN_LITERAL(", ") : burin_string(r, a[0]));
+    return make_object(r,
+                       a[0].kind == BURIN_UNDEFINED ? BURIN_LITERAL(", ") : burin_string(r, a[0]));
 }
 
 FUNCTION(make_cycler) {
@@ -192,7 +199,8 @@ FUNCTION(raise_exception) {
 
 // "2025-07-05 14:03:09"
 static bool read_time(const char *text, struct tm *t) {
-    int *const numbers[] = {&t->tm_year, &t->tm_mon, &t->tm_mday, &t->tm_hour, &t->tm_min, &t->tm_sec};
+    int *const numbers[] = {&t->tm_year, &t->tm_mon, &t->tm_mday,
+                            &t->tm_hour, &t->tm_min, &t->tm_sec};
     static const char behind[] = "-- ::";
     for (int i = 0; i < 6; i++) {
         char *end;
@@ -211,7 +219,8 @@ static struct tm now_of(burin_render_state *r) {
         localtime_r(&clock, &now);
         return now;
     }
-    if (!read_time(r->out->now, &now)) burin_render_fail(r, "the time \"%s\" is not like 2025-07-05 14:03:09", r->out->now);
+    if (!read_time(r->out->now, &now))
+        burin_render_fail(r, "the time \"%s\" is not like 2025-07-05 14:03:09", r->out->now);
     now.tm_year -= 1900, now.tm_mon -= 1;
     mktime(&now);
     return now;
@@ -225,7 +234,8 @@ static size_t directive_length(const char *format, size_t bytes) {
     return n < bytes ? n + 1 : 1;
 }
 
-// A format may come from a message: each of its bytes keeps its mark, and a date has the mark of its directive.
+// A format may come from a message: each of its bytes keeps its mark, and a date has the mark of
+// its directive.
 FUNCTION(strftime_now) {
     char directive[32], out[1024];
     (void)of;
@@ -245,7 +255,8 @@ FUNCTION(strftime_now) {
         directive[n] = 0;
         size_t date = burin_text_begin(r);
         burin_text_add(r, out, strftime(out, sizeof out, directive, &now));
-        burin_mark_string(r, burin_text_end(r, date), burin_marked(r, from) || burin_marked(r, from + n - 1));
+        burin_mark_string(r, burin_text_end(r, date),
+                          burin_marked(r, from) || burin_marked(r, from + n - 1));
     }
     return burin_text_end(r, begin);
 }

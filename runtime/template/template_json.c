@@ -1,4 +1,5 @@
-// Reads JSON into values of templates. Strings are marked as others' text, but for roles in plain letters.
+// Reads JSON into values of templates. Strings are marked as others' text, but for roles in plain
+// letters.
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,12 @@ static _Noreturn void json_fail(const json_reader *j, const char *expected) {
     char found[40] = "its end", spelled[24];
     json_place(j, &line, &column);
     if (j->at < j->end) {
-        burin_escape(spelled, sizeof spelled, j->at, j->end - j->at < 8 ? (size_t)(j->end - j->at) : 8);
+        burin_escape(spelled, sizeof spelled, j->at,
+                     j->end - j->at < 8 ? (size_t)(j->end - j->at) : 8);
         burin_format(found, sizeof found, "\"%-s\"", spelled);
     }
-    burin_render_fail(j->r, "%s: line %u, column %u: expected %s, found %s", j->name, line, column, expected, found);
+    burin_render_fail(j->r, "%s: line %u, column %u: expected %s, found %s", j->name, line, column,
+                      expected, found);
 }
 
 static void json_blanks(json_reader *j) {
@@ -80,7 +83,8 @@ static burin_value json_read_string(json_reader *j) {
     size_t begin = burin_text_begin(j->r);
     for (j->at++;;) {
         const char *from = j->at;
-        while (j->at < j->end && *j->at != '"' && *j->at != '\\' && (unsigned char)*j->at >= 0x20) j->at++;
+        while (j->at < j->end && *j->at != '"' && *j->at != '\\' && (unsigned char)*j->at >= 0x20)
+            j->at++;
         burin_text_add(j->r, from, (size_t)(j->at - from));
         if (j->at == j->end || (unsigned char)*j->at < 0x20) json_fail(j, "the end of a string");
         if (*j->at++ == '"') break;
@@ -98,9 +102,11 @@ static burin_value json_read_number(json_reader *j) {
     size_t n = (size_t)(j->at - from), digits = from[0] == '-';
     bool whole = true;
     for (size_t i = digits; i < n; i++) whole &= from[i] >= '0' && from[i] <= '9';
-    bool leading = n > digits + 1 && from[digits] == '0' && from[digits + 1] >= '0' && from[digits + 1] <= '9';
+    bool leading =
+        n > digits + 1 && from[digits] == '0' && from[digits + 1] >= '0' && from[digits + 1] <= '9';
     j->at = from;
-    if ((n >= sizeof text && !whole) || n == digits || leading || from[digits] < '0' || from[digits] > '9')
+    if ((n >= sizeof text && !whole) || n == digits || leading || from[digits] < '0' ||
+        from[digits] > '9')
         json_fail(j, "a number");
     if (whole) return j->at += n, burin_big(j->r, from, n);
     memcpy(text, from, n);
@@ -127,7 +133,8 @@ static burin_value json_word(json_reader *j) {
         j->at += n;
         return words[i].value;
     }
-    if (j->at < j->end && (*j->at == '-' || (*j->at >= '0' && *j->at <= '9'))) return json_read_number(j);
+    if (j->at < j->end && (*j->at == '-' || (*j->at >= '0' && *j->at <= '9')))
+        return json_read_number(j);
     json_fail(j, "a value");
 }
 
@@ -176,8 +183,9 @@ static void json_enter(const json_reader *j) {
         return;
     }
     json_place(j, &line, &column);
-    burin_render_fail(j->r, "%s: line %u, column %u: nested too deeply: at most %d values inside each other", j->name, line,
-                      column, BURIN_RENDER_DEPTH);
+    burin_render_fail(
+        j->r, "%s: line %u, column %u: nested too deeply: at most %d values inside each other",
+        j->name, line, column, BURIN_RENDER_DEPTH);
 }
 
 static burin_value json_read_value(json_reader *j) {
@@ -192,8 +200,11 @@ static burin_value json_read_value(json_reader *j) {
     return v;
 }
 
-burin_value burin_json_read(burin_render_state *r, const char *name, const char *text, size_t bytes) {
-    size_t mark = bytes >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;  // of the byte order, as Windows' tools write it
+burin_value burin_json_read(burin_render_state *r, const char *name, const char *text,
+                            size_t bytes) {
+    size_t mark = bytes >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)
+                      ? 3
+                      : 0;  // of the byte order, as Windows' tools write it
     json_reader j = {r, name, text + mark, text + mark, text + bytes};
     burin_value v = json_read_value(&j);
     json_blanks(&j);

@@ -3,9 +3,10 @@
 
 #include "template_value.h"
 
-#define FILTER(name) static burin_value name(burin_render_state *r, burin_value of, const burin_value *a)
+#define FILTER(name) \
+    static burin_value name(burin_render_state *r, burin_value of, const burin_value *a)
 
-// ------------------------------------------------------------------------------------------------------------------- sorting
+// ----------------------------------------------------------------------------------------- sorting
 typedef struct sorting {
     burin_render_state *r;
     burin_value attribute;  // compared value of an item; not a string: the item itself
@@ -27,7 +28,9 @@ static burin_value sorting_key(const sorting *s, burin_value item) {
     for (size_t from = 0, end; from <= path.length; from = end + 1) {
         comma = memchr(path.text + from, ',', path.length - from);
         end = comma ? (size_t)(comma - path.text) : path.length;
-        burin_list_add(s->r, keys, sorting_part(s, burin_path(s->r, item, burin_slice(path, from, end - from))));
+        burin_list_add(
+            s->r, keys,
+            sorting_part(s, burin_path(s->r, item, burin_slice(path, from, end - from))));
     }
     return keys;
 }
@@ -36,7 +39,8 @@ typedef struct keyed {
     burin_value key, item;
 } keyed;
 
-static void merge(burin_render_state *r, const keyed *from, keyed *to, uint32_t ends[3], bool down) {
+static void merge(burin_render_state *r, const keyed *from, keyed *to, uint32_t ends[3],
+                  bool down) {
     uint32_t left = ends[0], right = ends[1];
     for (uint32_t i = ends[0]; i < ends[2]; i++) {
         bool take_right = left == ends[1];
@@ -51,11 +55,14 @@ static void merge(burin_render_state *r, const keyed *from, keyed *to, uint32_t 
 static burin_value sorted(const sorting *s, burin_value list, bool down) {
     burin_render_state *r = s->r;
     uint32_t n = list.list->n;
-    keyed *from = burin_render_allocate(r, (n + 1) * sizeof *from), *to = burin_render_allocate(r, (n + 1) * sizeof *to), *swap;
-    for (uint32_t i = 0; i < n; i++) from[i] = (keyed){sorting_key(s, list.list->items[i]), list.list->items[i]};
+    keyed *from = burin_render_allocate(r, (n + 1) * sizeof *from),
+          *to = burin_render_allocate(r, (n + 1) * sizeof *to), *swap;
+    for (uint32_t i = 0; i < n; i++)
+        from[i] = (keyed){sorting_key(s, list.list->items[i]), list.list->items[i]};
     for (uint32_t width = 1; width < n; width *= 2, swap = from, from = to, to = swap)
         for (uint32_t at = 0; at < n; at += 2 * width) {
-            uint32_t middle = n - at < width ? n : at + width, end = n - at < 2 * width ? n : at + 2 * width;
+            uint32_t middle = n - at < width ? n : at + width,
+                     end = n - at < 2 * width ? n : at + 2 * width;
             merge(r, from, to, (uint32_t[]){at, middle, end}, down);
         }
     burin_value out = burin_list_new(r, BURIN_LIST, n);
@@ -70,7 +77,8 @@ FILTER(filter_sort) {
 
 static burin_value pairs_of(burin_render_state *r, burin_value of) {
     burin_value list = burin_list_new(r, BURIN_LIST, 0);
-    if (of.kind != BURIN_DICT) burin_render_fail(r, "%s has no keys and values", burin_kind_names[of.kind]);
+    if (of.kind != BURIN_DICT)
+        burin_render_fail(r, "%s has no keys and values", burin_kind_names[of.kind]);
     for (uint32_t i = 0; i < of.dict->n; i++) {
         burin_value pair = burin_list_new(r, BURIN_TUPLE, 2);
         burin_list_add(r, pair, of.dict->pairs[i].key);
@@ -86,7 +94,9 @@ FILTER(filter_dictsort) {
     return sorted(&s, pairs_of(r, of), burin_truth(a[2]));
 }
 
-FILTER(filter_items) { return (void)a, of.kind == BURIN_UNDEFINED ? burin_list_new(r, BURIN_LIST, 0) : pairs_of(r, of); }
+FILTER(filter_items) {
+    return (void)a, of.kind == BURIN_UNDEFINED ? burin_list_new(r, BURIN_LIST, 0) : pairs_of(r, of);
+}
 
 static burin_value extreme(burin_render_state *r, burin_value of, const burin_value *a, int sign) {
     const sorting s = {r, a[1], burin_truth(a[0])};
@@ -105,7 +115,8 @@ FILTER(filter_min) { return extreme(r, of, a, -1); }
 
 FILTER(filter_unique) {
     const sorting s = {r, a[1], burin_truth(a[0])};
-    burin_value items = burin_items(r, of), keys = burin_list_new(r, BURIN_LIST, 0), out = burin_list_new(r, BURIN_LIST, 0);
+    burin_value items = burin_items(r, of), keys = burin_list_new(r, BURIN_LIST, 0),
+                out = burin_list_new(r, BURIN_LIST, 0);
     for (uint32_t i = 0; i < items.list->n; i++) {
         burin_value key = sorting_key(&s, items.list->items[i]);
         if (burin_contains(r, keys, key)) continue;
@@ -115,9 +126,11 @@ FILTER(filter_unique) {
     return out;
 }
 
-// Of each value of the attribute, in order, its items: a pair whose parts are also called grouper and list.
+// Of each value of the attribute, in order, its items: a pair whose parts are also called grouper
+// and list.
 static burin_value add_group(burin_render_state *r, burin_value groups, burin_value grouper) {
-    burin_value group = burin_list_new(r, BURIN_TUPLE, 2), members = burin_list_new(r, BURIN_LIST, 0);
+    burin_value group = burin_list_new(r, BURIN_TUPLE, 2),
+                members = burin_list_new(r, BURIN_LIST, 0);
     burin_list_add(r, group, grouper);
     burin_list_add(r, group, members);
     group.list->is_group = true;
@@ -127,11 +140,13 @@ static burin_value add_group(burin_render_state *r, burin_value groups, burin_va
 
 FILTER(filter_groupby) {
     const sorting s = {r, burin_integer(0), burin_truth(a[2])};
-    burin_value items = burin_items(r, of), pairs = burin_list_new(r, BURIN_LIST, 0), groups = burin_list_new(r, BURIN_LIST, 0);
+    burin_value items = burin_items(r, of), pairs = burin_list_new(r, BURIN_LIST, 0),
+                groups = burin_list_new(r, BURIN_LIST, 0);
     burin_value last = burin_none(), members = last;
     bool defaults = a[1].kind != BURIN_UNDEFINED && a[1].kind != BURIN_NONE;
     for (uint32_t i = 0; i < items.list->n; i++) {
-        burin_value pair = burin_list_new(r, BURIN_TUPLE, 2), grouper = burin_path(r, items.list->items[i], a[0]);
+        burin_value pair = burin_list_new(r, BURIN_TUPLE, 2),
+                    grouper = burin_path(r, items.list->items[i], a[0]);
         burin_list_add(r, pair, grouper.kind == BURIN_UNDEFINED && defaults ? a[1] : grouper);
         burin_list_add(r, pair, items.list->items[i]);
         burin_list_add(r, pairs, pair);
@@ -146,7 +161,7 @@ FILTER(filter_groupby) {
     return groups;
 }
 
-// ---------------------------------------------------------------------------------------------------------- map, select,
+// ------------------------------------------------------------------------------------ map, select,
 // reject
 static burin_arguments rest_of(const burin_value *a, uint32_t from) {
     const burin_list *list = a[0].list;
@@ -172,23 +187,28 @@ FILTER(filter_map) {
     for (uint32_t i = 0; i < items.list->n; i++) {
         burin_value item = items.list->items[i];
         burin_value mapped =
-            attribute ? burin_path(r, item, *attribute) : burin_filter(r, burin_string(r, a[0].list->items[0]), item, &rest);
-        burin_list_add(r, out, attribute && absent && mapped.kind == BURIN_UNDEFINED ? *absent : mapped);
+            attribute ? burin_path(r, item, *attribute)
+                      : burin_filter(r, burin_string(r, a[0].list->items[0]), item, &rest);
+        burin_list_add(r, out,
+                       attribute && absent && mapped.kind == BURIN_UNDEFINED ? *absent : mapped);
     }
     return out;
 }
 
 // Items whose test gives `wanted`; with an attribute, the first argument, its value is tested.
-static burin_value chosen(burin_render_state *r, burin_value of, const burin_value *a, bool wanted, bool attribute) {
+static burin_value chosen(burin_render_state *r, burin_value of, const burin_value *a, bool wanted,
+                          bool attribute) {
     burin_value out = burin_list_new(r, BURIN_LIST, 0), items = items_if_any(r, of);
     const burin_list *given = a[0].list;
     burin_arguments rest = rest_of(a, attribute ? 2 : 1);
     burin_render_step(r, items.list->n);
     if (attribute && !given->n) burin_render_fail(r, "an attribute to choose by is missing");
     for (uint32_t i = 0; i < items.list->n; i++) {
-        burin_value item = items.list->items[i], tested = attribute ? burin_path(r, item, given->items[0]) : item;
+        burin_value item = items.list->items[i],
+                    tested = attribute ? burin_path(r, item, given->items[0]) : item;
         bool tests = given->n > attribute;
-        bool holds = tests ? burin_test(r, burin_string(r, given->items[attribute]), tested, &rest) : burin_truth(tested);
+        bool holds = tests ? burin_test(r, burin_string(r, given->items[attribute]), tested, &rest)
+                           : burin_truth(tested);
         if (holds == wanted) burin_list_add(r, out, item);
     }
     return out;
@@ -199,7 +219,7 @@ FILTER(filter_reject) { return chosen(r, of, a, false, false); }
 FILTER(filter_selectattr) { return chosen(r, of, a, true, true); }
 FILTER(filter_rejectattr) { return chosen(r, of, a, false, true); }
 
-// ------------------------------------------------------------------------------------------------------------------ the rest
+// ---------------------------------------------------------------------------------------- the rest
 FILTER(filter_list) {
     (void)a;
     burin_value items = burin_items(r, of), out = burin_list_new(r, BURIN_LIST, items.list->n);
@@ -226,10 +246,12 @@ FILTER(filter_reverse) {
 }
 
 FILTER(filter_join) {
-    burin_value items = burin_items(r, of), between = a[0].kind == BURIN_UNDEFINED ? BURIN_LITERAL("") : burin_string(r, a[0]);
+    burin_value items = burin_items(r, of),
+                between = a[0].kind == BURIN_UNDEFINED ? BURIN_LITERAL("") : burin_string(r, a[0]);
     if (a[1].kind != BURIN_UNDEFINED && a[1].kind != BURIN_NONE) {
         burin_value mapped = burin_list_new(r, BURIN_LIST, items.list->n);
-        for (uint32_t i = 0; i < items.list->n; i++) burin_list_add(r, mapped, burin_path(r, items.list->items[i], a[1]));
+        for (uint32_t i = 0; i < items.list->n; i++)
+            burin_list_add(r, mapped, burin_path(r, items.list->items[i], a[1]));
         items = mapped;
     }
     size_t begin = burin_text_begin(r);
@@ -251,11 +273,14 @@ FILTER(filter_sum) {
     return sum;
 }
 
-static bool is_filled(burin_value with) { return with.kind != BURIN_UNDEFINED && with.kind != BURIN_NONE; }
+static bool is_filled(burin_value with) {
+    return with.kind != BURIN_UNDEFINED && with.kind != BURIN_NONE;
+}
 
 FILTER(filter_batch) {
     burin_value items = burin_items(r, of), out = burin_list_new(r, BURIN_LIST, 0), part = out;
-    if (a[0].kind != BURIN_INTEGER || a[0].integer < 1) burin_render_fail(r, "batch takes how many items go together");
+    if (a[0].kind != BURIN_INTEGER || a[0].integer < 1)
+        burin_render_fail(r, "batch takes how many items go together");
     for (uint32_t i = 0; i < items.list->n; i++) {
         if (i % a[0].integer == 0) burin_list_add(r, out, part = burin_list_new(r, BURIN_LIST, 0));
         burin_list_add(r, part, items.list->items[i]);
@@ -276,7 +301,8 @@ FILTER(filter_slice) {
     for (uint32_t i = 0; i < slices; i++) {
         burin_value part = burin_list_new(r, BURIN_LIST, 0);
         burin_list_add(r, out, part);
-        for (uint32_t n = items.list->n / slices + (i < more); n; n--) burin_list_add(r, part, items.list->items[at++]);
+        for (uint32_t n = items.list->n / slices + (i < more); n; n--)
+            burin_list_add(r, part, items.list->items[at++]);
         if (is_filled(a[1]) && i >= more) burin_list_add(r, part, a[1]);
     }
     return out;

@@ -1,4 +1,5 @@
-// Prepares messages as OpenAI's API writes them for templates, which were written for transformers' form of messages.
+// Prepares messages as OpenAI's API writes them for templates, which were written for transformers'
+// form of messages.
 //
 //     {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{\"x\": 1}"}}]}
 //                                          arguments: a dictionary that prints as its text where a template joins texts
@@ -17,7 +18,8 @@ static bool template_has(burin_render_state *r, const char *word, bool as_part) 
     burin_render_step(r, r->program->n_strings / 8 + 1);
     for (uint32_t i = 0; i < r->program->n_strings; i++) {
         burin_value s = burin_string_number(r, i);
-        if (as_part ? memmem(s.text, s.length, w.text, w.length) != NULL : burin_is_text(s, word)) return true;
+        if (as_part ? memmem(s.text, s.length, w.text, w.length) != NULL : burin_is_text(s, word))
+            return true;
     }
     return false;
 }
@@ -27,7 +29,8 @@ burin_value burin_join_parts(burin_render_state *r, burin_value content) {
     burin_value joined = BURIN_LITERAL(""), none = burin_undefined("a part without text", 19);
     for (uint32_t i = 0; i < content.list->n; i++) {
         burin_value part = content.list->items[i];
-        const burin_value *text = part.kind == BURIN_DICT ? burin_dict_find_text(r, part, "text") : &part;
+        const burin_value *text =
+            part.kind == BURIN_DICT ? burin_dict_find_text(r, part, "text") : &part;
         if (!text || text->kind != BURIN_STRING) return none;
         joined = burin_join_two(r, joined, *text);
     }
@@ -55,9 +58,11 @@ static void prepare_arguments(burin_render_state *r, burin_value *arguments) {
 static void prepare_calls(burin_render_state *r, burin_value calls) {
     for (uint32_t i = 0; calls.kind == BURIN_LIST && i < calls.list->n; i++) {
         burin_value call = calls.list->items[i];
-        const burin_value *function = call.kind == BURIN_DICT ? burin_dict_find_text(r, call, "function") : NULL;
+        const burin_value *function =
+            call.kind == BURIN_DICT ? burin_dict_find_text(r, call, "function") : NULL;
         if (function) call = *function;
-        burin_value *arguments = call.kind == BURIN_DICT ? burin_dict_find_text(r, call, "arguments") : NULL;
+        burin_value *arguments =
+            call.kind == BURIN_DICT ? burin_dict_find_text(r, call, "arguments") : NULL;
         if (arguments) prepare_arguments(r, arguments);
     }
 }
@@ -66,38 +71,48 @@ static void prepare_calls(burin_render_state *r, burin_value calls) {
 static void note_names(burin_render_state *r, burin_value names, burin_value calls) {
     for (uint32_t i = 0; calls.kind == BURIN_LIST && i < calls.list->n; i++) {
         burin_value call = calls.list->items[i];
-        const burin_value *id = call.kind == BURIN_DICT ? burin_dict_find_text(r, call, "id") : NULL;
+        const burin_value *id =
+            call.kind == BURIN_DICT ? burin_dict_find_text(r, call, "id") : NULL;
         const burin_value *function = id ? burin_dict_find_text(r, call, "function") : NULL;
-        const burin_value *name = function && function->kind == BURIN_DICT ? burin_dict_find_text(r, *function, "name") : NULL;
+        const burin_value *name = function && function->kind == BURIN_DICT
+                                      ? burin_dict_find_text(r, *function, "name")
+                                      : NULL;
         if (name && id->kind == BURIN_STRING) burin_dict_set(r, names, *id, *name);
     }
 }
 
 static void name_result(burin_render_state *r, burin_value names, burin_value message) {
     const burin_value *id = burin_dict_find_text(r, message, "tool_call_id");
-    const burin_value *name = id && id->kind == BURIN_STRING ? burin_dict_find(r, names, *id) : NULL;
-    if (name && !burin_dict_find_text(r, message, "name")) burin_dict_set(r, message, BURIN_LITERAL("name"), *name);
+    const burin_value *name =
+        id && id->kind == BURIN_STRING ? burin_dict_find(r, names, *id) : NULL;
+    if (name && !burin_dict_find_text(r, message, "name"))
+        burin_dict_set(r, message, BURIN_LITERAL("name"), *name);
 }
 
 static void alias_reasoning(burin_render_state *r, burin_value message) {
     static const char *const fields[] = {"reasoning_content", "thinking", "reasoning"};
     const burin_value *found = NULL;
-    for (int i = 0; i < 3 && (!found || found->kind == BURIN_NONE); i++) found = burin_dict_find_text(r, message, fields[i]);
+    for (int i = 0; i < 3 && (!found || found->kind == BURIN_NONE); i++)
+        found = burin_dict_find_text(r, message, fields[i]);
     if (!found || found->kind == BURIN_NONE) return;
     burin_value reasoning = *found;
-    if (!burin_dict_find_text(r, message, "thinking")) burin_dict_set(r, message, BURIN_LITERAL("thinking"), reasoning);
+    if (!burin_dict_find_text(r, message, "thinking"))
+        burin_dict_set(r, message, BURIN_LITERAL("thinking"), reasoning);
     burin_dict_set(r, message, BURIN_LITERAL("reasoning_content"), reasoning);
 }
 
 void burin_prepare_messages(burin_render_state *r, burin_value messages) {
-    bool reads_parts = template_has(r, "text", false), knows_developer = template_has(r, "developer", true);
+    bool reads_parts = template_has(r, "text", false),
+         knows_developer = template_has(r, "developer", true);
     burin_value names = burin_dict_new(r);
     for (uint32_t i = 0; i < messages.list->n; i++) {
         burin_value message = messages.list->items[i];
         if (message.kind != BURIN_DICT) continue;
-        burin_value *role = burin_dict_find_text(r, message, "role"), *content = burin_dict_find_text(r, message, "content"),
+        burin_value *role = burin_dict_find_text(r, message, "role"),
+                    *content = burin_dict_find_text(r, message, "content"),
                     *calls = burin_dict_find_text(r, message, "tool_calls");
-        if (role && burin_is_text(*role, "developer") && !knows_developer) *role = BURIN_LITERAL("system");
+        if (role && burin_is_text(*role, "developer") && !knows_developer)
+            *role = BURIN_LITERAL("system");
         if (content) prepare_content(r, content, reads_parts);
         if (calls) {
             note_names(r, names, *calls);

@@ -1,23 +1,28 @@
-// Methods of strings, lists, dictionaries and loops, as Python's. Those that change a list or a dictionary are refused.
+// Methods of strings, lists, dictionaries and loops, as Python's. Those that change a list or a
+// dictionary are refused.
 #include <string.h>
 
 #include "template_value.h"
 
-#define METHOD(name) static burin_value name(burin_render_state *r, burin_value of, const burin_value *a)
+#define METHOD(name) \
+    static burin_value name(burin_render_state *r, burin_value of, const burin_value *a)
 
 static burin_value text_argument(burin_render_state *r, burin_value v, const char *method) {
-    if (v.kind != BURIN_STRING) burin_render_fail(r, "%s takes a string, not %s", method, burin_kind_names[v.kind]);
+    if (v.kind != BURIN_STRING)
+        burin_render_fail(r, "%s takes a string, not %s", method, burin_kind_names[v.kind]);
     return v;
 }
 
-static bool has_argument(burin_value v) { return v.kind != BURIN_UNDEFINED && v.kind != BURIN_NONE; }
+static bool has_argument(burin_value v) {
+    return v.kind != BURIN_UNDEFINED && v.kind != BURIN_NONE;
+}
 
 static burin_value like(burin_value of, burin_value made) {
     made.safe = of.safe;
     return made;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- case
+// -------------------------------------------------------------------------------------------- case
 METHOD(string_upper) { return (void)a, burin_change_case(r, of, "upper"); }
 METHOD(string_lower) { return (void)a, burin_change_case(r, of, "lower"); }
 METHOD(string_title) { return (void)a, burin_change_case(r, of, "title"); }
@@ -26,13 +31,16 @@ METHOD(string_strip) { return burin_strip(r, of, a[0], true, true); }
 METHOD(string_lstrip) { return burin_strip(r, of, a[0], true, false); }
 METHOD(string_rstrip) { return burin_strip(r, of, a[0], false, true); }
 
-// ----------------------------------------------------------------------------------------------------------------- searching
+// --------------------------------------------------------------------------------------- searching
 static bool is_at(burin_value of, size_t at, burin_value part) {
-    return at <= of.length && of.length - at >= part.length && !memcmp(of.text + at, part.text, part.length);
+    return at <= of.length && of.length - at >= part.length &&
+           !memcmp(of.text + at, part.text, part.length);
 }
 
-// The first place of the part from `from` on, or the last one before `from` counted from the end; -1: none.
-static int64_t place_of(burin_render_state *r, burin_value of, burin_value part, size_t from, bool last) {
+// The first place of the part from `from` on, or the last one before `from` counted from the end;
+// -1: none.
+static int64_t place_of(burin_render_state *r, burin_value of, burin_value part, size_t from,
+                        bool last) {
     if (from > of.length) return -1;
     if (last) {
         size_t at = of.length + 1;
@@ -60,20 +68,26 @@ static bool begins_or_ends(burin_render_state *r, burin_value of, burin_value pa
 
 // of[start:end], as the methods that search take it.
 static burin_value within(burin_render_state *r, burin_value of, const burin_value *bounds) {
-    burin_value all[] = {has_argument(bounds[0]) ? bounds[0] : burin_none(), has_argument(bounds[1]) ? bounds[1] : burin_none(),
-                         burin_none()};
+    burin_value all[] = {has_argument(bounds[0]) ? bounds[0] : burin_none(),
+                         has_argument(bounds[1]) ? bounds[1] : burin_none(), burin_none()};
     return has_argument(bounds[0]) || has_argument(bounds[1]) ? burin_range_of(r, of, all) : of;
 }
 
-METHOD(string_startswith) { return burin_boolean(begins_or_ends(r, within(r, of, a + 1), a[0], false)); }
-METHOD(string_endswith) { return burin_boolean(begins_or_ends(r, within(r, of, a + 1), a[0], true)); }
+METHOD(string_startswith) {
+    return burin_boolean(begins_or_ends(r, within(r, of, a + 1), a[0], false));
+}
+METHOD(string_endswith) {
+    return burin_boolean(begins_or_ends(r, within(r, of, a + 1), a[0], true));
+}
 
-static burin_value find_part(burin_render_state *r, burin_value of, const burin_value *a, bool last) {
+static burin_value find_part(burin_render_state *r, burin_value of, const burin_value *a,
+                             bool last) {
     burin_value inside = within(r, of, a + 1);
     int64_t at = place_of(r, inside, text_argument(r, a[0], "find"), 0, last);
     if (at < 0) return burin_integer(-1);
     burin_render_step(r, ((size_t)(inside.text - of.text) + (size_t)at) / 16);
-    return burin_integer(burin_count_characters(burin_slice(of, 0, (size_t)(inside.text - of.text) + (size_t)at)));
+    return burin_integer(
+        burin_count_characters(burin_slice(of, 0, (size_t)(inside.text - of.text) + (size_t)at)));
 }
 
 static burin_value found_part(burin_render_state *r, burin_value at) {
@@ -94,7 +108,7 @@ METHOD(string_count) {
     return burin_integer(n);
 }
 
-// -------------------------------------------------------------------------------------------------------- cutting and joining
+// ----------------------------------------------------------------------------- cutting and joining
 METHOD(string_replace) {
     burin_value from = text_argument(r, a[0], "replace"), to = text_argument(r, a[1], "replace");
     int64_t left = a[2].kind == BURIN_INTEGER ? a[2].integer : -1, at;
@@ -104,7 +118,10 @@ METHOD(string_replace) {
         burin_text_add(r, of.text + done, (size_t)at - done);
         burin_text_add(r, to.text, to.length);
         done = (size_t)at + from.length;
-        look = from.length ? done : (size_t)at + burin_character_offset(burin_slice(of, (size_t)at, of.length - (size_t)at), 1);
+        look = from.length
+                   ? done
+                   : (size_t)at + burin_character_offset(
+                                      burin_slice(of, (size_t)at, of.length - (size_t)at), 1);
         if (!from.length && (size_t)at == of.length) break;
     }
     burin_text_add(r, of.text + done, of.length - done);
@@ -126,7 +143,8 @@ static void split_at_spaces(burin_render_state *r, burin_value of, burin_value o
         burin_list_add(r, out, part);
         if (rest) break;
         most -= most > 0;
-        of = burin_strip(r, burin_slice(of, part.length, of.length - part.length), burin_none(), true, false);
+        of = burin_strip(r, burin_slice(of, part.length, of.length - part.length), burin_none(),
+                         true, false);
     }
 }
 
@@ -138,7 +156,8 @@ METHOD(string_split) {
     if (!separator.length) burin_render_fail(r, "split takes a separator that is not empty");
     for (; most && (at = place_of(r, of, separator, 0, false)) >= 0; most--) {
         burin_list_add(r, out, burin_slice(of, 0, (size_t)at));
-        of = burin_slice(of, (size_t)at + separator.length, of.length - (size_t)at - separator.length);
+        of = burin_slice(of, (size_t)at + separator.length,
+                         of.length - (size_t)at - separator.length);
     }
     burin_list_add(r, out, of);
     return out;
@@ -152,7 +171,8 @@ static burin_value backwards(burin_render_state *r, burin_value list) {
     return burin_render_step(r, list.list->n), list;
 }
 
-static void split_words_from_right(burin_render_state *r, burin_value of, burin_value out, int64_t most) {
+static void split_words_from_right(burin_render_state *r, burin_value of, burin_value out,
+                                   int64_t most) {
     for (of = burin_strip(r, of, burin_none(), false, true); of.length; most--) {
         const char *at = of.text, *end = at + of.length, *from = at;
         burin_render_step(r, of.length);
@@ -172,7 +192,9 @@ METHOD(string_rsplit) {
     burin_value separator = text_argument(r, a[0], "rsplit");
     if (!separator.length) burin_render_fail(r, "split takes a separator that is not empty");
     for (; most > 0 && (at = place_of(r, of, separator, 0, true)) >= 0; most--) {
-        burin_list_add(r, out, burin_slice(of, (size_t)at + separator.length, of.length - (size_t)at - separator.length));
+        burin_list_add(r, out,
+                       burin_slice(of, (size_t)at + separator.length,
+                                   of.length - (size_t)at - separator.length));
         of = burin_slice(of, 0, (size_t)at);
     }
     burin_list_add(r, out, of);
@@ -180,7 +202,8 @@ METHOD(string_rsplit) {
 }
 
 static bool ends_line(uint32_t c) {
-    return (c >= 10 && c <= 13) || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 || c == 0x2029;
+    return (c >= 10 && c <= 13) || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 ||
+           c == 0x2029;
 }
 
 METHOD(string_splitlines) {
@@ -215,14 +238,19 @@ METHOD(string_join) {
     return like(of, burin_text_end(r, begin));
 }
 
-static burin_value three_parts(burin_render_state *r, burin_value of, burin_value separator, bool last) {
+static burin_value three_parts(burin_render_state *r, burin_value of, burin_value separator,
+                               bool last) {
     burin_value out = burin_list_new(r, BURIN_TUPLE, 3), nothing = like(of, BURIN_LITERAL(""));
-    if (!text_argument(r, separator, "partition").length) burin_render_fail(r, "partition takes a separator that is not empty");
+    if (!text_argument(r, separator, "partition").length)
+        burin_render_fail(r, "partition takes a separator that is not empty");
     int64_t at = place_of(r, of, separator, 0, last);
     size_t behind = (size_t)at + separator.length;
     burin_list_add(r, out, at >= 0 ? burin_slice(of, 0, (size_t)at) : last ? nothing : of);
     burin_list_add(r, out, at >= 0 ? separator : nothing);
-    burin_list_add(r, out, at >= 0 ? burin_slice(of, behind, of.length - behind) : last ? of : nothing);
+    burin_list_add(r, out,
+                   at >= 0 ? burin_slice(of, behind, of.length - behind)
+                   : last  ? of
+                           : nothing);
     return out;
 }
 
@@ -239,7 +267,8 @@ METHOD(string_removesuffix) {
     return there ? burin_slice(of, 0, of.length - a[0].length) : of;
 }
 
-static burin_value pad(burin_render_state *r, burin_value of, burin_value width, burin_value fill, size_t at) {
+static burin_value pad(burin_render_state *r, burin_value of, burin_value width, burin_value fill,
+                       size_t at) {
     if (width.kind != BURIN_INTEGER) burin_render_fail(r, "a width is a whole number");
     if (fill.kind != BURIN_STRING) fill = BURIN_LITERAL(" ");
     if (burin_length(r, fill) != 1) burin_render_fail(r, "what fills a width is one character");
@@ -254,9 +283,11 @@ static burin_value pad(burin_render_state *r, burin_value of, burin_value width,
 
 METHOD(string_ljust) { return pad(r, of, a[0], a[1], of.length); }
 METHOD(string_rjust) { return pad(r, of, a[0], a[1], 0); }
-METHOD(string_zfill) { return pad(r, of, a[0], BURIN_LITERAL("0"), of.length && strchr("+-", *of.text) ? 1 : 0); }
+METHOD(string_zfill) {
+    return pad(r, of, a[0], BURIN_LITERAL("0"), of.length && strchr("+-", *of.text) ? 1 : 0);
+}
 
-// -------------------------------------------------------------------------------------------------------------- table
+// ------------------------------------------------------------------------------------------- table
 static bool all_are(burin_render_state *r, burin_value of, bool (*is)(uint32_t)) {
     const char *at = of.text, *end = at + of.length;
     burin_render_step(r, of.length);
@@ -323,7 +354,7 @@ static const burin_builtin_row string_methods[] = {
     {0},
 };
 
-// ------------------------------------------------------------------------------------------------------ lists, dictionaries
+// ----------------------------------------------------------------------------- lists, dictionaries
 METHOD(refuse_change) {
     (void)a;
     burin_render_fail(r, "templates do not change %s", burin_kind_names[of.kind]);
@@ -384,7 +415,7 @@ static const burin_builtin_row dict_methods[] = {
     {0},
 };
 
-// ------------------------------------------------------------------------------------------------------------------- objects
+// ----------------------------------------------------------------------------------------- objects
 METHOD(loop_cycle) {
     if (!a[0].list->n) burin_render_fail(r, "cycle takes what to go through");
     return a[0].list->items[of.loop->index % a[0].list->n];
@@ -398,7 +429,8 @@ METHOD(loop_changed) {
     return burin_boolean(!same);
 }
 
-static const burin_builtin_row loop_methods[] = {{"cycle", loop_cycle, "*"}, {"changed", loop_changed, "*"}, {0}};
+static const burin_builtin_row loop_methods[] = {
+    {"cycle", loop_cycle, "*"}, {"changed", loop_changed, "*"}, {0}};
 
 METHOD(cycler_next) {
     (void)r, (void)a;
@@ -414,19 +446,23 @@ METHOD(cycler_reset) {
     return burin_none();
 }
 
-static const burin_builtin_row cycler_methods[] = {{"next", cycler_next, ""}, {"reset", cycler_reset, ""}, {0}};
+static const burin_builtin_row cycler_methods[] = {
+    {"next", cycler_next, ""}, {"reset", cycler_reset, ""}, {0}};
 
 static const burin_builtin_row *method_row(burin_value of, burin_value name) {
     if (of.kind == BURIN_STRING) return burin_find_builtin(string_methods, name);
-    if (of.kind == BURIN_LIST || of.kind == BURIN_TUPLE) return burin_find_builtin(list_methods, name);
+    if (of.kind == BURIN_LIST || of.kind == BURIN_TUPLE)
+        return burin_find_builtin(list_methods, name);
     if (of.kind == BURIN_DICT) return burin_find_builtin(dict_methods, name);
     if (of.kind == BURIN_LOOP) return burin_find_builtin(loop_methods, name);
-    if (of.kind == BURIN_OBJECT && of.object->items.kind == BURIN_LIST) return burin_find_builtin(cycler_methods, name);
+    if (of.kind == BURIN_OBJECT && of.object->items.kind == BURIN_LIST)
+        return burin_find_builtin(cycler_methods, name);
     return NULL;
 }
 
 bool burin_has_method(burin_value of, burin_value name) { return method_row(of, name); }
 
-burin_value burin_call_method(burin_render_state *r, const burin_method *m, const burin_arguments *a) {
+burin_value burin_call_method(burin_render_state *r, const burin_method *m,
+                              const burin_arguments *a) {
     return burin_call_builtin(r, method_row(m->of, m->name), m->of, a);
 }

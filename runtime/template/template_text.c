@@ -6,9 +6,11 @@
 
 #include "template_value.h"
 
-static void add_text(burin_render_state *r, const char *text) { burin_text_add(r, text, strlen(text)); }
+static void add_text(burin_render_state *r, const char *text) {
+    burin_text_add(r, text, strlen(text));
+}
 
-// ------------------------------------------------------------------------------------------------------------------- numbers
+// ----------------------------------------------------------------------------------------- numbers
 // Digits of the shortest decimal that is this number, and where its point is.
 static int shortest_digits(double x, char digits[24], int *point) {
     char text[40];
@@ -30,8 +32,8 @@ static void write_real(double x, char *out, size_t room) {
     int point, n = shortest_digits(fabs(x), digits, &point);
     const char *sign = signbit(x) ? "-" : "";
     if (point > 16 || point < -3)
-        snprintf(out, room, "%s%c%s%se%c%02d", sign, *digits, n > 1 ? "." : "", digits + 1, point > 0 ? '+' : '-',
-                 abs(point - 1));
+        snprintf(out, room, "%s%c%s%se%c%02d", sign, *digits, n > 1 ? "." : "", digits + 1,
+                 point > 0 ? '+' : '-', abs(point - 1));
     else if (point <= 0)
         snprintf(out, room, "%s0.%.*s%s", sign, -point, "0000", digits);
     else if (n <= point)
@@ -54,7 +56,7 @@ const char *burin_number_text(burin_value v, char out[64]) {
     return out;
 }
 
-// --------------------------------------------------------------------------------------------------------------- str and repr
+// ------------------------------------------------------------------------------------ str and repr
 static void repr_character(burin_render_state *r, const char *from, const char *end, char quote) {
     const char *at = from;
     uint32_t code = burin_character(&at, end);
@@ -67,7 +69,11 @@ static void repr_character(burin_render_state *r, const char *from, const char *
     else if (whole && burin_is_printed(code))
         return burin_text_add(r, from, (size_t)(at - from));
     else
-        snprintf(text, sizeof text, code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%08x", code);
+        snprintf(text, sizeof text,
+                 code < 0x100     ? "\\x%02x"
+                 : code < 0x10000 ? "\\u%04x"
+                                  : "\\U%08x",
+                 code);
     add_text(r, text);
 }
 
@@ -188,7 +194,7 @@ burin_value burin_escape_html(burin_render_state *r, burin_value v) {
     return s;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- JSON
+// -------------------------------------------------------------------------------------------- JSON
 typedef struct json_writer {
     burin_render_state *r;
     const burin_json_style *style;
@@ -200,7 +206,8 @@ static void json_value(json_writer *, burin_value);
 static void json_code(burin_render_state *r, uint32_t code) {
     char text[24];
     if (code >= 0x10000)
-        snprintf(text, sizeof text, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff));
+        snprintf(text, sizeof text, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+                 0xdc00 + ((code - 0x10000) & 0x3ff));
     else
         snprintf(text, sizeof text, "\\u%04x", code);
     add_text(r, text);
@@ -242,7 +249,8 @@ static void json_line(const json_writer *w) {
     burin_text_char(w->r, '\n');
     for (uint32_t i = 0; i < w->depth; i++) {
         if (indent.kind == BURIN_STRING) burin_text_add(w->r, indent.text, indent.length);
-        for (int64_t j = 0; indent.kind != BURIN_STRING && j < indent.integer; j++) burin_text_char(w->r, ' ');
+        for (int64_t j = 0; indent.kind != BURIN_STRING && j < indent.integer; j++)
+            burin_text_char(w->r, ' ');
     }
 }
 
@@ -277,7 +285,8 @@ static void sort_pairs(burin_render_state *r, burin_pair *pairs, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
         burin_pair pair = pairs[i];
         uint32_t at = i;
-        for (; at && burin_order(r, pair.key, pairs[at - 1].key) < 0; at--) pairs[at] = pairs[at - 1];
+        for (; at && burin_order(r, pair.key, pairs[at - 1].key) < 0; at--)
+            pairs[at] = pairs[at - 1];
         pairs[at] = pair;
     }
 }
@@ -316,7 +325,9 @@ static void json_value(json_writer *w, burin_value v) {
     else if (v.kind == BURIN_DICT)
         json_dict(w, v.dict);
     else
-        burin_render_fail(w->r, "%s has no JSON", v.kind == BURIN_UNDEFINED ? "what is undefined" : burin_kind_names[v.kind]);
+        burin_render_fail(
+            w->r, "%s has no JSON",
+            v.kind == BURIN_UNDEFINED ? "what is undefined" : burin_kind_names[v.kind]);
     burin_render_leave(w->r);
 }
 

@@ -1,4 +1,5 @@
-// Values of templates: memory, lists, dictionaries, truth, equality, order, and strings that are being built.
+// Values of templates: memory, lists, dictionaries, truth, equality, order, and strings that are
+// being built.
 #include "template_value.h"
 
 #include <errno.h>
@@ -10,15 +11,17 @@
 
 #include "base/escape.h"
 
-const char *const burin_kind_names[] = {"undefined", "none",       "a boolean", "a number",     "a number",    "a number",
-                                        "a string",  "a list",     "a tuple",   "a dictionary", "a namespace", "a loop",
-                                        "a macro",   "a function", "a method",  "an object"};
+const char *const burin_kind_names[] = {"undefined", "none",         "a boolean",   "a number",
+                                        "a number",  "a number",     "a string",    "a list",
+                                        "a tuple",   "a dictionary", "a namespace", "a loop",
+                                        "a macro",   "a function",   "a method",    "an object"};
 
 void burin_render_fail(burin_render_state *r, const char *format, ...) {
     burin_rendering *out = r->out;
     int n = 0;
     if (r->place)
-        n = burin_format(out->error, sizeof out->error, "line %u, column %u of %s: ", r->place >> 12, r->place & 0xfff,
+        n = burin_format(out->error, sizeof out->error,
+                         "line %u, column %u of %s: ", r->place >> 12, r->place & 0xfff,
                          out->template_name ? out->template_name : "the template");
     if (n < 0 || n >= (int)sizeof out->error) n = 0;
     va_list arguments;
@@ -46,18 +49,20 @@ void burin_render_enter(burin_render_state *r) {
 void burin_render_leave(burin_render_state *r) { burin_leave_level(&r->budget); }
 
 static _Noreturn void out_of_room(burin_render_state *r) {
-    burin_render_fail(r, "rendering these messages takes more than %zu MB", r->out->memory_bytes >> 20);
+    burin_render_fail(r, "rendering these messages takes more than %zu MB",
+                      r->out->memory_bytes >> 20);
 }
 
 void *burin_render_allocate(burin_render_state *r, size_t bytes) {
     if (bytes > (size_t)(r->objects_end - r->objects)) out_of_room(r);
     void *memory = r->objects;
     bytes = (bytes + 15) & ~(size_t)15;
-    r->objects = bytes > (size_t)(r->objects_end - r->objects) ? r->objects_end : r->objects + bytes;
+    r->objects =
+        bytes > (size_t)(r->objects_end - r->objects) ? r->objects_end : r->objects + bytes;
     return memory;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- making
+// ------------------------------------------------------------------------------------------ making
 burin_value burin_none(void) { return (burin_value){.kind = BURIN_NONE}; }
 
 burin_value burin_undefined(const char *name, size_t bytes) {
@@ -96,9 +101,11 @@ burin_value burin_slice(burin_value string, size_t from, size_t bytes) {
 }
 
 // More room for a list's or a dictionary's items, of which there are n.
-static void *grown(burin_render_state *r, const void *items, uint32_t n, uint32_t *capacity, size_t item_bytes) {
+static void *grown(burin_render_state *r, const void *items, uint32_t n, uint32_t *capacity,
+                   size_t item_bytes) {
     *capacity = n ? 2 * n : 8;
-    if (*capacity > BURIN_RENDER_ITEMS) burin_render_fail(r, "a list or dictionary has more than %d items", BURIN_RENDER_ITEMS);
+    if (*capacity > BURIN_RENDER_ITEMS)
+        burin_render_fail(r, "a list or dictionary has more than %d items", BURIN_RENDER_ITEMS);
     void *more = burin_render_allocate(r, *capacity * item_bytes);
     return n ? memcpy(more, items, n * item_bytes) : more;
 }
@@ -106,14 +113,16 @@ static void *grown(burin_render_state *r, const void *items, uint32_t n, uint32_
 burin_value burin_list_new(burin_render_state *r, burin_value_kind kind, uint32_t capacity) {
     burin_list *list = burin_render_allocate(r, sizeof *list);
     *list = (burin_list){.capacity = capacity};
-    if (capacity > BURIN_RENDER_ITEMS) burin_render_fail(r, "a list or dictionary has more than %d items", BURIN_RENDER_ITEMS);
+    if (capacity > BURIN_RENDER_ITEMS)
+        burin_render_fail(r, "a list or dictionary has more than %d items", BURIN_RENDER_ITEMS);
     if (capacity) list->items = burin_render_allocate(r, capacity * sizeof *list->items);
     return (burin_value){.kind = (uint8_t)kind, .list = list};
 }
 
 void burin_list_add(burin_render_state *r, burin_value value, burin_value item) {
     burin_list *list = value.list;
-    if (list->n == list->capacity) list->items = grown(r, list->items, list->n, &list->capacity, sizeof *list->items);
+    if (list->n == list->capacity)
+        list->items = grown(r, list->items, list->n, &list->capacity, sizeof *list->items);
     list->items[list->n++] = item;
 }
 
@@ -123,7 +132,9 @@ burin_value burin_dict_new(burin_render_state *r) {
     return (burin_value){.kind = BURIN_DICT, .dict = dict};
 }
 
-static bool is_same_string(burin_value a, burin_value b) { return a.length == b.length && !memcmp(a.text, b.text, a.length); }
+static bool is_same_string(burin_value a, burin_value b) {
+    return a.length == b.length && !memcmp(a.text, b.text, a.length);
+}
 
 burin_value *burin_dict_find(burin_render_state *r, burin_value value, burin_value key) {
     burin_dict *dict = value.dict;
@@ -156,11 +167,12 @@ void burin_dict_set(burin_render_state *r, burin_value value, burin_value key, b
         *there = item;
         return;
     }
-    if (dict->n == dict->capacity) dict->pairs = grown(r, dict->pairs, dict->n, &dict->capacity, sizeof *dict->pairs);
+    if (dict->n == dict->capacity)
+        dict->pairs = grown(r, dict->pairs, dict->n, &dict->capacity, sizeof *dict->pairs);
     dict->pairs[dict->n++] = (burin_pair){key, item};
 }
 
-// ------------------------------------------------------------------------------------------------------------------- meaning
+// ----------------------------------------------------------------------------------------- meaning
 bool burin_truth(burin_value v) {
     switch (v.kind) {
         case BURIN_UNDEFINED:
@@ -188,11 +200,14 @@ bool burin_truth(burin_value v) {
 }
 
 bool burin_is_number(burin_value v) {
-    return v.kind == BURIN_BOOL || v.kind == BURIN_INTEGER || v.kind == BURIN_FLOAT || v.kind == BURIN_BIG;
+    return v.kind == BURIN_BOOL || v.kind == BURIN_INTEGER || v.kind == BURIN_FLOAT ||
+           v.kind == BURIN_BIG;
 }
 
 double burin_number(burin_value v) {
-    return v.kind == BURIN_FLOAT ? v.real : v.kind == BURIN_BIG ? strtod(v.text, NULL) : (double)v.integer;
+    return v.kind == BURIN_FLOAT ? v.real
+           : v.kind == BURIN_BIG ? strtod(v.text, NULL)
+                                 : (double)v.integer;
 }
 
 bool burin_is_text(burin_value v, const char *text) {
@@ -200,7 +215,9 @@ bool burin_is_text(burin_value v, const char *text) {
 }
 
 burin_value burin_printed_as(burin_value v) {
-    burin_value text = v.kind == BURIN_LIST ? v.list->text : v.kind == BURIN_DICT ? v.dict->text : v;
+    burin_value text = v.kind == BURIN_LIST   ? v.list->text
+                       : v.kind == BURIN_DICT ? v.dict->text
+                                              : v;
     return text.kind == BURIN_STRING ? text : v;
 }
 
@@ -211,7 +228,8 @@ static int order_integers(burin_value a, burin_value b) {
     int x = size_class(a), y = size_class(b);
     if (x != y) return x < y ? -1 : 1;
     if (!x) return (a.integer > b.integer) - (a.integer < b.integer);
-    int order = a.length != b.length ? (a.length > b.length ? 1 : -1) : memcmp(a.text, b.text, a.length);
+    int order =
+        a.length != b.length ? (a.length > b.length ? 1 : -1) : memcmp(a.text, b.text, a.length);
     return x * order;
 }
 
@@ -279,7 +297,8 @@ static int order_strings(burin_value a, burin_value b) {
 
 static int order_lists(burin_render_state *r, const burin_list *a, const burin_list *b) {
     for (uint32_t i = 0; i < a->n && i < b->n; i++)
-        if (!burin_equal(r, a->items[i], b->items[i])) return burin_order(r, a->items[i], b->items[i]);
+        if (!burin_equal(r, a->items[i], b->items[i]))
+            return burin_order(r, a->items[i], b->items[i]);
     return (a->n > b->n) - (a->n < b->n);
 }
 
@@ -294,14 +313,16 @@ int burin_order(burin_render_state *r, burin_value a, burin_value b) {
     } else if (a.kind == b.kind && (a.kind == BURIN_LIST || a.kind == BURIN_TUPLE)) {
         order = order_lists(r, a.list, b.list);
     } else {
-        burin_render_fail(r, "%s and %s have no order", burin_kind_names[a.kind], burin_kind_names[b.kind]);
+        burin_render_fail(r, "%s and %s have no order", burin_kind_names[a.kind],
+                          burin_kind_names[b.kind]);
     }
     burin_render_leave(r);
     return order;
 }
 
 static bool has_part(burin_render_state *r, burin_value all, burin_value part) {
-    if (part.kind != BURIN_STRING) burin_render_fail(r, "%s is not looked for in a string", burin_kind_names[part.kind]);
+    if (part.kind != BURIN_STRING)
+        burin_render_fail(r, "%s is not looked for in a string", burin_kind_names[part.kind]);
     burin_render_step(r, all.length / 16);
     return !part.length || memmem(all.text, all.length, part.text, part.length);
 }
@@ -311,7 +332,8 @@ bool burin_contains(burin_render_state *r, burin_value all, burin_value item) {
     if (all.kind == BURIN_STRING) return has_part(r, all, item);
     if (all.kind == BURIN_DICT) return check_key(r, item), burin_dict_find(r, all, item);
     if (all.kind == BURIN_UNDEFINED) return false;
-    if (all.kind != BURIN_LIST && all.kind != BURIN_TUPLE) burin_render_fail(r, "nothing is in %s", burin_kind_names[all.kind]);
+    if (all.kind != BURIN_LIST && all.kind != BURIN_TUPLE)
+        burin_render_fail(r, "nothing is in %s", burin_kind_names[all.kind]);
     burin_render_step(r, all.list->n);
     for (uint32_t i = 0; i < all.list->n; i++)
         if (burin_equal(r, all.list->items[i], item)) return true;
@@ -338,8 +360,8 @@ int64_t burin_length(burin_render_state *r, burin_value v) {
 }
 
 bool burin_is_iterable(burin_value v) {
-    return v.kind == BURIN_UNDEFINED || v.kind == BURIN_STRING || v.kind == BURIN_LIST || v.kind == BURIN_TUPLE ||
-           v.kind == BURIN_DICT || v.kind == BURIN_LOOP;
+    return v.kind == BURIN_UNDEFINED || v.kind == BURIN_STRING || v.kind == BURIN_LIST ||
+           v.kind == BURIN_TUPLE || v.kind == BURIN_DICT || v.kind == BURIN_LOOP;
 }
 
 static burin_value characters(burin_render_state *r, burin_value v) {
@@ -369,7 +391,7 @@ burin_value burin_items(burin_render_state *r, burin_value v) {
     burin_render_fail(r, "%s has no items to go through", burin_kind_names[v.kind]);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- strings
+// ----------------------------------------------------------------------------------------- strings
 size_t burin_text_begin(burin_render_state *r) { return (size_t)(r->free - r->strings); }
 
 bool burin_marked(const burin_render_state *r, const char *byte) {
@@ -410,7 +432,8 @@ burin_value burin_text_end(burin_render_state *r, size_t begin) {
 }
 
 void burin_mark_string(burin_render_state *r, burin_value s, bool marked) {
-    if (s.length) memset((char *)(uintptr_t)s.text + (r->strings_end - r->strings), marked, s.length);
+    if (s.length)
+        memset((char *)(uintptr_t)s.text + (r->strings_end - r->strings), marked, s.length);
 }
 
 // A value that ends where free memory begins grows in place: joining in a loop costs only the added

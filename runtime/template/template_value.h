@@ -14,7 +14,8 @@ typedef enum burin_value_kind {
     BURIN_BOOL,
     BURIN_INTEGER,
     BURIN_FLOAT,
-    BURIN_BIG,  // an integer beyond 64 bits: its decimal digits as text, terminated, without leading zeros
+    BURIN_BIG,  // an integer beyond 64 bits: its decimal digits as text, terminated, without
+                // leading zeros
     BURIN_STRING,
     BURIN_LIST,
     BURIN_TUPLE,
@@ -50,7 +51,8 @@ typedef struct burin_value {
 typedef struct burin_list {
     uint32_t n, capacity;
     burin_value *items;
-    burin_value text;  // a string: prints as it, and joins texts as it (template_messages.c); undefined: prints as a list
+    burin_value text;  // a string: prints as it, and joins texts as it (template_messages.c);
+                       // undefined: prints as a list
     bool is_group;     // a pair of groupby
 } burin_list;
 
@@ -106,7 +108,8 @@ typedef struct burin_sink {
     burin_piece *first, **end;
 } burin_sink;
 
-// A step is an operation on one value, on about 16 characters, or on one character where each is looked up in tables.
+// A step is an operation on one value, on about 16 characters, or on one character where each is
+// looked up in tables.
 enum {
     BURIN_RENDER_STEPS = 1 << 23,
     BURIN_RENDER_STEPS_PER_BYTE = 32,  // more steps for each byte of the messages
@@ -129,10 +132,12 @@ typedef struct burin_render_state {
 } burin_render_state;
 
 // Ends the rendering with a message that begins with the location in the template.
-_Noreturn void burin_render_fail(burin_render_state *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void burin_render_fail(burin_render_state *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void burin_render_divide(burin_render_state *);  // the memory of a new rendering
 void burin_render_step(burin_render_state *, size_t steps);
-void burin_render_enter(burin_render_state *);  // goes one level deeper; fails below BURIN_RENDER_DEPTH
+void burin_render_enter(
+    burin_render_state *);  // goes one level deeper; fails below BURIN_RENDER_DEPTH
 void burin_render_leave(burin_render_state *);
 void *burin_render_allocate(burin_render_state *, size_t bytes);
 
@@ -144,22 +149,26 @@ burin_value burin_undefined(const char *name, size_t bytes);
 burin_value burin_boolean(bool);
 burin_value burin_integer(int64_t);
 burin_value burin_real(double);
-burin_value burin_big(burin_render_state *, const char *digits, size_t n);  // "-123": an integer of any size
-burin_value burin_string_of(const char *text, size_t bytes);                // not copied
-burin_value burin_slice(burin_value string, size_t from, size_t bytes);     // keeps the string's kind
+burin_value burin_big(burin_render_state *, const char *digits,
+                      size_t n);                              // "-123": an integer of any size
+burin_value burin_string_of(const char *text, size_t bytes);  // not copied
+burin_value burin_slice(burin_value string, size_t from, size_t bytes);  // keeps the string's kind
 burin_value burin_list_new(burin_render_state *, burin_value_kind, uint32_t capacity);
 void burin_list_add(burin_render_state *, burin_value list, burin_value);
 burin_value burin_dict_new(burin_render_state *);
-burin_value *burin_dict_find(burin_render_state *, burin_value dict, burin_value key);  // NULL when absent
+burin_value *burin_dict_find(burin_render_state *, burin_value dict,
+                             burin_value key);  // NULL when absent
 burin_value *burin_dict_find_text(burin_render_state *, burin_value dict, const char *key);
 void burin_dict_set(burin_render_state *, burin_value dict, burin_value key, burin_value);
 bool burin_truth(burin_value);
 bool burin_is_number(burin_value);  // booleans, too
 double burin_number(burin_value);
 bool burin_is_text(burin_value, const char *text);
-burin_value burin_printed_as(burin_value);  // the string that a list or dictionary prints as, or the value itself
+burin_value burin_printed_as(
+    burin_value);  // the string that a list or dictionary prints as, or the value itself
 bool burin_equal(burin_render_state *, burin_value, burin_value);
-int burin_order(burin_render_state *, burin_value, burin_value);  // < 0, 0, > 0; fails where there is no order
+int burin_order(burin_render_state *, burin_value,
+                burin_value);  // < 0, 0, > 0; fails where there is no order
 bool burin_contains(burin_render_state *, burin_value all, burin_value item);
 int64_t burin_length(burin_render_state *, burin_value);  // fails where there is none
 // the values of a loop, as a list; fails in the same way
@@ -176,10 +185,12 @@ bool burin_marked(const burin_render_state *, const char *byte);
 void burin_mark_string(burin_render_state *, burin_value string, bool marked);
 burin_value burin_join_two(burin_render_state *, burin_value, burin_value);  // of two strings
 burin_value burin_join_all(burin_render_state *, burin_value strings);       // of a list of strings
-burin_value *burin_find_variable(burin_render_state *, uint32_t name);       // by the number of its name; NULL when absent
+burin_value *burin_find_variable(burin_render_state *,
+                                 uint32_t name);  // by the number of its name; NULL when absent
 
 // ---- template_text.c: values as Python writes them ----
-void burin_text_value(burin_render_state *, burin_value);  // str(): adds to the string that is being built
+void burin_text_value(burin_render_state *,
+                      burin_value);  // str(): adds to the string that is being built
 void burin_text_repr(burin_render_state *, burin_value);
 void burin_text_escaped(burin_render_state *, burin_value string);  // & < > ' "
 burin_value burin_string(burin_render_state *, burin_value);        // str(); a string is unchanged
@@ -195,15 +206,19 @@ typedef struct burin_json_style {
 burin_value burin_json_read(burin_render_state *, const char *name, const char *text, size_t bytes);
 burin_value burin_json_text(burin_render_state *, burin_value, const burin_json_style *);
 
-bool burin_json_try(burin_render_state *, burin_value text, burin_value *);  // false: the text is no JSON
+bool burin_json_try(burin_render_state *, burin_value text,
+                    burin_value *);  // false: the text is no JSON
 
 // ---- template_messages.c ----
-burin_value burin_join_parts(burin_render_state *, burin_value content);  // undefined if a part is no text
-void burin_prepare_messages(burin_render_state *, burin_value messages);  // changes the messages of the list
+burin_value burin_join_parts(burin_render_state *,
+                             burin_value content);  // undefined if a part is no text
+void burin_prepare_messages(burin_render_state *,
+                            burin_value messages);  // changes the messages of the list
 
 // ---- template_characters.c ----
-uint32_t burin_character(const char **at,
-                         const char *end);  // the code point at *at, which it passes; bytes that are none alone
+uint32_t burin_character(
+    const char **at,
+    const char *end);  // the code point at *at, which it passes; bytes that are none alone
 bool burin_is_blank(uint32_t code);
 bool burin_is_letter(uint32_t code);
 bool burin_is_printed(uint32_t code);  // as it is in repr()
@@ -211,8 +226,10 @@ uint32_t burin_upper(uint32_t code);
 uint32_t burin_lower(uint32_t code);
 int64_t burin_count_characters(burin_value string);
 size_t burin_character_offset(burin_value string, int64_t index);
-burin_value burin_strip(burin_render_state *, burin_value string, burin_value characters, bool left, bool right);
-int64_t burin_width(burin_value v, int64_t absent);  // a number of characters that a filter takes, cut at 2^30
+burin_value burin_strip(burin_render_state *, burin_value string, burin_value characters, bool left,
+                        bool right);
+int64_t burin_width(burin_value v,
+                    int64_t absent);  // a number of characters that a filter takes, cut at 2^30
 burin_value burin_change_case(burin_render_state *, burin_value string,
                               const char *how);  // upper, lower, title, words, capitalize
 
@@ -226,31 +243,40 @@ typedef struct burin_arguments {
 } burin_arguments;
 
 enum { BURIN_MOST_PARAMETERS = 8 };
-typedef burin_value burin_builtin(burin_render_state *, burin_value of, const burin_value *arguments);
+typedef burin_value burin_builtin(burin_render_state *, burin_value of,
+                                  const burin_value *arguments);
 typedef struct burin_builtin_row {
     const char *name;
     burin_builtin *call;
-    const char *parameters;  // "width first=": a word each; those that end with = may be absent, and are undefined then
+    const char *parameters;  // "width first=": a word each; those that end with = may be absent,
+                             // and are undefined then
 } burin_builtin_row;
 
-// A row's function, once its arguments are in the order of its parameters. "*" takes any: then `arguments` is one list.
-burin_value burin_call_builtin(burin_render_state *, const burin_builtin_row *, burin_value of, const burin_arguments *);
-const burin_builtin_row *burin_find_builtin(const burin_builtin_row *, burin_value name);  // the last row has no name
+// A row's function, once its arguments are in the order of its parameters. "*" takes any: then
+// `arguments` is one list.
+burin_value burin_call_builtin(burin_render_state *, const burin_builtin_row *, burin_value of,
+                               const burin_arguments *);
+const burin_builtin_row *burin_find_builtin(const burin_builtin_row *,
+                                            burin_value name);  // the last row has no name
 extern const burin_builtin_row burin_filter_rows[], burin_list_filter_rows[], burin_test_rows[];
-burin_value burin_filter(burin_render_state *, burin_value name, burin_value of, const burin_arguments *);
+burin_value burin_filter(burin_render_state *, burin_value name, burin_value of,
+                         const burin_arguments *);
 bool burin_test(burin_render_state *, burin_value name, burin_value of, const burin_arguments *);
 burin_value burin_call(burin_render_state *, burin_value callee, const burin_arguments *);
 burin_value burin_call_method(burin_render_state *, const burin_method *, const burin_arguments *);
 burin_value burin_call_function(burin_render_state *, int64_t number, const burin_arguments *);
 bool burin_has_method(burin_value of, burin_value name);
-burin_value burin_global(burin_value name);                                           // a function, or undefined
+burin_value burin_global(burin_value name);  // a function, or undefined
 burin_value burin_attribute(burin_render_state *, burin_value of, burin_value name);  // of.name
 burin_value burin_item(burin_render_state *, burin_value of, burin_value index);      // of[index]
-burin_value burin_path(burin_render_state *, burin_value of, burin_value path);       // of a filter's attribute="a.b"
+burin_value burin_path(burin_render_state *, burin_value of,
+                       burin_value path);  // of a filter's attribute="a.b"
 burin_value burin_add(burin_render_state *, burin_value, burin_value);
 burin_value burin_arithmetic(burin_render_state *, uint32_t op, burin_value, burin_value);
-burin_value burin_range_of(burin_render_state *, burin_value of, const burin_value bounds[3]);  // of[first:end:step]
-burin_value burin_format_values(burin_render_state *, burin_value format, burin_value values);  // format % values
+burin_value burin_range_of(burin_render_state *, burin_value of,
+                           const burin_value bounds[3]);  // of[first:end:step]
+burin_value burin_format_values(burin_render_state *, burin_value format,
+                                burin_value values);  // format % values
 burin_builtin burin_format_braces;
 burin_value burin_call_macro(burin_render_state *, const burin_macro *, const burin_arguments *);
 burin_value burin_call_loop(burin_render_state *, const burin_loop *, burin_value items);
@@ -258,5 +284,6 @@ burin_value burin_evaluate(burin_render_state *, uint32_t node);
 burin_value burin_run_captured(burin_render_state *, uint32_t body);
 void burin_print_value(burin_render_state *, burin_value);
 void burin_assign(burin_render_state *, uint32_t target, burin_value);
-burin_value burin_string_number(const burin_render_state *, uint32_t number);  // of the program's table
+burin_value burin_string_number(const burin_render_state *,
+                                uint32_t number);  // of the program's table
 #endif

@@ -9,5 +9,6 @@
 burin_constraint *burin_run_constraint(const burin_run *);
 // The grammar of tools in messages (JSON): calls in the template's syntax, which it begins. NULL:
 // none.
-burin_constraint *burin_tools_constraint(const burin_run *, const burin_tools_text *, burin_tool_format *);
+burin_constraint *burin_tools_constraint(const burin_run *, const burin_tools_text *,
+                                         burin_tool_format *);
 #endif

@@ -23,7 +23,8 @@ typedef struct ended_beam {
 
 typedef struct beam_search {
     burin_generation *g;
-    int32_t n, most, forced;  // beams; tokens of a text, at most; tokens of the prompt that count as the text's
+    int32_t n, most,
+        forced;  // beams; tokens of a text, at most; tokens of the prompt that count as the text's
     double penalty;
     stopping stop;
     float *logits;  // [n][vocabulary]
@@ -48,7 +49,8 @@ static void open_search(beam_search *b, burin_generation *g) {
     const burin_model *m = run->model;
     int64_t room = run->context - g->n_tokens + 1;
     int32_t n_ends = m->n_eos + g->has_end;
-    *b = (beam_search){.g = g, .n = (int32_t)run->command->beams, .forced = burin_forced_tokens(run)};
+    *b = (beam_search){
+        .g = g, .n = (int32_t)run->command->beams, .forced = burin_forced_tokens(run)};
     b->stop = stopping_of(run->command);
     b->penalty = run->command->length_penalty;
     b->most = (int32_t)(g->count < room ? g->count : room);
@@ -73,14 +75,17 @@ static void close_search(beam_search *b) {
     free(b->ended);
 }
 
-static int32_t *text_of(const beam_search *b, int32_t *texts, int32_t i) { return texts + (size_t)i * (size_t)b->most; }
+static int32_t *text_of(const beam_search *b, int32_t *texts, int32_t i) {
+    return texts + (size_t)i * (size_t)b->most;
+}
 
-// ---------------------------------------------------------------------------------------------------------------- candidates
+// -------------------------------------------------------------------------------------- candidates
 // Log-probabilities, without forbidden tokens, after the sampler's penalties.
 static void weigh_tokens(const beam_search *b, int32_t i, int32_t length, float *logits) {
     burin_generation *g = b->g;
     double total = burin_log_of_total(&g->sampler, logits);
-    for (int32_t v = 0; v < g->sampler.vocab_size; v++) logits[v] = (float)((double)logits[v] - total);
+    for (int32_t v = 0; v < g->sampler.vocab_size; v++)
+        logits[v] = (float)((double)logits[v] - total);
     memcpy(g->tokens + g->n_tokens, text_of(b, b->texts, i), (size_t)length * sizeof *g->tokens);
     burin_sampler_adjust(&g->sampler, logits, g->tokens, g->n_tokens + length);
     const burin_history text = burin_generation_history(g, length, b->most);
@@ -111,7 +116,7 @@ static void find_candidates(beam_search *b, int32_t length) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- ending
+// ------------------------------------------------------------------------------------------ ending
 static float by_length(const beam_search *b, float score, int32_t length) {
     return score / sf_pow((float)(length + b->forced), (float)b->penalty);
 }
@@ -126,7 +131,8 @@ static void keep_ended(beam_search *b, const beam *c, int32_t length) {
     memmove(b->ended + at + 1, b->ended + at, (size_t)(b->n_ended - at) * sizeof *b->ended);
     b->n_ended++;
     ended_beam *e = &b->ended[at];
-    *e = (ended_beam){score, ends ? length - 1 : length, burin_allocate((size_t)length, sizeof *e->text)};
+    *e = (ended_beam){score, ends ? length - 1 : length,
+                      burin_allocate((size_t)length, sizeof *e->text)};
     memcpy(e->text, text_of(b, b->texts, c->parent), (size_t)(length - 1) * sizeof *e->text);
     e->text[length - 1] = c->token;
 }
@@ -153,7 +159,7 @@ static bool is_over(const beam_search *b, int32_t length) {
     return !(by_length(b, b->candidates[0].score, longest) > b->ended[b->n - 1].score);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- slots
+// ------------------------------------------------------------------------------------------- slots
 static int32_t free_slot(const bool *taken) {
     int32_t slot = 0;
     while (taken[slot]) slot++;
@@ -185,7 +191,8 @@ static void extend_beams(beam_search *b, int32_t length) {
         int32_t *text = text_of(b, b->next_texts, i);
         memcpy(text, text_of(b, b->texts, c->parent), (size_t)(length - 1) * sizeof *text);
         text[length - 1] = c->token;
-        b->rows[i] = (burin_row){c->token, c->slot, burin_slot_length(b->g->run->session, c->slot), true};
+        b->rows[i] =
+            (burin_row){c->token, c->slot, burin_slot_length(b->g->run->session, c->slot), true};
     }
     memcpy(b->beams, b->candidates, (size_t)b->n_beams * sizeof *b->beams);
     int32_t *old = b->texts;
@@ -219,7 +226,8 @@ int32_t burin_beams_search(burin_generation *g, const float *logits, int32_t **t
         *text = b.ended[0].text;
         b.ended[0].text = NULL;
         if (g->run->command->verbose)
-            burin_note("beams: %d of %d ended, the best with a score of %.6f", b.n_ended, b.n, (double)b.ended[0].score);
+            burin_note("beams: %d of %d ended, the best with a score of %.6f", b.n_ended, b.n,
+                       (double)b.ended[0].score);
     }
     g->full = !b.n_ended || (n == b.most && b.most < g->count);
     close_search(&b);

@@ -39,11 +39,12 @@ static guess_source source_of_guesses(const burin_run *run) {
     if (!strcmp(given, "lookup")) return BY_LOOKUP;
     if (!strcmp(given, "none")) return NO_GUESSES;
     if (!strcmp(given, "model") && has_model) return BY_MODEL;
-    if (has_model) burin_stop(BURIN_BAD_COMMAND_LINE, "--draft %.60s: expected model, lookup or none", given);
-    burin_stop(
-        BURIN_BAD_COMMAND_LINE,
-        "--draft %.60s: expected lookup\nhint: burin build MODEL --draft SMALL puts a model that guesses into the program",
-        given);
+    if (has_model)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "--draft %.60s: expected model, lookup or none", given);
+    burin_stop(BURIN_BAD_COMMAND_LINE,
+               "--draft %.60s: expected lookup\nhint: burin build MODEL --draft SMALL puts a model "
+               "that guesses into the program",
+               given);
 }
 
 // Wrong guesses are taken out of the slot again.
@@ -58,8 +59,10 @@ struct burin_draft *burin_draft_open(const burin_run *run) {
     guess_source how = source_of_guesses(run);
     if (how != NO_GUESSES && !can_go_back(run->model))
         burin_stop(BURIN_BAD_COMMAND_LINE,
-                   "--draft: this model has recurrences, which cannot take wrong guesses back\nhint: --draft none");
-    if (how == NO_GUESSES && c->draft_max) burin_note("--draft-max has no effect: it is for --draft");
+                   "--draft: this model has recurrences, which cannot take wrong guesses "
+                   "back\nhint: --draft none");
+    if (how == NO_GUESSES && c->draft_max)
+        burin_note("--draft-max has no effect: it is for --draft");
     if (how == NO_GUESSES) return NULL;
     burin_draft *d = burin_allocate(1, sizeof *d);
     if (how == BY_MODEL) d->guesser = burin_guesser_open(run);
@@ -83,7 +86,7 @@ void burin_draft_start(struct burin_draft *d) {
     if (d) d->n = d->used = d->read = d->followed = 0;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- lookup
+// ------------------------------------------------------------------------------------------ lookup
 // Tokens before `i` that equal the last ones before `end`.
 static int32_t matches(const int32_t *tokens, int32_t i, int32_t end) {
     int32_t n = 0;
@@ -111,7 +114,7 @@ static int32_t look_up(const burin_generation *g, int32_t *guess, int32_t most, 
     return most;
 }
 
-// -------------------------------------------------------------------------------------------------------------- does it pay?
+// ------------------------------------------------------------------------------------ does it pay?
 static void weigh_step(burin_draft *d) {
     double gain = (d->used + 1) * d->alone - d->took;
     if (!d->took) return;
@@ -144,7 +147,7 @@ static int32_t room_for_guesses(const burin_generation *g) {
     return room < d->length ? (int32_t)room : d->length;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- rows
+// -------------------------------------------------------------------------------------------- rows
 // Tokens that drafting does not read by itself.
 static int32_t missed_by_model(const burin_draft *d, const burin_generation *g) {
     int32_t missed = g->n_tokens - d->followed;
@@ -207,11 +210,12 @@ float *burin_draft_read(burin_generation *g) {
 
 void burin_draft_finish(const burin_generation *g) {
     burin_session *s = g->run->session;
-    if (g->draft && g->draft->read && burin_slot_length(s, 0) > g->draft->read) burin_slot_truncate(s, 0, g->draft->read);
+    if (g->draft && g->draft->read && burin_slot_length(s, 0) > g->draft->read)
+        burin_slot_truncate(s, 0, g->draft->read);
 }
 
 void burin_draft_statistics(const struct burin_draft *d) {
     if (!d || !d->steps) return;
-    burin_note("drafts: %lld of %lld guesses were right, %.2f tokens a step", (long long)d->right, (long long)d->guesses,
-               (double)d->tokens / (double)d->steps);
+    burin_note("drafts: %lld of %lld guesses were right, %.2f tokens a step", (long long)d->right,
+               (long long)d->guesses, (double)d->tokens / (double)d->steps);
 }

@@ -1,6 +1,7 @@
-// Drafting: guesses of the next tokens are read together with the newest one, in one step of several rows. Each row's logits
-// have the bits that they have alone, and tokens are chosen from them one after the other as always; so guesses change how many
-// steps a text takes, and nothing of the text. Wrong ones are taken out of the slot again.
+// Drafting: guesses of the next tokens are read together with the newest one, in one step of
+// several rows. Each row's logits have the bits that they have alone, and tokens are chosen from
+// them one after the other as always; so guesses change how many steps a text takes, and nothing of
+// the text. Wrong ones are taken out of the slot again.
 #ifndef BURIN_DRAFT_H
 #define BURIN_DRAFT_H
 #include "text/generation.h"

@@ -6,7 +6,8 @@
 
 #include "program/output.h"
 
-// A guess of less probability is not made. Where both models draw with the same random number, less is enough.
+// A guess of less probability is not made. Where both models draw with the same random number, less
+// is enough.
 static const float first_boldness = 0.15f, most_boldness = 0.02f, least_boldness = 0.6f;
 
 typedef struct burin_guesser {
@@ -23,7 +24,8 @@ typedef struct burin_guesser {
 // Code for the CPU of --cpu, if this model has some: either way it is right.
 static const char *cpu_of(const burin_run *run, const burin_model *model) {
     for (int i = 0; i < model->n_variants; i++)
-        if (!strcmp(model->variants[i].cpu, run->session->variant->cpu)) return model->variants[i].cpu;
+        if (!strcmp(model->variants[i].cpu, run->session->variant->cpu))
+            return model->variants[i].cpu;
     return NULL;
 }
 
@@ -58,7 +60,8 @@ void burin_guesser_close(struct burin_guesser *d) {
 static bool read_in_draft(burin_guesser *d, const int32_t *tokens, int32_t n) {
     for (int32_t from = 0; from < n; from += d->model->max_rows) {
         int32_t count = burin_min(n - from, d->model->max_rows);
-        for (int32_t i = 0; i < count; i++) d->rows[i] = (burin_row){tokens[from + i], 0, d->n + i, from + i == n - 1};
+        for (int32_t i = 0; i < count; i++)
+            d->rows[i] = (burin_row){tokens[from + i], 0, d->n + i, from + i == n - 1};
         if (burin_forward(d->session, d->rows, count, d->logits)) return false;
         memcpy(d->seen + d->n, tokens + from, (size_t)count * sizeof *d->seen);
         d->n += count;
@@ -80,7 +83,9 @@ static bool follow_text(burin_guesser *d, const int32_t *tokens, int32_t n, int3
     return read_in_draft(d, tokens + kept, n - kept);
 }
 
-void burin_guesser_follow(struct burin_guesser *d, const burin_generation *g) { follow_text(d, g->tokens, g->n_tokens, 0); }
+void burin_guesser_follow(struct burin_guesser *d, const burin_generation *g) {
+    follow_text(d, g->tokens, g->n_tokens, 0);
+}
 
 void burin_guesser_learn(struct burin_guesser *d, bool all_right) {
     d->least_probability *= all_right ? 0.9f : 1.3f;
@@ -97,7 +102,8 @@ static bool is_sure_of(burin_guesser *d, int32_t token) {
     return sum * d->least_probability < 1;
 }
 
-int32_t burin_guesser_guess(struct burin_guesser *d, const burin_generation *g, int32_t *guess, int32_t most) {
+int32_t burin_guesser_guess(struct burin_guesser *d, const burin_generation *g, int32_t *guess,
+                            int32_t most) {
     const burin_sampler *s = &g->sampler;
     int32_t n = 0;
     if (most > d->model->context / 2 - 1) most = d->model->context / 2 - 1;

@@ -1,5 +1,5 @@
-// A source is a text, a list of ids, or the tensors of --input. Files of several lines are several sources; where the program
-// has no tokenizer, lines are ids.
+// A source is a text, a list of ids, or the tensors of --input. Files of several lines are several
+// sources; where the program has no tokenizer, lines are ids.
 #include "text/encoder_input.h"
 
 #include <stdlib.h>
@@ -20,9 +20,11 @@ static bool is_text(const burin_run *run) {
 void burin_no_source(const burin_run *run) {
     const burin_network *net = run->model->encoder->net;
     if (net->tokens < 0)
-        burin_stop(BURIN_USER_MISTAKE, "nothing is given to encode\nhint: --input %s=F.npy", net->inputs[0].name);
+        burin_stop(BURIN_USER_MISTAKE, "nothing is given to encode\nhint: --input %s=F.npy",
+                   net->inputs[0].name);
     burin_stop(BURIN_USER_MISTAKE, "nothing is given to encode\nhint: %s %s", burin_program_name,
-               run->model->tokenizer_bytes ? "\"a text\", or a line for each text on standard input" : "--tokens 1,2,3");
+               run->model->tokenizer_bytes ? "\"a text\", or a line for each text on standard input"
+                                           : "--tokens 1,2,3");
 }
 
 const char *burin_source_lines(const burin_run *run) {
@@ -49,15 +51,17 @@ static burin_tokens read_tokens(const burin_run *run, const burin_work_item *lin
     int64_t most = burin_most_source_tokens(model);
     bool is_ids = c->tokens || !model->tokenizer_bytes;
     if (!is_ids && burin_text_is_far_longer(model, text, bytes, most))
-        burin_stop(BURIN_USER_MISTAKE, "the source has %zu bytes, far more than the %lld tokens that the encoder takes", bytes,
-                   (long long)most);
+        burin_stop(BURIN_USER_MISTAKE,
+                   "the source has %zu bytes, far more than the %lld tokens that the encoder takes",
+                   bytes, (long long)most);
     burin_tokens tokens = c->tokens ? burin_parse_ids("--tokens", c->tokens, vocabulary(model))
                           : is_ids  ? burin_parse_ids("ids", text, vocabulary(model))
                                     : burin_tokenize(model, text, bytes, true);
     if (!tokens.n) burin_stop(BURIN_USER_MISTAKE, "a source without any token cannot be encoded");
     if (tokens.n > most) {
         free(tokens.id);
-        burin_stop(BURIN_USER_MISTAKE, "the source has %d tokens, the encoder takes %lld", tokens.n, (long long)most);
+        burin_stop(BURIN_USER_MISTAKE, "the source has %d tokens, the encoder takes %lld", tokens.n,
+                   (long long)most);
     }
     return tokens;
 }
@@ -68,14 +72,17 @@ int32_t burin_encode_next(burin_run *run, const burin_work_item *line, burin_tok
     burin_network_values values;
     if (is_text(run)) {
         tokens = read_tokens(run, line);
-        burin_network_values_of_texts(&values, net, &(burin_token_rows){.id = tokens.id, .n = tokens.n, .n_texts = 1});
+        burin_network_values_of_texts(
+            &values, net, &(burin_token_rows){.id = tokens.id, .n = tokens.n, .n_texts = 1});
     } else {
         if (!run->command->inputs.n && !run->command->random) burin_no_source(run);
         burin_network_values_open(&values, net, run->command);
         if (values.batch > 1)
-            burin_stop(BURIN_USER_MISTAKE, "%lld sources are given: a run reads one", (long long)values.batch);
+            burin_stop(BURIN_USER_MISTAKE, "%lld sources are given: a run reads one",
+                       (long long)values.batch);
     }
-    burin_status status = burin_encode_source(run->session, 0, (const void *const *)values.input_data, values.symbols);
+    burin_status status = burin_encode_source(
+        run->session, 0, (const void *const *)values.input_data, values.symbols);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
     burin_network_values_close(&values);
     free(source->id);

@@ -1,7 +1,8 @@
-// The generation loop: read the prompt (of an encoder-decoder: encode the source, read what its decoder begins with), then
-// sample, show and read one token at a time, until the count, the end of the text or the end of the context. With --shift a
-// full context loses the older half of its tokens and the rest is read again from position 0 (a beginning-of-text token stays
-// first); those rows are not recorded a second time.
+// The generation loop: read the prompt (of an encoder-decoder: encode the source, read what its
+// decoder begins with), then sample, show and read one token at a time, until the count, the end of
+// the text or the end of the context. With --shift a full context loses the older half of its
+// tokens and the rest is read again from position 0 (a beginning-of-text token stays first); those
+// rows are not recorded a second time.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,17 +46,21 @@ static void append_text(burin_generation *g, const char *text, size_t n) {
     g->answer_bytes += n;
 }
 
-void burin_generation_put(burin_generation *g, const char *text, size_t bytes) { append_text(g, text, bytes); }
+void burin_generation_put(burin_generation *g, const char *text, size_t bytes) {
+    append_text(g, text, bytes);
+}
 
 // The start of the first stop text in the pending text, or its end.
 static size_t find_stop(burin_generation *g) {
     const burin_command *c = g->run->command;
     size_t first = g->n_pending;
     for (int i = 0; i < c->stops.n; i++) {
-        const char *there = memmem(g->pending, g->n_pending, c->stops.text[i], strlen(c->stops.text[i]));
+        const char *there =
+            memmem(g->pending, g->n_pending, c->stops.text[i], strlen(c->stops.text[i]));
         if (!there) continue;
         g->stopped = true;
-        if ((size_t)(there - g->pending) < first) first = (size_t)(there - g->pending), g->stop_text = c->stops.text[i];
+        if ((size_t)(there - g->pending) < first)
+            first = (size_t)(there - g->pending), g->stop_text = c->stops.text[i];
     }
     return first;
 }
@@ -91,7 +96,8 @@ static void emit_token(burin_generation *g, int32_t token) {
         burin_print("%s%d", g->generated ? "," : "", token);
     } else {
         size_t n = burin_decode(g->tokenizer, &g->decoder, token, g->bytes);
-        g->special = g->calls && !n && !g->pending;  // with --stop, text of earlier tokens may come with it
+        g->special =
+            g->calls && !n && !g->pending;  // with --stop, text of earlier tokens may come with it
         if (g->calls && !n) n = burin_mark_text(g->tokenizer, token, g->marks, g->bytes);
         say_until_stop(g, g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
     }
@@ -104,7 +110,8 @@ void burin_generation_start(burin_generation *g) {
     burin_draft_start(g->draft);
     g->decoder = (burin_decoder){0};
     g->text = (burin_utf8){0};
-    for (int32_t i = 0; i < g->n_tokens && !g->ids; i++) burin_decode(g->tokenizer, &g->decoder, g->tokens[i], g->bytes);
+    for (int32_t i = 0; i < g->n_tokens && !g->ids; i++)
+        burin_decode(g->tokenizer, &g->decoder, g->tokens[i], g->bytes);
     if (g->constraint) burin_constraint_start(g->constraint, !g->ids && !g->decoder.started);
 }
 
@@ -257,10 +264,12 @@ void burin_generation_statistics(const burin_generation *g, int32_t prompt_token
     if (!run->command->verbose && !isatty(STDERR_FILENO)) return;
     double reading = (double)(g->prompt_read - g->started) / 1e9,
            writing = (double)(burin_nanoseconds() - g->prompt_read) / 1e9;
-    burin_note("read %d tokens in %.1f ms (%.1f tokens/s), wrote %lld at %.1f tokens/s; cpu %s, threads %d, seed %llu",
-               prompt_tokens, reading * 1e3, prompt_tokens / reading, (long long)g->generated,
-               g->generated ? (double)g->generated / writing : 0, run->session->variant->cpu, run->session->step.threads,
-               (unsigned long long)g->sampler.settings.seed);
+    burin_note(
+        "read %d tokens in %.1f ms (%.1f tokens/s), wrote %lld at %.1f tokens/s; cpu %s, threads "
+        "%d, seed %llu",
+        prompt_tokens, reading * 1e3, prompt_tokens / reading, (long long)g->generated,
+        g->generated ? (double)g->generated / writing : 0, run->session->variant->cpu,
+        run->session->step.threads, (unsigned long long)g->sampler.settings.seed);
     char chain[512];
     burin_sampling_chain(&g->sampler.settings, chain, sizeof chain);
     if (run->command->verbose) burin_note("sampling: %s", chain), burin_draft_statistics(g->draft);
@@ -285,7 +294,8 @@ void burin_generation_open(burin_generation *g) {
     g->tokenizer = burin_tokenizer_of(g->run->model);
     g->bytes = burin_allocate(1, longest);
     g->characters = burin_allocate(3, longest + 1);
-    if (g->run->command->stops.n) g->pending = burin_allocate(1, longest_stop(g->run->command) + 3 * longest + 8);
+    if (g->run->command->stops.n)
+        g->pending = burin_allocate(1, longest_stop(g->run->command) + 3 * longest + 8);
 }
 
 void burin_generation_close(burin_generation *g) {
@@ -301,7 +311,8 @@ void burin_generation_close(burin_generation *g) {
 
 int32_t burin_generation_kept(const burin_generation *g, const int32_t *ids, int32_t n) {
     int32_t read = burin_slot_length(g->run->session, g->run->slot), kept = 0;
-    while (kept < read && kept < g->n_tokens && kept < n - 1 && ids[kept] == g->tokens[kept]) kept++;
+    while (kept < read && kept < g->n_tokens && kept < n - 1 && ids[kept] == g->tokens[kept])
+        kept++;
     return burin_slot_holds(g->run->session, g->run->slot, kept);
 }
 
@@ -322,7 +333,9 @@ static void generate_behind(burin_generation *g, int32_t kept, int32_t source) {
     g->prompt_read = burin_nanoseconds();
     burin_generate_tokens(g, logits);
     burin_generation_finish(g);
-    if (g->full) burin_note("the context of %d tokens is full\nhint: --shift goes on without the older half", g->run->context);
+    if (g->full)
+        burin_note("the context of %d tokens is full\nhint: --shift goes on without the older half",
+                   g->run->context);
     burin_generation_statistics(g, source + read);
 }
 
@@ -339,7 +352,8 @@ static void print_text_as_json(burin_generation *g, int32_t prompt_tokens) {
     g->answer = NULL;
 }
 
-// Lines draw numbers of their own: a text depends neither on the lines before it nor on who writes them.
+// Lines draw numbers of their own: a text depends neither on the lines before it nor on who writes
+// them.
 static void open_for_line(burin_generation *g, int64_t line) {
     if (!g->tokens) {
         burin_generation_open(g);
@@ -362,7 +376,10 @@ void burin_generate_from_sources(burin_generation *g) {
     burin_run *run = g->run;
     g->first = burin_read_start(run->model, run->command);
     check_room(run, g->first);
-    const burin_work items = {.context = g, .lines = burin_source_lines(run), .count = 1, .compute = generate_from_source};
+    const burin_work items = {.context = g,
+                              .lines = burin_source_lines(run),
+                              .count = 1,
+                              .compute = generate_from_source};
     if (!burin_items_run(&items)) burin_no_source(run);
     free(g->first.id);
 }
@@ -378,8 +395,9 @@ static void begin_answer(burin_generation *g) {
 static void generate_from_line(void *context, const burin_work_item *line) {
     burin_generation *g = context;
     burin_run *run = g->run;
-    burin_tokens prompt = g->ids ? burin_parse_ids("ids", line->line, burin_input_vocabulary(run->model))
-                                 : burin_prompt_tokens(run->model, line->line, line->bytes, run->context);
+    burin_tokens prompt =
+        g->ids ? burin_parse_ids("ids", line->line, burin_input_vocabulary(run->model))
+               : burin_prompt_tokens(run->model, line->line, line->bytes, run->context);
     check_room(run, prompt);
     open_for_line(g, line->index);
     burin_slot_reset(run->session, 0);
@@ -393,10 +411,12 @@ static void generate_from_line(void *context, const burin_work_item *line) {
 
 static void generate_from_lines(burin_generation *g) {
     const char *file = g->run->command->prompt_file;
-    burin_items_run(&(burin_work){.context = g, .lines = file ? file : "-", .compute = generate_from_line});
+    burin_items_run(
+        &(burin_work){.context = g, .lines = file ? file : "-", .compute = generate_from_line});
 }
 
-// What --session has kept of the prompt; without one its text is the prompt. Returns how many tokens the slot holds.
+// What --session has kept of the prompt; without one its text is the prompt. Returns how many
+// tokens the slot holds.
 static int32_t begin_session(burin_generation *g, burin_tokens *prompt, bool empty) {
     bool loaded = burin_session_load(g, NULL);
     if (loaded && empty) {
@@ -408,19 +428,23 @@ static int32_t begin_session(burin_generation *g, burin_tokens *prompt, bool emp
     int32_t kept = loaded ? burin_generation_kept(g, prompt->id, prompt->n) : 0;
     burin_slot_truncate(g->run->session, 0, kept);
     set_tokens(g, *prompt);
-    if (loaded && g->run->command->verbose) burin_note("the session has %d of %d tokens", kept, prompt->n);
+    if (loaded && g->run->command->verbose)
+        burin_note("the session has %d of %d tokens", kept, prompt->n);
     return kept;
 }
 
 // A model that is made to talk often has nothing to add to a text.
 static void say_if_silent(const burin_generation *g) {
     if (g->generated || !g->count || !g->run->model->template_bytes || g->constraint) return;
-    burin_note("the text ends at once: this model is made to be asked\nhint: without --raw it answers a prompt");
+    burin_note(
+        "the text ends at once: this model is made to be asked\nhint: without --raw it answers a "
+        "prompt");
 }
 
 static void generate_from_prompt(burin_generation *g) {
     bool empty;
-    burin_tokens prompt = burin_read_prompt(g->run->model, g->run->command, g->run->context, &empty);
+    burin_tokens prompt =
+        burin_read_prompt(g->run->model, g->run->command, g->run->context, &empty);
     check_room(g->run, prompt);
     burin_generation_open(g);
     int32_t kept = begin_session(g, &prompt, empty);
@@ -434,8 +458,9 @@ static void generate_from_prompt(burin_generation *g) {
 }
 
 int burin_generate(burin_run *run) {
-    burin_generation g = {
-        .run = run, .ids = run->command->tokens || !run->model->tokenizer_bytes, .count = burin_run_count(run)};
+    burin_generation g = {.run = run,
+                          .ids = run->command->tokens || !run->model->tokenizer_bytes,
+                          .count = burin_run_count(run)};
     if (run->model->encoder)
         run->model->modes->from_sources(&g);
     else if (run->command->over)

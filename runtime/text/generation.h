@@ -24,7 +24,7 @@ typedef struct burin_generation {
     bool stopped;                   // by --stop
     const char *stop_text;          // which of these; NULL: none
     const char *failure;            // why no token can follow; NULL: one can
-    char *pending;                  // what may be the beginning of such a text; NULL: there are none
+    char *pending;  // what may be the beginning of such a text; NULL: there are none
     size_t n_pending;
     burin_constraint *constraint;     // NULL: any text will do
     bool quiet;                       // print nothing
@@ -50,15 +50,17 @@ void burin_generation_open(burin_generation *);  // memory, sampler, --logits
 void burin_generation_close(burin_generation *);
 // Tokens of the slot that may stay for these n; the last one is read again, for its logits.
 int32_t burin_generation_kept(const burin_generation *, const int32_t *ids, int32_t n);
-void burin_generation_find_end(burin_generation *);  // of a conversation: what its template calls eos_token (conversation.c)
+void burin_generation_find_end(
+    burin_generation *);  // of a conversation: what its template calls eos_token (conversation.c)
 bool burin_generation_ends(const burin_generation *, int32_t token);  // does it end a text?
 // the decoder after the tokens so far
 void burin_generation_start(burin_generation *);
 // The state that the model's limits depend on, with further chosen tokens after n_tokens; `most`:
 // of an answer.
 burin_history burin_generation_history(const burin_generation *, int32_t more, int64_t most);
-int32_t burin_forced_tokens(const burin_run *);                                 // of the prompt: those that count as generated
-void burin_generation_put(burin_generation *, const char *text, size_t bytes);  // at the end of the text so far
+int32_t burin_forced_tokens(const burin_run *);  // of the prompt: those that count as generated
+void burin_generation_put(burin_generation *, const char *text,
+                          size_t bytes);  // at the end of the text so far
 // Chooses a token by the logits and emits its text. False: the text ends, or `failure` is set.
 bool burin_generation_next(burin_generation *, float *logits);
 void burin_generate_tokens(burin_generation *, float *logits);
@@ -72,10 +74,11 @@ void burin_answer_note(burin_generation *, const float *logits);
 void burin_answer_token(burin_generation *, int32_t token);
 void burin_answer_text(burin_generation *);
 void burin_answer_end(const burin_generation *, int32_t prompt_tokens);
-// Of the answer's tokens and the n likeliest in their place: burin_answer_token prints them, each with a comma in front but the
-// first.
+// Of the answer's tokens and the n likeliest in their place: burin_answer_token prints them, each
+// with a comma in front but the first.
 void burin_logprobs_open(burin_generation *, int64_t n);
 void burin_logprobs_close(burin_generation *);
-double burin_log_of_total(const burin_sampler *, const float *logits);              // the logarithm of the sum of e^logit
+double burin_log_of_total(const burin_sampler *,
+                          const float *logits);  // the logarithm of the sum of e^logit
 void burin_generation_statistics(const burin_generation *, int32_t prompt_tokens);  // -v
 #endif

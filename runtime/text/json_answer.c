@@ -1,4 +1,5 @@
-// --json: an answer as one object. With --logprobs its tokens come first, each as soon as it is chosen: nothing is kept.
+// --json: an answer as one object. With --logprobs its tokens come first, each as soon as it is
+// chosen: nothing is kept.
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,9 +118,10 @@ void burin_answer_text(burin_generation *g) {
 
 void burin_answer_end(const burin_generation *g, int32_t prompt_tokens) {
     bool length = g->full || g->generated == g->count;
-    burin_print(", \"finish_reason\": \"%s\", \"prompt_tokens\": %d, \"completion_tokens\": %lld}\n",
-                length     ? "length"
-                : g->calls ? "tool_calls"
-                           : "stop",
-                prompt_tokens, (long long)g->generated);
+    burin_print(
+        ", \"finish_reason\": \"%s\", \"prompt_tokens\": %d, \"completion_tokens\": %lld}\n",
+        length     ? "length"
+        : g->calls ? "tool_calls"
+                   : "stop",
+        prompt_tokens, (long long)g->generated);
 }

@@ -18,7 +18,9 @@ struct burin_modes {
 };
 
 // A decoder; with a chat template; after an encoder; of recordings
-extern const struct burin_modes burin_modes_text, burin_modes_chat, burin_modes_sources, burin_modes_speech;
+extern const struct burin_modes burin_modes_text, burin_modes_chat, burin_modes_sources,
+    burin_modes_speech;
 // A graph of tensors; with embeddings of texts; with labels of texts; with labels of pictures
-extern const struct burin_modes burin_modes_network, burin_modes_embed, burin_modes_label, burin_modes_picture;
+extern const struct burin_modes burin_modes_network, burin_modes_embed, burin_modes_label,
+    burin_modes_picture;
 #endif

@@ -1,6 +1,6 @@
-// Perplexity, one definition everywhere: the text's tokens cut into whole windows of N, each read alone with no
-// beginning-of-text token; tokens 2 to N of each are scored by the logits before them; e to the mean of -log p, summed in
-// double precision.
+// Perplexity, one definition everywhere: the text's tokens cut into whole windows of N, each read
+// alone with no beginning-of-text token; tokens 2 to N of each are scored by the logits before
+// them; e to the mean of -log p, summed in double precision.
 #include "text/perplexity.h"
 
 #include <math.h>
@@ -25,7 +25,8 @@ static double score_window(burin_run *run, const int32_t *tokens, int32_t n) {
     int32_t vocab = run->model->vocab_size;
     burin_slot_reset(run->session, 0);
     for (int32_t from = 0; from < n; from += run->chunk) {
-        int32_t count = n - from < run->chunk ? n - from : run->chunk, scored = from + count < n ? count : count - 1;
+        int32_t count = n - from < run->chunk ? n - from : run->chunk,
+                scored = from + count < n ? count : count - 1;
         burin_run_score(run, tokens + from, count, scored);
         for (int32_t i = 0; i < scored; i++)
             sum += surprise(run->logits + (size_t)i * (size_t)vocab, vocab, tokens[from + i + 1]);
@@ -54,20 +55,24 @@ int burin_perplexity(burin_run *run) {
     burin_tokens tokens = burin_tokenize(run->model, text, bytes, false);
     for (int32_t i = 0; i < tokens.n; i++)
         if (tokens.id[i] >= run->model->vocab_size)
-            burin_stop(BURIN_USER_MISTAKE, "%s: token %d has no logit, the model never writes it\nhint: take it from the text",
-                       path, tokens.id[i]);
+            burin_stop(
+                BURIN_USER_MISTAKE,
+                "%s: token %d has no logit, the model never writes it\nhint: take it from the text",
+                path, tokens.id[i]);
     int32_t windows = tokens.n / window;
     double sum = 0, scored = 0;
     if (!windows)
-        burin_stop(BURIN_USER_MISTAKE, "%s has %d tokens, less than one window of %d\nhint: a smaller --window", path, tokens.n,
-                   window);
+        burin_stop(BURIN_USER_MISTAKE,
+                   "%s has %d tokens, less than one window of %d\nhint: a smaller --window", path,
+                   tokens.n, window);
     for (int32_t w = 0; w < windows; w++) {
         sum += score_window(run, tokens.id + (size_t)w * (size_t)window, window);
         scored += window - 1;
         show_windows(w + 1, windows, sum / scored);
     }
     burin_progress_end();
-    burin_print("perplexity %.6f over %d windows of %d tokens (%.0f scored)\n", exp(sum / scored), windows, window, scored);
+    burin_print("perplexity %.6f over %d windows of %d tokens (%.0f scored)\n", exp(sum / scored),
+                windows, window, scored);
     free(tokens.id);
     free(text);
     return 0;

@@ -10,7 +10,9 @@
 #include "program/output.h"
 
 static int32_t first_token(const burin_model *model) {
-    return model->bos >= 0 ? model->bos : model->n_eos ? model->eos[0] : -1;  // GPT-2 starts a text where another ended
+    return model->bos >= 0 ? model->bos
+           : model->n_eos  ? model->eos[0]
+                           : -1;  // GPT-2 starts a text where another ended
 }
 
 static burin_tokens begin_text(const burin_model *model) {
@@ -18,7 +20,8 @@ static burin_tokens begin_text(const burin_model *model) {
     *tokens.id = first_token(model);
     if (*tokens.id < 0)
         burin_stop(BURIN_USER_MISTAKE,
-                   "this model has no token that begins a text: give it a prompt\nhint: %s \"Once upon a time\"",
+                   "this model has no token that begins a text: give it a prompt\nhint: %s \"Once "
+                   "upon a time\"",
                    burin_program_name);
     return tokens;
 }
@@ -32,17 +35,22 @@ static burin_tokens prompt_of(const burin_model *model, const char *text, size_t
 
 static void check_length(const burin_model *model, const char *text, size_t bytes, int32_t most) {
     if (burin_text_is_far_longer(model, text, bytes, most))
-        burin_stop(BURIN_USER_MISTAKE, "the prompt has %zu bytes, far more than the context of %d tokens holds", bytes, most);
+        burin_stop(BURIN_USER_MISTAKE,
+                   "the prompt has %zu bytes, far more than the context of %d tokens holds", bytes,
+                   most);
 }
 
-burin_tokens burin_prompt_tokens(const burin_model *model, const char *text, size_t bytes, int32_t most) {
+burin_tokens burin_prompt_tokens(const burin_model *model, const char *text, size_t bytes,
+                                 int32_t most) {
     check_length(model, text, bytes, most);
     return prompt_of(model, text, bytes);
 }
 
 char *burin_prompt_text(const burin_command *c, size_t *bytes) {
     static const char between[] = "\n\n";
-    const char *file = c->prompt_file ? c->prompt_file : !c->chat && burin_input_is_offered(c->prompt) ? "-" : NULL;
+    const char *file = c->prompt_file                                  ? c->prompt_file
+                       : !c->chat && burin_input_is_offered(c->prompt) ? "-"
+                                                                       : NULL;
     size_t words = c->prompt ? strlen(c->prompt) : 0, read = 0, gap = 0;
     char *text = file ? burin_read_file(file, &read) : NULL;
     if (words && read) gap = sizeof between - 1;
@@ -55,31 +63,39 @@ char *burin_prompt_text(const burin_command *c, size_t *bytes) {
     return all;
 }
 
-burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c, int32_t most, bool *empty) {
+burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c, int32_t most,
+                               bool *empty) {
     *empty = !c->tokens && !model->tokenizer_bytes && !c->prompt && !c->prompt_file;
     if (c->tokens) return burin_parse_ids("--tokens", c->tokens, burin_input_vocabulary(model));
     if (*empty) return begin_text(model);
     size_t bytes;
     char *text = burin_prompt_text(c, &bytes);
     *empty = !bytes;
-    burin_tokens tokens = *empty ? begin_text(model) : burin_prompt_tokens(model, text, bytes, most);
+    burin_tokens tokens =
+        *empty ? begin_text(model) : burin_prompt_tokens(model, text, bytes, most);
     free(text);
     return tokens;
 }
 
 burin_tokens burin_read_start(const burin_model *model, const burin_command *c) {
-    if (c->decoder_tokens) return burin_parse_ids("--decoder-tokens", c->decoder_tokens, burin_input_vocabulary(model));
+    if (c->decoder_tokens)
+        return burin_parse_ids("--decoder-tokens", c->decoder_tokens,
+                               burin_input_vocabulary(model));
     if (!model->n_start)
-        burin_stop(BURIN_USER_MISTAKE, "this model does not say what its decoder begins with\nhint: %s --decoder-tokens 0",
-                   burin_program_name);
-    burin_tokens tokens = {.id = burin_allocate((size_t)model->n_start, sizeof *tokens.id), .n = model->n_start};
+        burin_stop(
+            BURIN_USER_MISTAKE,
+            "this model does not say what its decoder begins with\nhint: %s --decoder-tokens 0",
+            burin_program_name);
+    burin_tokens tokens = {.id = burin_allocate((size_t)model->n_start, sizeof *tokens.id),
+                           .n = model->n_start};
     memcpy(tokens.id, model->start, (size_t)tokens.n * sizeof *tokens.id);
     return tokens;
 }
 
 const void *burin_tokenizer_of(const burin_model *model) {
     if (!model->tokenizer_bytes)
-        burin_stop(BURIN_USER_MISTAKE, "this model has no tokenizer: give it token ids\nhint: %s --tokens 1,2,3",
+        burin_stop(BURIN_USER_MISTAKE,
+                   "this model has no tokenizer: give it token ids\nhint: %s --tokens 1,2,3",
                    burin_program_name);
     return model->weights() + model->tokenizer_offset;
 }
@@ -87,7 +103,9 @@ const void *burin_tokenizer_of(const burin_model *model) {
 burin_tokens burin_encode_text(const void *tokenizer, const burin_encoding *how) {
     burin_encoding e = *how;
     size_t memory = burin_encode_memory(tokenizer, e.bytes), n = e.bytes + 16;
-    if (memory == SIZE_MAX) burin_stop(BURIN_USER_MISTAKE, "a text of %zu bytes is too long for this tokenizer", e.bytes);
+    if (memory == SIZE_MAX)
+        burin_stop(BURIN_USER_MISTAKE, "a text of %zu bytes is too long for this tokenizer",
+                   e.bytes);
     e.memory = burin_allocate(1, memory);
     e.ids = NULL;
     do {  // a second time where normalization makes a text longer
@@ -101,18 +119,24 @@ burin_tokens burin_encode_text(const void *tokenizer, const burin_encoding *how)
     return (burin_tokens){.id = e.ids, .n = (int32_t)n};
 }
 
-burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
-    return burin_encode_text(burin_tokenizer_of(model),
-                             &(burin_encoding){.text = text, .bytes = bytes, .special = special, .whole = true});
+burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes,
+                            bool special) {
+    return burin_encode_text(
+        burin_tokenizer_of(model),
+        &(burin_encoding){.text = text, .bytes = bytes, .special = special, .whole = true});
 }
 
-burin_tokens burin_tokenize_marked(const burin_model *model, const char *text, const uint8_t *marks, size_t bytes) {
-    return burin_encode_text(burin_tokenizer_of(model),
-                             &(burin_encoding){.text = text, .bytes = bytes, .marks = marks, .whole = true});
+burin_tokens burin_tokenize_marked(const burin_model *model, const char *text, const uint8_t *marks,
+                                   size_t bytes) {
+    return burin_encode_text(
+        burin_tokenizer_of(model),
+        &(burin_encoding){.text = text, .bytes = bytes, .marks = marks, .whole = true});
 }
 
-// Tokens near the place where a text is cut may be others than those of the whole: twice as many leave no doubt.
-bool burin_text_is_far_longer(const burin_model *model, const char *text, size_t bytes, int64_t most) {
+// Tokens near the place where a text is cut may be others than those of the whole: twice as many
+// leave no doubt.
+bool burin_text_is_far_longer(const burin_model *model, const char *text, size_t bytes,
+                              int64_t most) {
     enum { FIRST = 1 << 16, GROWTH = 4 };
     for (size_t part = FIRST; part < bytes / 2; part *= GROWTH) {
         burin_tokens tokens = burin_tokenize(model, text, part, false);

@@ -15,7 +15,8 @@
 #include <arm_neon.h>
 #endif
 
-#define IN_REGISTERS _Pragma("GCC unroll 12")  // else clang leaves the array in memory, and measures that
+#define IN_REGISTERS \
+    _Pragma("GCC unroll 12")  // else clang leaves the array in memory, and measures that
 
 enum { FMA_CHAINS = 12, FMA_STEPS = 1000, LIMIT_RUNS = 8, MOST_LIMIT_THREADS = 1024 };
 static const double limit_seconds = 0.02, limit_bytes = 1 << 28;
@@ -108,7 +109,8 @@ static void work_at_limit(void *argument, int thread) {
     size_t part = job->bytes / (size_t)job->threads / 64 * 64;
     double start = thread_seconds(), done = 0, now;
     do {
-        done += job->fma ? job->fma(&sink) : read_block(job->block + (size_t)thread * part, part, &sink);
+        done += job->fma ? job->fma(&sink)
+                         : read_block(job->block + (size_t)thread * part, part, &sink);
         now = thread_seconds();
     } while (now - start < limit_seconds);
     job->rate[thread] = done / (now - start);
@@ -134,7 +136,9 @@ typedef struct roofline {
     int rows, steps;
 } roofline;
 
-static double operations_of(const roofline *r, const burin_kernel *k) { return k->operations + k->row_operations * r->rows; }
+static double operations_of(const roofline *r, const burin_kernel *k) {
+    return k->operations + k->row_operations * r->rows;
+}
 
 static double least_seconds(const roofline *r, const burin_kernel *k) {
     double reading = k->weight_bytes / r->read;
@@ -142,12 +146,17 @@ static double least_seconds(const roofline *r, const burin_kernel *k) {
     return reading > computing ? reading : computing;
 }
 
-static void print_kernel(const roofline *r, const burin_account *a, const burin_kernel *k, double all) {
-    double operations = operations_of(r, k), seconds = (double)a->nanoseconds / 1e9, each = seconds / (double)a->calls;
-    burin_print("%6.1f %%  %8.3f ms  %8.2f us", 100 * seconds / all, 1e3 * seconds / r->steps, 1e6 * each);
-    burin_print(k->weight_bytes > 0 ? "  %7.2f GB/s" : "        -     ", k->weight_bytes / each / 1e9);
+static void print_kernel(const roofline *r, const burin_account *a, const burin_kernel *k,
+                         double all) {
+    double operations = operations_of(r, k), seconds = (double)a->nanoseconds / 1e9,
+           each = seconds / (double)a->calls;
+    burin_print("%6.1f %%  %8.3f ms  %8.2f us", 100 * seconds / all, 1e3 * seconds / r->steps,
+                1e6 * each);
+    burin_print(k->weight_bytes > 0 ? "  %7.2f GB/s" : "        -     ",
+                k->weight_bytes / each / 1e9);
     burin_print(operations > 0 ? "  %7.2f GFLOP/s" : "        -        ", operations / each / 1e9);
-    burin_print(least_seconds(r, k) > 0 ? "  %5.1f %%" : "      -  ", 100 * least_seconds(r, k) / each);
+    burin_print(least_seconds(r, k) > 0 ? "  %5.1f %%" : "      -  ",
+                100 * least_seconds(r, k) / each);
     burin_print("  %-36s %s\n", k->name, k->location ? k->location : "");
 }
 
@@ -156,13 +165,16 @@ static void print_kernels(const roofline *r, burin_profile *p) {
     int n = burin_min(model->n_kernels, BURIN_MAX_KERNELS);
     double all = 0;
     for (int i = 0; i <= n; i++) all += (double)p->account[i].nanoseconds / 1e9;
-    burin_print("%d %s, %.3f ms a step (thread 0), %.1f %% of it waiting\n", r->rows, r->rows == 1 ? "row" : "rows",
-                1e3 * all / r->steps, 100 * (double)p->account[0].nanoseconds / 1e9 / all);
+    burin_print("%d %s, %.3f ms a step (thread 0), %.1f %% of it waiting\n", r->rows,
+                r->rows == 1 ? "row" : "rows", 1e3 * all / r->steps,
+                100 * (double)p->account[0].nanoseconds / 1e9 / all);
     burin_print("   share      a step       a call      weights       computed  of its limit\n");
     for (;;) {
         int most = 0;
         for (int i = 1; i <= n; i++)
-            if (p->account[i].calls && (!most || p->account[i].nanoseconds > p->account[most].nanoseconds)) most = i;
+            if (p->account[i].calls &&
+                (!most || p->account[i].nanoseconds > p->account[most].nanoseconds))
+                most = i;
         if (!most) return;
         print_kernel(r, &p->account[most], &model->kernels[most - 1], all);
         p->account[most].calls = 0;
@@ -198,7 +210,8 @@ void burin_show_roofline(burin_run *run, const int32_t *tokens, int32_t n) {
     job.fma = fma_of(s->variant->cpu);
     if (job.fma) r.fma = limit_of(s, &job);
     burin_print("this machine: %.1f GB/s read, of %.1f MB", r.read / 1e9, (double)job.bytes / 1e6);
-    burin_print(r.fma > 0 ? "; %.1f GFLOP/s of f32 multiply-adds\n" : "; multiply-adds are not measured on this CPU\n",
+    burin_print(r.fma > 0 ? "; %.1f GFLOP/s of f32 multiply-adds\n"
+                          : "; multiply-adds are not measured on this CPU\n",
                 r.fma / 1e9);
     show_step(&r, tokens, run->context / 4);
     r.rows = n < run->chunk ? n : run->chunk;

@@ -30,9 +30,10 @@ const char *burin_cpu_names(const burin_model *model) {
 }
 
 void burin_out_of_context(const burin_run *run, const char *what, int64_t tokens) {
-    const char *hint = run->context < run->model->context ? "a larger --ctx" : "build the program with a larger --ctx";
-    burin_stop(BURIN_USER_MISTAKE, "%s %lld tokens, the context holds %d\nhint: %s", what, (long long)tokens, run->context,
-               hint);
+    const char *hint = run->context < run->model->context ? "a larger --ctx"
+                                                          : "build the program with a larger --ctx";
+    burin_stop(BURIN_USER_MISTAKE, "%s %lld tokens, the context holds %d\nhint: %s", what,
+               (long long)tokens, run->context, hint);
 }
 
 static const burin_variant *variant_named(const burin_model *model, const char *cpu) {
@@ -41,22 +42,27 @@ static const burin_variant *variant_named(const burin_model *model, const char *
     return NULL;
 }
 
-static _Noreturn void cannot_open(const burin_model *model, const burin_command *c, burin_status status) {
+static _Noreturn void cannot_open(const burin_model *model, const burin_command *c,
+                                  burin_status status) {
     if (status == BURIN_BAD_CPU)
-        burin_stop(BURIN_USER_MISTAKE, "--cpu %s: this program carries code for %s", c->cpu, burin_cpu_names(model));
+        burin_stop(BURIN_USER_MISTAKE, "--cpu %s: this program carries code for %s", c->cpu,
+                   burin_cpu_names(model));
     if (status == BURIN_CPU_TOO_OLD && c->cpu)
         burin_stop(BURIN_USER_MISTAKE, "--cpu %s: this machine does not have it (needs %s)", c->cpu,
                    variant_named(model, c->cpu)->needs);
     if (status == BURIN_CPU_TOO_OLD)
-        burin_stop(BURIN_USER_MISTAKE, "this machine's CPU is too old: the program needs %s\nhint: build it with --mcpu=%s",
-                   model->variants[0].needs, "native on this machine");
+        burin_stop(
+            BURIN_USER_MISTAKE,
+            "this machine's CPU is too old: the program needs %s\nhint: build it with --mcpu=%s",
+            model->variants[0].needs, "native on this machine");
     burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
 }
 
 static int32_t context_of(const burin_model *model, const burin_command *c) {
     if (c->context > model->context)
         burin_stop(BURIN_USER_MISTAKE,
-                   "--ctx %lld: this program was built for a context of %d tokens\nhint: burin build --ctx %lld",
+                   "--ctx %lld: this program was built for a context of %d tokens\nhint: burin "
+                   "build --ctx %lld",
                    (long long)c->context, model->context, (long long)c->context);
     return c->context ? (int32_t)c->context : model->context;
 }
@@ -83,7 +89,8 @@ void burin_run_record(burin_run *run) {
     const burin_command *c = run->command;
     run->recording = c->logits_hash || c->logits_file;
     run->hash = burin_hash_start;
-    const char *why = c->logits_file ? burin_npy_open(&run->npy, c->logits_file, run->model->vocab_size) : NULL;
+    const char *why =
+        c->logits_file ? burin_npy_open(&run->npy, c->logits_file, run->model->vocab_size) : NULL;
     if (why) burin_stop(BURIN_USER_MISTAKE, "--logits %s: %s", c->logits_file, why);
 }
 
@@ -97,7 +104,8 @@ static int usual_threads(void) {
 #endif
 }
 
-static void open_on_all_ranks(burin_session *session, const burin_command *c, const burin_options *options) {
+static void open_on_all_ranks(burin_session *session, const burin_command *c,
+                              const burin_options *options) {
     burin_rank_options asked = {.shares = c->shares,
                                 .patience = c->rank_timeout,
                                 .threads = (int32_t)c->threads,
@@ -109,8 +117,10 @@ static void open_on_all_ranks(burin_session *session, const burin_command *c, co
                                 .verbose = c->verbose};
     const char *refused = c->session ? "--session" : c->attention_file ? "--attention" : NULL;
     if (refused && burin_ranks_several())
-        burin_stop(BURIN_USER_MISTAKE, "%s: no rank has the whole cache of keys and values\nhint: run it without mpirun",
-                   refused);
+        burin_stop(
+            BURIN_USER_MISTAKE,
+            "%s: no rank has the whole cache of keys and values\nhint: run it without mpirun",
+            refused);
     burin_ranks_open(session, options, &asked);
 }
 
@@ -122,7 +132,8 @@ static void check_outputs(const burin_command *c) {
     if (why) burin_stop(BURIN_USER_MISTAKE, "--attention %s: %s", c->attention_file, why);
 }
 
-burin_session *burin_open(const burin_model *model, const burin_command *c, const burin_options *sizes) {
+burin_session *burin_open(const burin_model *model, const burin_command *c,
+                          const burin_options *sizes) {
     check_outputs(c);
     burin_options options = *sizes;
     options.threads = (int32_t)c->threads;
@@ -135,20 +146,24 @@ burin_session *burin_open(const burin_model *model, const burin_command *c, cons
     if (!burin_variant_find(model, c->cpu, &status)) cannot_open(model, c, status);
     size_t bytes = burin_session_bytes(model, &options);
     if (!bytes) cannot_open(model, c, BURIN_BAD_OPTION);
-    if (!burin_ranks_several() || c->over) fetch_weights(model);  // else each rank reads its share alone
+    if (!burin_ranks_several() || c->over)
+        fetch_weights(model);  // else each rank reads its share alone
     if (c->profile) burin_counters_open();
     status = burin_session_open(&session, model, &options, burin_map_memory(bytes), bytes);
     if (status) cannot_open(model, c, status);
     open_on_all_ranks(session, c, &options);
     if (c->attention_file) session->step.trace = burin_attention_open(session, c);
     if (c->profile) session->step.profile = burin_allocate(1, sizeof *session->step.profile);
-    if (c->profile) burin_profile_open(session->step.profile, profile_file = c->profile, session->step.threads);
+    if (c->profile)
+        burin_profile_open(session->step.profile, profile_file = c->profile, session->step.threads);
     return session;
 }
 
 void burin_close(burin_session *session) {
     burin_attention_close(session);
-    if (session->step.profile) burin_profile_close(session->step.profile, session->model, profile_file, session->step.threads);
+    if (session->step.profile)
+        burin_profile_close(session->step.profile, session->model, profile_file,
+                            session->step.threads);
     free(session->step.profile);
     burin_session_close(session);
 }
@@ -161,14 +176,19 @@ static int32_t slots_of(const burin_command *c) {
 }
 
 void burin_run_open(burin_run *run, const burin_model *model, const burin_command *c) {
-    *run = (burin_run){.model = model, .command = c, .context = context_of(model, c), .chunk = model->max_rows};
+    *run = (burin_run){
+        .model = model, .command = c, .context = context_of(model, c), .chunk = model->max_rows};
     if (c->chunk > run->chunk)
-        burin_note("--chunk %lld: this program was built for %d rows at once", (long long)c->chunk, run->chunk);
+        burin_note("--chunk %lld: this program was built for %d rows at once", (long long)c->chunk,
+                   run->chunk);
     if (c->chunk && c->chunk < run->chunk) run->chunk = (int32_t)c->chunk;
-    if (c->ignore_eos && !model->n_eos) burin_note("--ignore-eos has no effect: no token of this model ends a text");
-    run->session = burin_open(model, c, &(burin_options){.slots = slots_of(c), .max_rows = run->chunk});
+    if (c->ignore_eos && !model->n_eos)
+        burin_note("--ignore-eos has no effect: no token of this model ends a text");
+    run->session =
+        burin_open(model, c, &(burin_options){.slots = slots_of(c), .max_rows = run->chunk});
     run->rows = burin_allocate((size_t)run->chunk, sizeof *run->rows);
-    run->logits = burin_map_memory((size_t)run->chunk * (size_t)model->vocab_size * sizeof *run->logits);
+    run->logits =
+        burin_map_memory((size_t)run->chunk * (size_t)model->vocab_size * sizeof *run->logits);
 }
 
 void burin_run_close(burin_run *run) {
@@ -187,14 +207,16 @@ static void forward(burin_run *run, int32_t n) {
 
 static void set_rows(burin_run *run, const int32_t *tokens, int32_t n) {
     int32_t length = burin_slot_length(run->session, 0);
-    for (int32_t i = 0; i < n; i++) run->rows[i] = (burin_row){.token = tokens[i], .position = length + i};
+    for (int32_t i = 0; i < n; i++)
+        run->rows[i] = (burin_row){.token = tokens[i], .position = length + i};
 }
 
 void burin_run_record_rows(burin_run *run, float *logits, int32_t rows) {
     burin_one_nan("f32", logits, (size_t)rows * (size_t)run->model->vocab_size);
     run->hash = burin_hash_floats(run->hash, logits, (size_t)rows * (size_t)run->model->vocab_size);
     if (run->command->logits_file && !burin_npy_add(&run->npy, logits, rows))
-        burin_stop(BURIN_USER_MISTAKE, "--logits %s: %s", run->command->logits_file, strerror(errno));
+        burin_stop(BURIN_USER_MISTAKE, "--logits %s: %s", run->command->logits_file,
+                   strerror(errno));
 }
 
 void burin_run_score(burin_run *run, const int32_t *tokens, int32_t n, int32_t wanted) {
@@ -207,7 +229,8 @@ void burin_run_score(burin_run *run, const int32_t *tokens, int32_t n, int32_t w
 static void show_progress(int32_t done, int32_t n, uint64_t started) {
     char line[64];
     if (burin_nanoseconds() - started < 1000000000 || !isatty(STDERR_FILENO)) return;
-    int length = snprintf(line, sizeof line, done < n ? "\rreading the prompt: %d of %d tokens" : "\r\x1b[K", done, n);
+    int length = snprintf(line, sizeof line,
+                          done < n ? "\rreading the prompt: %d of %d tokens" : "\r\x1b[K", done, n);
     burin_write_all(STDERR_FILENO, line, (size_t)length);
 }
 
@@ -217,10 +240,12 @@ float *burin_run_read(burin_run *run, const int32_t *tokens, int32_t n) {
     for (int32_t from = 0; from < n; from += run->chunk) {
         int32_t count = n - from < run->chunk ? n - from : run->chunk;
         set_rows(run, tokens + from, count);
-        for (int32_t i = 0; i < count; i++) run->rows[i].wants_logits = run->recording || from + i == n - 1;
+        for (int32_t i = 0; i < count; i++)
+            run->rows[i].wants_logits = run->recording || from + i == n - 1;
         forward(run, count);
         if (run->recording) burin_run_record_rows(run, run->logits, count);
-        last = run->recording ? run->logits + (size_t)(count - 1) * (size_t)run->model->vocab_size : run->logits;
+        last = run->recording ? run->logits + (size_t)(count - 1) * (size_t)run->model->vocab_size
+                              : run->logits;
         if (run->stop && *run->stop && from + count < n) {
             last = NULL;
             n = from + count;

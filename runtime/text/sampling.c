@@ -16,8 +16,9 @@ uint64_t burin_random_seed_now(void) {
 }
 
 static _Noreturn void bad_bias(const char *text) {
-    burin_stop(BURIN_BAD_COMMAND_LINE, "--logit-bias %.60s: expected ids with what is added to their logits\nhint: %s", text,
-               "--logit-bias 15043+1.5,29-inf");
+    burin_stop(BURIN_BAD_COMMAND_LINE,
+               "--logit-bias %.60s: expected ids with what is added to their logits\nhint: %s",
+               text, "--logit-bias 15043+1.5,29-inf");
 }
 
 // One of "15043+1,29-inf"; returns the rest.
@@ -28,7 +29,8 @@ static const char *parse_bias(const char *text, const burin_model *m, burin_bias
     double value = strtod(sign, &end);
     if (end == sign || (*end && *end != ',') || value != value) bad_bias(text);
     if (id < 0 || id >= m->vocab_size)
-        burin_stop(BURIN_USER_MISTAKE, "--logit-bias: token %ld is outside the vocabulary, 0 to %d", id, m->vocab_size - 1);
+        burin_stop(BURIN_USER_MISTAKE, "--logit-bias: token %ld is outside the vocabulary, 0 to %d",
+                   id, m->vocab_size - 1);
     *bias = (burin_bias){(int32_t)id, (float)value};
     return *end ? end + 1 : end;
 }
@@ -43,7 +45,8 @@ static void parse_biases(const burin_run *run, burin_sampling *s) {
     if (!most) return;
     burin_bias *biases = burin_allocate(most, sizeof *biases);
     for (int i = 0; i < list->n; i++)
-        for (const char *c = list->text[i]; *c;) c = parse_bias(c, run->model, &biases[s->n_bias++]);
+        for (const char *c = list->text[i]; *c;)
+            c = parse_bias(c, run->model, &biases[s->n_bias++]);
     s->bias = biases;
 }
 
@@ -56,8 +59,8 @@ static void set_breakers(const burin_texts *given, burin_sampling *s) {
     if (given->n == 1 && !strcmp(given->text[0], "none")) s->n_dry_breakers = 0;
     for (int i = 0; i < given->n; i++)
         if (strlen(given->text[i]) > BURIN_BREAKER_BYTES)
-            burin_stop(BURIN_BAD_COMMAND_LINE, "--dry-sequence-breaker %.30s...: at most %d bytes", given->text[i],
-                       BURIN_BREAKER_BYTES);
+            burin_stop(BURIN_BAD_COMMAND_LINE, "--dry-sequence-breaker %.30s...: at most %d bytes",
+                       given->text[i], BURIN_BREAKER_BYTES);
 }
 
 static burin_sampling sampling_of(const burin_run *run) {
@@ -81,7 +84,8 @@ void burin_run_open_sampler(const burin_run *run, burin_sampler *sampler) {
 void burin_run_restart_sampler(const burin_run *run, burin_sampler *sampler, uint64_t seed) {
     burin_sampling settings = sampler->settings;
     settings.seed = seed;
-    burin_sampler_init(sampler, &settings, run->model->vocab_size, sampler->tokenizer, sampler->candidates);
+    burin_sampler_init(sampler, &settings, run->model->vocab_size, sampler->tokenizer,
+                       sampler->candidates);
     if (run->session->variant->exp) sampler->exp = run->session->variant->exp;
 }
 

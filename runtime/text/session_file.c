@@ -14,12 +14,14 @@
 #include "program/private_file.h"
 #include "text/session_format.h"
 
-// ---------------------------------------------------------------------------------------------------------------------- load
+// -------------------------------------------------------------------------------------------- load
 static _Noreturn void refuse_session(const char *path, const char *why) {
-    burin_stop(BURIN_USER_MISTAKE, "--session %s: %s\nhint: remove it, or name another file", path, why);
+    burin_stop(BURIN_USER_MISTAKE, "--session %s: %s\nhint: remove it, or name another file", path,
+               why);
 }
 
-static burin_session_header check_session(const burin_run *run, const char *path, const char *data, size_t bytes) {
+static burin_session_header check_session(const burin_run *run, const char *path, const char *data,
+                                          size_t bytes) {
     burin_session_header h;
     const char *why = burin_session_check_bytes(run->model, data, bytes, &h);
     if (why) refuse_session(path, why);
@@ -55,7 +57,8 @@ static const char *map_session(const char *path, size_t *bytes) {
         refuse_session(path, "not a session of burin's");
     *bytes = (size_t)status.st_size;
     const char *data = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, file, 0);
-    if (data == MAP_FAILED) burin_stop(BURIN_USER_MISTAKE, "--session %s: %s", path, strerror(errno));
+    if (data == MAP_FAILED)
+        burin_stop(BURIN_USER_MISTAKE, "--session %s: %s", path, strerror(errno));
     close(file);
     return data;
 }
@@ -80,21 +83,23 @@ bool burin_session_load(burin_generation *g, burin_session_texts *texts) {
     g->n_tokens = (int32_t)h.tokens;
     at += (size_t)h.tokens * sizeof *g->tokens;
     if (texts)
-        *texts = (burin_session_texts){.read = session_text(at, (size_t)h.read_bytes),
-                                       .marks = (uint8_t *)session_text(at + h.read_bytes, (size_t)h.read_bytes),
-                                       .turns = session_text(at + 2 * h.read_bytes, (size_t)h.turns_bytes),
-                                       .read_bytes = (size_t)h.read_bytes,
-                                       .turns_bytes = (size_t)h.turns_bytes};
+        *texts = (burin_session_texts){
+            .read = session_text(at, (size_t)h.read_bytes),
+            .marks = (uint8_t *)session_text(at + h.read_bytes, (size_t)h.read_bytes),
+            .turns = session_text(at + 2 * h.read_bytes, (size_t)h.turns_bytes),
+            .read_bytes = (size_t)h.read_bytes,
+            .turns_bytes = (size_t)h.turns_bytes};
     load_slot(g, path, burin_session_slot(data, &h), (size_t)h.slot_bytes);
     load_sampler(g, &h);
     munmap((void *)(uintptr_t)data, bytes);
     return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- save
+// -------------------------------------------------------------------------------------------- save
 void burin_session_save(const burin_generation *g, const burin_session_texts *texts) {
     const burin_command *c = g->run->command;
-    burin_session_header h = {.seed = g->sampler.settings.seed, .random = g->sampler.random, .mu = g->sampler.mu};
+    burin_session_header h = {
+        .seed = g->sampler.settings.seed, .random = g->sampler.random, .mu = g->sampler.mu};
     burin_session_parts parts = {.tokens = g->tokens};
     const char *why;
     if (!c->session || c->session_read_only || g->n_tokens < 1) return;

@@ -18,7 +18,8 @@ typedef struct burin_session_texts {
 // other models end the program.
 bool burin_session_load(burin_generation *g, burin_session_texts *texts);
 
-// Replaces the file, at once: whoever reads it finds the old or the new one. Does nothing without --session, or with
+// Replaces the file, at once: whoever reads it finds the old or the new one. Does nothing without
+// --session, or with
 // --session-read-only. Ends the program with a message when it cannot.
 void burin_session_save(const burin_generation *g, const burin_session_texts *texts);
 #endif

@@ -40,22 +40,26 @@ static bool tokens_are_known(const burin_model *m, const char *from, int64_t n) 
     return true;
 }
 
-const char *burin_session_check_bytes(const burin_model *m, const char *data, size_t bytes, burin_session_header *h) {
+const char *burin_session_check_bytes(const burin_model *m, const char *data, size_t bytes,
+                                      burin_session_header *h) {
     burin_session_header own = {0};
-    if (bytes < sizeof *h || memcmp(data, session_magic, MAGIC_OF_ALL)) return "not a session of burin's";
+    if (bytes < sizeof *h || memcmp(data, session_magic, MAGIC_OF_ALL))
+        return "not a session of burin's";
     if (memcmp(data, session_magic, sizeof session_magic)) return "of another version of burin";
     memcpy(h, data, sizeof *h);
     keep_identity(&own, m);
     if (memcmp(h->identity, own.identity, sizeof h->identity))
         return "of another model, or of one that was built with other options";
-    if (h->bytes != bytes || h->checksum != burin_checksum_of(data + SUMMED_FROM, bytes - SUMMED_FROM) ||
+    if (h->bytes != bytes ||
+        h->checksum != burin_checksum_of(data + SUMMED_FROM, bytes - SUMMED_FROM) ||
         !sizes_fit(h, bytes) || !tokens_are_known(m, data + sizeof *h, h->tokens))
         return "damaged";
     return NULL;
 }
 
 const char *burin_session_slot(const char *data, const burin_session_header *h) {
-    return data + sizeof *h + (size_t)h->tokens * sizeof(int32_t) + 2 * h->read_bytes + h->turns_bytes;
+    return data + sizeof *h + (size_t)h->tokens * sizeof(int32_t) + 2 * h->read_bytes +
+           h->turns_bytes;
 }
 
 static char *add_part(char *to, const void *from, uint64_t bytes) {
@@ -63,13 +67,15 @@ static char *add_part(char *to, const void *from, uint64_t bytes) {
     return to + bytes;
 }
 
-char *burin_session_pack(const burin_session *s, int32_t slot, const burin_session_parts *parts, burin_session_header *h) {
+char *burin_session_pack(const burin_session *s, int32_t slot, const burin_session_parts *parts,
+                         burin_session_header *h) {
     size_t tokens = (size_t)h->tokens * sizeof *parts->tokens;
     memcpy(h->magic, session_magic, sizeof h->magic);
     keep_identity(h, s->model);
     h->slot_bytes = burin_saved_bytes(s, slot);
     h->bytes = sizeof *h + tokens + 2 * h->read_bytes + h->turns_bytes + h->slot_bytes;
-    char *data = burin_allocate(1, (size_t)h->bytes), *to = add_part(data + sizeof *h, parts->tokens, tokens);
+    char *data = burin_allocate(1, (size_t)h->bytes),
+         *to = add_part(data + sizeof *h, parts->tokens, tokens);
     to = add_part(to, parts->read, h->read_bytes);
     to = add_part(to, parts->marks, h->read_bytes);
     to = add_part(to, parts->turns, h->turns_bytes);

@@ -1,4 +1,5 @@
-// The bytes of a session file: tokens, the sampler, a conversation's texts, a slot. They are the same on all machines.
+// The bytes of a session file: tokens, the sampler, a conversation's texts, a slot. They are the
+// same on all machines.
 #ifndef BURIN_SESSION_FORMAT_H
 #define BURIN_SESSION_FORMAT_H
 #include "engine/forward.h"
@@ -22,11 +23,14 @@ typedef struct burin_session_parts {
     const uint8_t *marks;
 } burin_session_parts;
 
-// Checks header, sizes, checksum and token ids. Returns NULL, or the reason why this is no session of the model.
-const char *burin_session_check_bytes(const burin_model *, const char *data, size_t bytes, burin_session_header *);
-// Packs a slot. Of the header, sizes of texts, tokens and the sampler's state are given, the rest is set. The caller frees the
-// bytes.
-char *burin_session_pack(const burin_session *, int32_t slot, const burin_session_parts *, burin_session_header *);
+// Checks header, sizes, checksum and token ids. Returns NULL, or the reason why this is no session
+// of the model.
+const char *burin_session_check_bytes(const burin_model *, const char *data, size_t bytes,
+                                      burin_session_header *);
+// Packs a slot. Of the header, sizes of texts, tokens and the sampler's state are given, the rest
+// is set. The caller frees the bytes.
+char *burin_session_pack(const burin_session *, int32_t slot, const burin_session_parts *,
+                         burin_session_header *);
 // The slot's bytes within a session that was checked.
 const char *burin_session_slot(const char *data, const burin_session_header *);
 #endif

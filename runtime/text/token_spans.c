@@ -35,7 +35,8 @@ static bool find_piece(walk *w, burin_token_span *p, const char *text, size_t n)
             p->end = w->at = p->from + n;
             return true;
         }
-    return n > 1 && *text == ' ' && find_piece(w, p, text + 1, n - 1);  // a space that the tokenizer has put there
+    return n > 1 && *text == ' ' &&
+           find_piece(w, p, text + 1, n - 1);  // a space that the tokenizer has put there
 }
 
 // If a tokenizer has changed the text (lower case, no accents), characters are matched one by one,
@@ -56,14 +57,20 @@ static burin_token_span next_piece(walk *w, int32_t id) {
     p.text = burin_token_text(t, id, &p.bytes);
     size_t n = burin_decode(t, &w->decoder, id, w->decoded);
     bool own = p.bytes && (*p.text == ' ' || (p.bytes >= 3 && !memcmp(p.text, "\xe2\x96\x81", 3)));
-    if (n && *w->decoded == ' ' && !own) memmove(w->decoded, w->decoded + 1, --n);  // between two words
-    if (!find_piece(w, &p, w->decoded, n) && !(p.text && find_piece(w, &p, p.text, p.bytes)) && !burin_token_is_special(t, id))
+    if (n && *w->decoded == ' ' && !own)
+        memmove(w->decoded, w->decoded + 1, --n);  // between two words
+    if (!find_piece(w, &p, w->decoded, n) && !(p.text && find_piece(w, &p, p.text, p.bytes)) &&
+        !burin_token_is_special(t, id))
         take_characters(w, &p, w->decoded, n);
     return p;
 }
 
-burin_token_span *burin_find_spans(const void *tokenizer, const burin_tokens *ids, const char *text, size_t bytes) {
-    walk w = {.tokenizer = tokenizer, .text = text, .bytes = bytes, .decoded = burin_allocate(1, burin_decode_max(tokenizer))};
+burin_token_span *burin_find_spans(const void *tokenizer, const burin_tokens *ids, const char *text,
+                                   size_t bytes) {
+    walk w = {.tokenizer = tokenizer,
+              .text = text,
+              .bytes = bytes,
+              .decoded = burin_allocate(1, burin_decode_max(tokenizer))};
     burin_token_span *pieces = burin_allocate((size_t)ids->n, sizeof *pieces);
     for (int32_t i = 0; i < ids->n; i++) pieces[i] = next_piece(&w, ids->id[i]);
     free(w.decoded);

@@ -10,5 +10,6 @@ typedef struct burin_token_span {
 } burin_token_span;
 
 // Of each id of a text; the caller frees them.
-burin_token_span *burin_find_spans(const void *tokenizer, const burin_tokens *ids, const char *text, size_t bytes);
+burin_token_span *burin_find_spans(const void *tokenizer, const burin_tokens *ids, const char *text,
+                                   size_t bytes);
 #endif

@@ -10,15 +10,16 @@
 
 // ---- pieces ----
 
-static void print_pieces(const burin_tokenizing *how, const burin_tokens *ids, const char *text, size_t bytes) {
+static void print_pieces(const burin_tokenizing *how, const burin_tokens *ids, const char *text,
+                         size_t bytes) {
     burin_token_span *pieces = burin_find_spans(how->tokenizer, ids, text, bytes);
     for (int32_t i = 0; i < ids->n; i++) {
         const burin_token_span *p = &pieces[i];
         if (how->json)
             burin_print(i ? ", [%zu, %zu]" : "[%zu, %zu]", p->from, p->end);
         else
-            burin_print("%d\t%zu\t%zu\t", ids->id[i], p->from, p->end), burin_print_json_string(p->text, p->bytes),
-                burin_print("\n");
+            burin_print("%d\t%zu\t%zu\t", ids->id[i], p->from, p->end),
+                burin_print_json_string(p->text, p->bytes), burin_print("\n");
     }
     free(pieces);
 }
@@ -39,7 +40,11 @@ static void print_ids(const burin_tokens *ids) {
 }
 
 static void print_text(const burin_tokenizing *how, const char *text, size_t bytes) {
-    const burin_encoding e = {.text = text, .bytes = bytes, .special = true, .pad = !how->model, .whole = how->model != NULL};
+    const burin_encoding e = {.text = text,
+                              .bytes = bytes,
+                              .special = true,
+                              .pad = !how->model,
+                              .whole = how->model != NULL};
     burin_tokens ids = burin_encode_text(how->tokenizer, &e);
     if (how->json) burin_print("{\"ids\": [");
     print_ids(&ids);
@@ -58,7 +63,8 @@ static void print_text(const burin_tokenizing *how, const char *text, size_t byt
 static void print_decoded(const burin_tokenizing *how) {
     const void *t = how->tokenizer;
     burin_tokens ids = burin_parse_ids("--decode", how->decode, burin_tokenizer_size(t));
-    char *bytes = burin_allocate(1, burin_decode_max(t)), *characters = burin_allocate(3, burin_decode_max(t) + 1);
+    char *bytes = burin_allocate(1, burin_decode_max(t)),
+         *characters = burin_allocate(3, burin_decode_max(t) + 1);
     burin_decoder decoder = {0};
     burin_utf8 text = {0};
     for (int32_t i = 0; i < ids.n; i++) {

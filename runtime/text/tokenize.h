@@ -10,7 +10,8 @@ typedef struct burin_tokenizing {
     const void *tokenizer;
     const burin_model *model;  // NULL, or whose prompts these are: they may begin with its BOS
     bool pieces, json;
-    const char *text, *file;  // a text; NULL: the lines of a file ("-" is standard input), each as soon as it is there
+    const char *text, *file;  // a text; NULL: the lines of a file ("-" is standard input), each as
+                              // soon as it is there
     const char *decode;       // "1,2,3": ids instead
 } burin_tokenizing;
 

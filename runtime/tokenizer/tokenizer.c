@@ -5,7 +5,7 @@
 #include "tokenizer_normalize.h"
 #include "tokenizer_sizes.h"
 
-// --------------------------------------------------------------------------------------------------------- pre-tokenization
+// -------------------------------------------------------------------------------- pre-tokenization
 typedef struct Cutter {  // one step's walk over one piece
     Encoder *encoder;
     const burin_pretokenizer *step;
@@ -88,7 +88,9 @@ static void metaspace_step(Cutter *c, burin_span s) {
     }
     burin_span piece = {e->copy, e->copy};
     for (; piece.end < out; piece.end++) {
-        if (!c->step->b || piece.end == piece.begin || !starts_with((burin_span){piece.end, out}, sign, n)) continue;
+        if (!c->step->b || piece.end == piece.begin ||
+            !starts_with((burin_span){piece.end, out}, sign, n))
+            continue;
         pass_copy(c, s.begin, piece, out);
         piece.begin = piece.end;
     }
@@ -109,7 +111,8 @@ static void prefix_step(Cutter *c, burin_span s) {
 
 static void write_bytes_step(Cutter *c, burin_span s) {
     uint8_t *out = c->encoder->copy;
-    for (const uint8_t *p = s.begin; p < s.end; p++) out += burin_utf8_write(out, burin_byte_code(*p));
+    for (const uint8_t *p = s.begin; p < s.end; p++)
+        out += burin_utf8_write(out, burin_byte_code(*p));
     pass_copy(c, s.begin, (burin_span){c->encoder->copy, out}, out);
 }
 
@@ -139,11 +142,14 @@ static void pretokenize(Encoder *e, uint32_t step, burin_span s, bool bytes) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------- added tokens
-static uint8_t kind_of(const burin_tokenizer *t, uint32_t id) { return ((const uint8_t *)burin_at(t, t->kinds))[id]; }
+// ------------------------------------------------------------------------------------ added tokens
+static uint8_t kind_of(const burin_tokenizer *t, uint32_t id) {
+    return ((const uint8_t *)burin_at(t, t->kinds))[id];
+}
 
 // The longest added token that starts at `at`, or ABSENT.
-static uint32_t added_here(const burin_tokenizer *t, burin_section list, burin_span s, const uint8_t **end) {
+static uint32_t added_here(const burin_tokenizer *t, burin_section list, burin_span s,
+                           const uint8_t **end) {
     const uint32_t *ids = burin_at(t, list);
     Prefix p = {0, list.count, 0};
     uint32_t longest = ABSENT, id;
@@ -164,10 +170,13 @@ static bool is_marked(const Encoder *e, const uint8_t *begin, const uint8_t *end
 }
 
 // Returns true if an added token from `begin` to `end` touches a character of a word.
-static bool inside_word(const burin_tokenizer *t, burin_span s, const uint8_t *begin, const uint8_t *end) {
+static bool inside_word(const burin_tokenizer *t, burin_span s, const uint8_t *begin,
+                        const uint8_t *end) {
     const burin_matcher m = {.tokenizer = t, .piece = s};
     uint32_t code;
-    if (begin > s.begin && (burin_next(&m, burin_previous(&m, begin), &code), burin_set_has(t, t->words, code))) return true;
+    if (begin > s.begin &&
+        (burin_next(&m, burin_previous(&m, begin), &code), burin_set_has(t, t->words, code)))
+        return true;
     return end < s.end && (burin_next(&m, end, &code), burin_set_has(t, t->words, code));
 }
 
@@ -181,7 +190,8 @@ static void encode_added(Encoder *e, burin_span s, burin_section list, bool norm
             continue;
         }
         uint8_t kind = kind_of(e->t, id);
-        bool split = e->t->flags & BURIN_SPLITS_SPECIAL && (kind & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL;
+        bool split =
+            e->t->flags & BURIN_SPLITS_SPECIAL && (kind & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL;
         if (split || (kind & BURIN_TOKEN_SINGLE && inside_word(e->t, s, at, end))) {
             at = end;
             continue;
@@ -190,9 +200,14 @@ static void encode_added(Encoder *e, burin_span s, burin_section list, bool norm
             at++;
             continue;
         }
-        if (from < at) encode_between(e, without_spaces((burin_span){from, at}, false, kind & BURIN_TOKEN_LSTRIP), normalized);
-        const uint8_t *stop = without_spaces((burin_span){end, s.end}, kind & BURIN_TOKEN_RSTRIP, false).begin;
-        if (from < stop || !(kind & BURIN_TOKEN_LSTRIP)) emit(e, id);  // else the token before has taken its spaces
+        if (from < at)
+            encode_between(e,
+                           without_spaces((burin_span){from, at}, false, kind & BURIN_TOKEN_LSTRIP),
+                           normalized);
+        const uint8_t *stop =
+            without_spaces((burin_span){end, s.end}, kind & BURIN_TOKEN_RSTRIP, false).begin;
+        if (from < stop || !(kind & BURIN_TOKEN_LSTRIP))
+            emit(e, id);  // else the token before has taken its spaces
         from = stop, at = end;
     }
     encode_between(e, (burin_span){from, s.end}, normalized);
@@ -224,8 +239,10 @@ static void encode_between(Encoder *e, burin_span s, bool normalized) {
     encode_added(e, s, e->out->plain ? (burin_section){0, 0} : e->t->added_normalized, true);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ encoding
-BURIN_LINKAGE size_t burin_encode_memory(const void *blob, size_t text_bytes) { return sizes_of(blob, text_bytes).total; }
+// ---------------------------------------------------------------------------------------- encoding
+BURIN_LINKAGE size_t burin_encode_memory(const void *blob, size_t text_bytes) {
+    return sizes_of(blob, text_bytes).total;
+}
 
 static void emit_all(Encoder *e, burin_section ids) {
     const int32_t *list = burin_at(e->t, ids);
@@ -236,8 +253,11 @@ static void emit_all(Encoder *e, burin_section ids) {
 static void truncate_ids(Encoder *e, size_t begin, size_t around) {
     const burin_tokenizer *t = e->t;
     size_t most = t->most_ids > around ? t->most_ids - around : 0, n = e->n - begin;
-    if (!(t->flags & BURIN_TRUNCATES) || !e->out->special || e->out->whole || n <= most || e->n > e->out->capacity) return;
-    if (t->flags & BURIN_TRUNCATES_LEFT) memmove(e->out->ids + begin, e->out->ids + e->n - most, most * sizeof *e->out->ids);
+    if (!(t->flags & BURIN_TRUNCATES) || !e->out->special || e->out->whole || n <= most ||
+        e->n > e->out->capacity)
+        return;
+    if (t->flags & BURIN_TRUNCATES_LEFT)
+        memmove(e->out->ids + begin, e->out->ids + e->n - most, most * sizeof *e->out->ids);
     e->n = begin + most;
 }
 
@@ -245,7 +265,8 @@ static void pad_ids(Encoder *e) {
     const burin_tokenizer *t = e->t;
     size_t n = e->n, wanted = t->pad_to ? t->pad_to : n;
     if (!(t->flags & BURIN_PADS)) return;
-    if (t->pad_multiple) wanted = (wanted + t->pad_multiple - 1) / t->pad_multiple * t->pad_multiple;
+    if (t->pad_multiple)
+        wanted = (wanted + t->pad_multiple - 1) / t->pad_multiple * t->pad_multiple;
     if (n >= wanted) return;
     while (e->n < wanted) emit(e, (uint32_t)t->pad_id);
     if (!(t->flags & BURIN_PADS_LEFT) || wanted > e->out->capacity) return;
@@ -258,7 +279,8 @@ BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *out) {
     Sizes s = sizes_of(t, out->bytes);
     uint8_t *memory = out->memory;
     burin_span text = {(const uint8_t *)out->text, (const uint8_t *)out->text + out->bytes};
-    Encoder e = {.t = t, .out = out, .first = text.begin, .normalizing.buffer = {memory, memory + s.buffer}};
+    Encoder e = {
+        .t = t, .out = out, .first = text.begin, .normalizing.buffer = {memory, memory + s.buffer}};
     e.copy = memory + 2 * s.buffer;
     e.symbols = (Symbol *)(e.copy + s.copy);
     e.heap = (Candidate *)((uint8_t *)e.symbols + s.symbols);
@@ -276,20 +298,22 @@ BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *out) {
     return e.n;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ decoding
+// ---------------------------------------------------------------------------------------- decoding
 BURIN_LINKAGE size_t burin_decode_max(const void *blob) {
     const burin_tokenizer *t = blob;
     return (size_t)t->max_decoded_bytes + 1 + (size_t)t->strip_stop * t->strip.count;
 }
 
 static bool is_token(const burin_tokenizer *t, int32_t id) {
-    return id >= 0 && id < t->size && (kind_of(t, (uint32_t)id) & BURIN_TOKEN_KIND) != BURIN_TOKEN_ABSENT;
+    return id >= 0 && id < t->size &&
+           (kind_of(t, (uint32_t)id) & BURIN_TOKEN_KIND) != BURIN_TOKEN_ABSENT;
 }
 
 static burin_span decoded_span(const burin_tokenizer *t, uint32_t id, bool first) {
     const burin_decoded *d = (const burin_decoded *)burin_at(t, t->decoded) + id;
     if (!t->decoded.count) return token_span(t, id);
-    const uint8_t *text = (const uint8_t *)burin_at(t, t->decoded_text) + (first ? d->first_offset : d->offset);
+    const uint8_t *text =
+        (const uint8_t *)burin_at(t, t->decoded_text) + (first ? d->first_offset : d->offset);
     return (burin_span){text, text + (first ? d->first_length : d->length)};
 }
 
@@ -303,7 +327,8 @@ static uint8_t byte_of(const burin_tokenizer *t, uint32_t id) {
 
 // Writes the text without the characters to strip at the start; those that may be at the end wait
 // for later text.
-static size_t write_stripped(const burin_tokenizer *t, burin_decoder *d, burin_span s, uint8_t *to) {
+static size_t write_stripped(const burin_tokenizer *t, burin_decoder *d, burin_span s,
+                             uint8_t *to) {
     const uint8_t *strip = burin_at(t, t->strip), *begin = to;
     size_t n = t->strip.count;
     while (s.begin < s.end) {
@@ -347,7 +372,8 @@ BURIN_LINKAGE const char *burin_token_text(const void *blob, int32_t id, size_t 
 }
 
 BURIN_LINKAGE bool burin_token_is_special(const void *blob, int32_t id) {
-    return is_token(blob, id) && (kind_of(blob, (uint32_t)id) & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL;
+    return is_token(blob, id) &&
+           (kind_of(blob, (uint32_t)id) & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL;
 }
 
 BURIN_LINKAGE int32_t burin_token_find(const void *blob, const char *text, size_t bytes) {
@@ -363,7 +389,9 @@ BURIN_LINKAGE int32_t burin_token_find(const void *blob, const char *text, size_
     return id == ABSENT || id >= (uint32_t)t->size ? -1 : (int32_t)id;
 }
 
-BURIN_LINKAGE int32_t burin_tokenizer_size(const void *blob) { return ((const burin_tokenizer *)blob)->size; }
+BURIN_LINKAGE int32_t burin_tokenizer_size(const void *blob) {
+    return ((const burin_tokenizer *)blob)->size;
+}
 
 BURIN_LINKAGE int32_t burin_tokenizer_bos(const void *blob) {
     const burin_tokenizer *t = blob;

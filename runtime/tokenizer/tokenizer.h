@@ -31,8 +31,9 @@ typedef struct burin_encoding {
     bool plain;    // special tokens written in the text are text
     // with the padding of a tokenizer.json, which no model should read as text
     bool pad;
-    bool whole;            // not cut, even if a tokenizer.json has truncation
-    const uint8_t *marks;  // [bytes] or NULL; 1: a special token that has this byte is text (template.h)
+    bool whole;  // not cut, even if a tokenizer.json has truncation
+    const uint8_t
+        *marks;  // [bytes] or NULL; 1: a special token that has this byte is text (template.h)
     int32_t *ids;
     size_t capacity;
     void *memory;  // burin_encode_memory bytes, aligned to 16
@@ -45,21 +46,25 @@ typedef struct burin_decoder {
     bool started;         // a token was decoded
     bool space;           // a word has ended: a space precedes the next one
     bool byte;            // the last token was a byte
-    uint8_t taken, held;  // how often the character to strip was taken at the start; how often it waits at the end
+    uint8_t taken, held;  // how often the character to strip was taken at the start; how often it
+                          // waits at the end
 } burin_decoder;
 
 BURIN_LINKAGE size_t burin_decode_max(const void *blob);  // bytes that one token can become
-BURIN_LINKAGE size_t burin_decode(const void *blob, burin_decoder *, int32_t id, char *bytes);  // special tokens become nothing
-BURIN_LINKAGE const char *burin_token_text(const void *blob, int32_t id,
-                                           size_t *bytes);  // as in the vocabulary; NULL: no such id
+BURIN_LINKAGE size_t burin_decode(const void *blob, burin_decoder *, int32_t id,
+                                  char *bytes);  // special tokens become nothing
+BURIN_LINKAGE const char *burin_token_text(
+    const void *blob, int32_t id,
+    size_t *bytes);  // as in the vocabulary; NULL: no such id
 BURIN_LINKAGE bool burin_token_is_special(const void *blob, int32_t id);
-BURIN_LINKAGE int32_t burin_token_find(const void *blob, const char *text, size_t bytes);  // -1 when absent
-BURIN_LINKAGE int32_t burin_tokenizer_size(const void *blob);                              // ids are below this
-BURIN_LINKAGE int32_t burin_tokenizer_bos(const void *blob);                               // what `special` puts first, or -1
+BURIN_LINKAGE int32_t burin_token_find(const void *blob, const char *text,
+                                       size_t bytes);          // -1 when absent
+BURIN_LINKAGE int32_t burin_tokenizer_size(const void *blob);  // ids are below this
+BURIN_LINKAGE int32_t burin_tokenizer_bos(const void *blob);   // what `special` puts first, or -1
 // bytes of them in whole characters
 BURIN_LINKAGE size_t burin_utf8_whole(const char *bytes, size_t n);
 
-// ------------------------------------------------------------------------------------------------------- layout of the blob
+// ------------------------------------------------------------------------------ layout of the blob
 // Little-endian. A section is an offset from the blob's start, 8-aligned, and a count of elements.
 enum { BURIN_TOKENIZER_MAGIC = 0x4b545542, BURIN_TOKENIZER_VERSION = 3 };  // "BUTK"
 
@@ -88,10 +93,17 @@ enum {                             // burin_tokenizer.flags
     BURIN_FLOAT_SCORES = 1 << 10,
     BURIN_LEADING_CODE = 1 << 11,    // ">>fra<<" at the start of a text is one token, or unknown
     BURIN_SPLITS_SPECIAL = 1 << 12,  // special tokens in a text are text
-    BURIN_AFFIX_BEHIND = 1 << 5,     // BPE over characters: the affix is of a word's last one; else of all but its first
+    BURIN_AFFIX_BEHIND =
+        1
+        << 5,  // BPE over characters: the affix is of a word's last one; else of all but its first
 };
 
-typedef enum { BURIN_TOKEN_ABSENT, BURIN_TOKEN_NORMAL, BURIN_TOKEN_SPECIAL, BURIN_TOKEN_BYTE } burin_token_kind;
+typedef enum {
+    BURIN_TOKEN_ABSENT,
+    BURIN_TOKEN_NORMAL,
+    BURIN_TOKEN_SPECIAL,
+    BURIN_TOKEN_BYTE
+} burin_token_kind;
 enum {
     BURIN_TOKEN_KIND = 3,
     BURIN_TOKEN_LSTRIP = 4,
@@ -141,12 +153,19 @@ typedef struct burin_match {  // one instruction of a pattern
 typedef enum {                // pre-tokenization: each step cuts every piece of the step before it
     BURIN_STEP_SPLIT,         // by a pattern
     BURIN_STEP_PREFIX_SPACE,  // a space in front unless there is one
-    BURIN_STEP_METASPACE,  // spaces become `code`; a: one is put in front (0 never, 1 first piece of a text, 2 always); b: cut
-    BURIN_STEP_BYTES,      // from here on each byte is one character: the one that GPT-2 writes for it
+    BURIN_STEP_METASPACE,  // spaces become `code`; a: one is put in front (0 never, 1 first piece
+                           // of a text, 2 always); b: cut
+    BURIN_STEP_BYTES,  // from here on each byte is one character: the one that GPT-2 writes for it
     BURIN_STEP_WRITE_BYTES,  // the same, and the model sees that character
 } burin_step_kind;
 
-typedef enum { BURIN_ISOLATED, BURIN_REMOVED, BURIN_WITH_PREVIOUS, BURIN_WITH_NEXT, BURIN_CONTIGUOUS } burin_behaviour;
+typedef enum {
+    BURIN_ISOLATED,
+    BURIN_REMOVED,
+    BURIN_WITH_PREVIOUS,
+    BURIN_WITH_NEXT,
+    BURIN_CONTIGUOUS
+} burin_behaviour;
 
 typedef struct burin_pretokenizer {
     uint16_t kind, a, b, behaviour, invert, unused;
@@ -157,11 +176,13 @@ typedef struct burin_pretokenizer {
 typedef enum {                  // normalization of the text between added tokens, step by step
     BURIN_NORMALIZE_PREPEND,    // text: put in front unless empty
     BURIN_NORMALIZE_REPLACE,    // pattern by text
-    BURIN_NORMALIZE_MAP,        // code points by table: lower case, removal of accents or control characters
+    BURIN_NORMALIZE_MAP,        // code points by table: lower case, removal of accents or control
+                                // characters
     BURIN_NORMALIZE_DECOMPOSE,  // NFD or NFKD, by table, and canonical order
     BURIN_NORMALIZE_COMPOSE,    // after it: NFC or NFKC
     BURIN_NORMALIZE_STRIP,      // a: at the start, b: at the end; white space
-    BURIN_NORMALIZE_CHARSMAP,   // SentencePiece's precompiled table; set: marks, b: the set that carries none
+    BURIN_NORMALIZE_CHARSMAP,   // SentencePiece's precompiled table; set: marks, b: the set that
+                                // carries none
     BURIN_NORMALIZE_REMOVE,     // the characters of a set
     BURIN_NORMALIZE_APART,      // a space on both sides of every character of a set (BERT's CJK)
     // the same in SentencePiece's own way: the longest key at each position
@@ -169,7 +190,8 @@ typedef enum {                  // normalization of the text between added token
     BURIN_NORMALIZE_BYTES,  // bytes become the characters that GPT-2 writes for them
 } burin_normalize_kind;
 
-typedef struct burin_mapping {  // one code point becomes `count` code points at `offset` of burin_tokenizer.expansions
+typedef struct burin_mapping {  // one code point becomes `count` code points at `offset` of
+                                // burin_tokenizer.expansions
     uint32_t code, offset, count;
 } burin_mapping;
 
@@ -183,7 +205,8 @@ typedef struct burin_normalizer {
 
 enum { BURIN_PAIR_FIRST = -1, BURIN_PAIR_SECOND = -2 };
 typedef struct burin_pair_item {
-    int32_t id, type;  // id: of a special token, or one of the two texts; type: what token_type_ids has for it
+    int32_t id, type;  // id: of a special token, or one of the two texts; type: what token_type_ids
+                       // has for it
 } burin_pair_item;
 
 typedef struct burin_tokenizer {
@@ -196,7 +219,7 @@ typedef struct burin_tokenizer {
     burin_section kinds;               // uint8_t [size + aliases]: a kind and flags
     burin_section decoded;             // burin_decoded [size]; without it a token becomes its text
     burin_section decoded_text;        // bytes
-    burin_section strip;               // bytes of the character that is stripped from a decoded text
+    burin_section strip;  // bytes of the character that is stripped from a decoded text
     uint32_t strip_start, strip_stop;  // so often at most
     // uint32_t id + 1 by hash of the text; a power of two entries
     burin_section slots;
@@ -210,15 +233,15 @@ typedef struct burin_tokenizer {
     burin_section aliases;
     burin_section sets, expansions;  // burin_set, uint32_t
     burin_section normalizers, pretokenizers;
-    burin_section before, after;    // int32_t: what `special` adds
-    burin_section pair;             // burin_pair_item: two texts as one; none: they are not put together
-    uint32_t most_ids;              // maximum tokens of a text, `before` and `after` included
+    burin_section before, after;  // int32_t: what `special` adds
+    burin_section pair;  // burin_pair_item: two texts as one; none: they are not put together
+    uint32_t most_ids;   // maximum tokens of a text, `before` and `after` included
     uint32_t pad_to, pad_multiple;  // padded to at least this many, and to a multiple (0: any)
     int32_t pad_id;
     burin_section affix;  // bytes of the prefix inside a word, or of a word's suffix
     uint32_t words;       // the set of characters of words
-    // Memory of matching: ways back, at most; in patterns with loops ways back at each place; loops; bytes of marks at each
-    // place
+    // Memory of matching: ways back, at most; in patterns with loops ways back at each place;
+    // loops; bytes of marks at each place
     uint32_t match_ways, match_loop_ways, match_loops, match_mark_bytes;
 } burin_tokenizer;
 #endif

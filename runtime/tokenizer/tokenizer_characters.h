@@ -12,7 +12,9 @@ typedef struct burin_span {
     const uint8_t *begin, *end;
 } burin_span;
 
-static inline const void *burin_at(const burin_tokenizer *t, burin_section s) { return (const char *)t + s.offset; }
+static inline const void *burin_at(const burin_tokenizer *t, burin_section s) {
+    return (const char *)t + s.offset;
+}
 
 static inline uint32_t burin_text_hash(uint32_t h, const uint8_t *bytes, size_t n) {
     for (size_t i = 0; i < n; i++) h = (h ^ bytes[i]) * 16777619u;
@@ -30,7 +32,8 @@ static inline uint32_t burin_pair_hash(uint32_t left, uint32_t right) {
     return (uint32_t)(h >> 32);
 }
 
-// Reads one character of well-formed UTF-8; any other byte is a character of its own, U+FFFD, of length 1.
+// Reads one character of well-formed UTF-8; any other byte is a character of its own, U+FFFD, of
+// length 1.
 static inline int burin_utf8_read(const uint8_t *p, const uint8_t *end, uint32_t *code) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     if (*p < 0x80) return *code = *p, 1;
@@ -61,8 +64,9 @@ static inline uint32_t burin_byte_code(uint8_t byte) {
 }
 
 static inline bool burin_is_space(uint32_t c) {
-    return (c >= 9 && c <= 13) || c == 32 || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
-           c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+    return (c >= 9 && c <= 13) || c == 32 || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
+           c == 0x205f || c == 0x3000;
 }
 
 static inline bool burin_set_has(const burin_tokenizer *t, uint32_t set, uint32_t code) {
@@ -82,7 +86,7 @@ static inline bool burin_set_has(const burin_tokenizer *t, uint32_t set, uint32_
     return false;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ patterns
+// ---------------------------------------------------------------------------------------- patterns
 typedef struct burin_way {  // resume point after a failed attempt
     uint32_t pc, at, n;     // n: of how many a set has taken here, or ONE_WAY
 } burin_way;
@@ -109,9 +113,10 @@ typedef struct burin_matcher {
 
 enum { BURIN_FREE_STEPS = 4096 };
 
-static inline burin_matcher burin_matcher_of(const burin_tokenizer *t, burin_section pattern, burin_span piece,
-                                             burin_match_memory memory) {
-    burin_matcher m = {.tokenizer = t, .program = burin_at(t, pattern), .piece = piece, .memory = memory};
+static inline burin_matcher burin_matcher_of(const burin_tokenizer *t, burin_section pattern,
+                                             burin_span piece, burin_match_memory memory) {
+    burin_matcher m = {
+        .tokenizer = t, .program = burin_at(t, pattern), .piece = piece, .memory = memory};
     m.loops = m.program[pattern.count - 1].min;
     m.reach = piece.begin;
     m.mark_bytes = (pattern.count + 7) / 8;
@@ -128,12 +133,14 @@ static inline int burin_next(const burin_matcher *m, const uint8_t *p, uint32_t 
 static inline const uint8_t *burin_previous(const burin_matcher *m, const uint8_t *p) {
     uint32_t code;
     for (int n = 4; n > 1 && !m->bytes; n--)
-        if (p - m->piece.begin >= n && p[-n] >= 0xc0 && burin_utf8_read(p - n, p, &code) == n) return p - n;
+        if (p - m->piece.begin >= n && p[-n] >= 0xc0 && burin_utf8_read(p - n, p, &code) == n)
+            return p - n;
     return p - 1;
 }
 
 // The end of b characters of the set; NULL if there are fewer.
-static inline const uint8_t *burin_set_here(const burin_matcher *m, const burin_match *i, const uint8_t *at) {
+static inline const uint8_t *burin_set_here(const burin_matcher *m, const burin_match *i,
+                                            const uint8_t *at) {
     uint32_t code;
     for (int n = 0; n < i->b; n++) {
         if (at == m->piece.end) return NULL;
@@ -146,18 +153,23 @@ static inline const uint8_t *burin_set_here(const burin_matcher *m, const burin_
 
 static inline bool burin_at_boundary(const burin_matcher *m, uint32_t set, const uint8_t *at) {
     uint32_t code;
-    bool before = at > m->piece.begin && (burin_next(m, burin_previous(m, at), &code), burin_set_has(m->tokenizer, set, code));
-    bool behind = at < m->piece.end && (burin_next(m, at, &code), burin_set_has(m->tokenizer, set, code));
+    bool before = at > m->piece.begin && (burin_next(m, burin_previous(m, at), &code),
+                                          burin_set_has(m->tokenizer, set, code));
+    bool behind =
+        at < m->piece.end && (burin_next(m, at, &code), burin_set_has(m->tokenizer, set, code));
     return before != behind;
 }
 
 enum { BURIN_ONE_WAY = -1 };
 
-// Takes as many characters as the set wants first; NULL when there are too few. Leaves a way back to fewer or more.
-static inline const uint8_t *burin_take_set(const burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way **top) {
+// Takes as many characters as the set wants first; NULL when there are too few. Leaves a way back
+// to fewer or more.
+static inline const uint8_t *burin_take_set(const burin_matcher *m, uint32_t pc, const uint8_t *at,
+                                            burin_way **top) {
     const burin_match *i = m->program + pc;
     const uint8_t *next;
-    uint32_t n = 0, limit = i->max == BURIN_NO_LIMIT ? UINT32_MAX : i->max, most = i->a == BURIN_LAZY ? i->min : limit;
+    uint32_t n = 0, limit = i->max == BURIN_NO_LIMIT ? UINT32_MAX : i->max,
+             most = i->a == BURIN_LAZY ? i->min : limit;
     for (; n < most && (next = burin_set_here(m, i, at)); n++) at = next;
     if (n < i->min) return NULL;
     if (i->a == BURIN_LAZY ? n < limit : i->a == BURIN_GREEDY && n > i->min)
@@ -166,7 +178,8 @@ static inline const uint8_t *burin_take_set(const burin_matcher *m, uint32_t pc,
 }
 
 // Goes the latest way back: NULL when it leads nowhere, and is gone.
-static inline const uint8_t *burin_turn_back(const burin_matcher *m, uint32_t *pc, burin_way **top) {
+static inline const uint8_t *burin_turn_back(const burin_matcher *m, uint32_t *pc,
+                                             burin_way **top) {
     burin_way *way = *top - 1;
     const burin_match *i = m->program + way->pc;
     const uint8_t *at = m->piece.begin + way->at;
@@ -187,10 +200,12 @@ static inline const uint8_t *burin_turn_back(const burin_matcher *m, uint32_t *p
 }
 
 static inline uint8_t *burin_visited(const burin_matcher *m, uint32_t loop, const uint8_t *at) {
-    return m->memory.visited + (loop - 1) * ((size_t)(m->piece.end - m->piece.begin) + 1) + (size_t)(at - m->piece.begin);
+    return m->memory.visited + (loop - 1) * ((size_t)(m->piece.end - m->piece.begin) + 1) +
+           (size_t)(at - m->piece.begin);
 }
 
-static inline const uint8_t *burin_split(burin_matcher *m, uint32_t *pc, const uint8_t *at, burin_way **top) {
+static inline const uint8_t *burin_split(burin_matcher *m, uint32_t *pc, const uint8_t *at,
+                                         burin_way **top) {
     const burin_match *i = m->program + *pc;
     if (i->min) {
         uint8_t *visited = burin_visited(m, i->min, at);
@@ -209,7 +224,8 @@ static inline const uint8_t *burin_split(burin_matcher *m, uint32_t *pc, const u
 static inline bool burin_untried(burin_matcher *m, uint32_t pc, const uint8_t *at) {
     if (m->steps < BURIN_FREE_STEPS) return ++m->steps;
     uint32_t place = (uint32_t)(at - m->piece.begin);
-    uint8_t *mark = m->memory.marks + (size_t)place * m->mark_bytes + pc / 8, bit = (uint8_t)(1 << pc % 8);
+    uint8_t *mark = m->memory.marks + (size_t)place * m->mark_bytes + pc / 8,
+            bit = (uint8_t)(1 << pc % 8);
     if (*mark & bit) return false;
     *mark |= bit;
     if (place < m->first_mark) m->first_mark = place;
@@ -225,10 +241,13 @@ static inline void burin_unmark(burin_matcher *m, uint32_t pc, uint32_t stop) {
     }
 }
 
-static const uint8_t *burin_match_here(burin_matcher *, uint32_t pc, const uint8_t *at, burin_way *ways);
+static const uint8_t *burin_match_here(burin_matcher *, uint32_t pc, const uint8_t *at,
+                                       burin_way *ways);
 
-// Matches the body of a look-around or atomic group. Its marks stay where it fails: another try would fail again.
-static inline const uint8_t *burin_match_body(burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way *ways) {
+// Matches the body of a look-around or atomic group. Its marks stay where it fails: another try
+// would fail again.
+static inline const uint8_t *burin_match_body(burin_matcher *m, uint32_t pc, const uint8_t *at,
+                                              burin_way *ways) {
     uint32_t first = m->first_mark, stop = m->marks_stop;
     m->first_mark = UINT32_MAX, m->marks_stop = 0;
     const uint8_t *end = burin_match_here(m, pc + 1, at, ways);
@@ -263,8 +282,10 @@ static inline bool burin_holds(burin_matcher *m, uint32_t pc, const uint8_t *at,
     }
 }
 
-// Where a match that starts here ends; NULL when there is none. It calls itself for look-around and atomic groups only.
-static const uint8_t *burin_match_here(burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way *ways) {
+// Where a match that starts here ends; NULL when there is none. It calls itself for look-around and
+// atomic groups only.
+static const uint8_t *burin_match_here(burin_matcher *m, uint32_t pc, const uint8_t *at,
+                                       burin_way *ways) {
     for (burin_way *top = ways;;) {
         const burin_match *i = m->program + pc;
         switch (i->op) {

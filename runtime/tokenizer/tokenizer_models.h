@@ -47,7 +47,9 @@ static void emit(Encoder *e, uint32_t id) {
 
 // The token of a vocabulary entry.
 static inline uint32_t token_of(const burin_tokenizer *t, uint32_t id) {
-    return id < (uint32_t)t->size ? id : ((const uint32_t *)burin_at(t, t->aliases))[id - (uint32_t)t->size];
+    return id < (uint32_t)t->size
+               ? id
+               : ((const uint32_t *)burin_at(t, t->aliases))[id - (uint32_t)t->size];
 }
 
 static inline burin_span token_span(const burin_tokenizer *t, uint32_t id) {
@@ -64,14 +66,16 @@ static uint32_t find_token(const burin_tokenizer *t, burin_span s) {
     for (h = burin_hash_finish(h);; h++) {
         if (!slots[h & mask]) return ABSENT;
         burin_span token = token_span(t, slots[h & mask] - 1);
-        if ((size_t)(token.end - token.begin) == n && !memcmp(token.begin, s.begin, n)) return slots[h & mask] - 1;
+        if ((size_t)(token.end - token.begin) == n && !memcmp(token.begin, s.begin, n))
+            return slots[h & mask] - 1;
     }
 }
 
 // Special tokens in text that is only text (`plain`, marks) are never found by way of the model.
 static bool is_hidden(const Encoder *e, uint32_t id) {
     const uint8_t *kinds = burin_at(e->t, e->t->kinds);
-    return (e->out->plain || e->piece_marked) && (kinds[id] & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL;
+    return (e->out->plain || e->piece_marked) &&
+           (kinds[id] & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL;
 }
 
 static uint32_t find_visible(const Encoder *e, burin_span s) {
@@ -81,11 +85,12 @@ static uint32_t find_visible(const Encoder *e, burin_span s) {
 
 static void emit_unknown(Encoder *e) {
     const burin_tokenizer *t = e->t;
-    if (t->unknown >= 0 && !(e->after_unknown && t->flags & BURIN_FUSE_UNKNOWN)) emit(e, (uint32_t)t->unknown);
+    if (t->unknown >= 0 && !(e->after_unknown && t->flags & BURIN_FUSE_UNKNOWN))
+        emit(e, (uint32_t)t->unknown);
     e->after_unknown = true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- BPE
+// --------------------------------------------------------------------------------------------- BPE
 static const burin_merge *find_merge(const burin_tokenizer *t, uint32_t left, uint32_t right) {
     const uint32_t *slots = burin_at(t, t->merge_slots);
     const burin_merge *merges = burin_at(t, t->merges);
@@ -94,15 +99,19 @@ static const burin_merge *find_merge(const burin_tokenizer *t, uint32_t left, ui
     for (uint32_t h = burin_pair_hash(left, right);; h++) {
         uint32_t slot = slots[h & mask];
         if (!slot) return NULL;
-        if (merges[slot - 1].left == left && merges[slot - 1].right == right) return &merges[slot - 1];
+        if (merges[slot - 1].left == left && merges[slot - 1].right == right)
+            return &merges[slot - 1];
     }
 }
 
-static bool comes_first(Candidate a, Candidate b) { return a.rank != b.rank ? a.rank < b.rank : a.at < b.at; }
+static bool comes_first(Candidate a, Candidate b) {
+    return a.rank != b.rank ? a.rank < b.rank : a.at < b.at;
+}
 
 static void heap_push(Encoder *e, Candidate c) {
     uint32_t i = e->n_heap++;
-    for (; i && comes_first(c, e->heap[(i - 1) / 2]); i = (i - 1) / 2) e->heap[i] = e->heap[(i - 1) / 2];
+    for (; i && comes_first(c, e->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        e->heap[i] = e->heap[(i - 1) / 2];
     e->heap[i] = c;
 }
 
@@ -127,7 +136,8 @@ static void offer_pair(Encoder *e, uint32_t at) {
 
 static bool still_there(const Encoder *e, Candidate c) {
     uint32_t next = e->symbols[c.at].next;
-    if (e->symbols[c.at].previous == c.at || next == NO_SYMBOL) return false;  // merged away: it points at itself
+    if (e->symbols[c.at].previous == c.at || next == NO_SYMBOL)
+        return false;  // merged away: it points at itself
     const burin_merge *m = find_merge(e->t, e->symbols[c.at].id, e->symbols[next].id);
     return m && m->result == c.result;
 }
@@ -174,7 +184,8 @@ static uint32_t flush_unknown(Encoder *e, uint32_t n) {
 static uint32_t add_unknown(Encoder *e, uint32_t n, burin_span character) {
     const int32_t *ids = burin_at(e->t, e->t->byte_ids);
     if (bytes_have_tokens(e, character)) {
-        for (; character.begin < character.end; character.begin++) n = add_symbol(e, n, (uint32_t)ids[*character.begin]);
+        for (; character.begin < character.end; character.begin++)
+            n = add_symbol(e, n, (uint32_t)ids[*character.begin]);
         return n;
     }
     if (!(e->t->flags & BURIN_FUSE_UNKNOWN)) n = flush_unknown(e, n);
@@ -182,11 +193,14 @@ static uint32_t add_unknown(Encoder *e, uint32_t n, burin_span character) {
     return n;
 }
 
-static uint32_t add_known(Encoder *e, uint32_t n, uint32_t id) { return add_symbol(e, flush_unknown(e, n), id); }
+static uint32_t add_known(Encoder *e, uint32_t n, uint32_t id) {
+    return add_symbol(e, flush_unknown(e, n), id);
+}
 
 // A character of a word in the vocabulary's form: with the affix before it inside a word, or after
 // it at the end.
-static burin_span with_affix(const burin_tokenizer *t, burin_span c, burin_span word, uint8_t *buffer) {
+static burin_span with_affix(const burin_tokenizer *t, burin_span c, burin_span word,
+                             uint8_t *buffer) {
     size_t n = (size_t)(c.end - c.begin), affix = t->affix.count;
     bool behind = t->flags & BURIN_AFFIX_BEHIND;
     if (!affix || (behind ? c.end != word.end : c.begin == word.begin)) return c;
@@ -227,11 +241,13 @@ static void encode_bpe(Encoder *e, burin_span s) {
     if (!n) return;
     e->symbols[n - 1].next = NO_SYMBOL;
     merge_symbols(e, n);
-    for (uint32_t i = 0; i != NO_SYMBOL; i = e->symbols[i].next) emit(e, token_of(e->t, e->symbols[i].id));
+    for (uint32_t i = 0; i != NO_SYMBOL; i = e->symbols[i].next)
+        emit(e, token_of(e->t, e->symbols[i].id));
 }
 
-// ------------------------------------------------------------------------------------------------------- the sorted vocabulary
-// The ids from `low` to `high` of the sorted vocabulary share their first `depth` bytes; keeps those whose next byte is `byte`.
+// --------------------------------------------------------------------------- the sorted vocabulary
+// The ids from `low` to `high` of the sorted vocabulary share their first `depth` bytes; keeps
+// those whose next byte is `byte`.
 typedef struct Prefix {
     uint32_t low, high, depth;
 } Prefix;
@@ -253,7 +269,8 @@ static uint32_t first_not_below(const burin_tokenizer *t, const uint32_t *ids, P
 }
 
 // False if no token continues this way. *id is the token that ends here, or ABSENT.
-static bool narrow(const burin_tokenizer *t, const uint32_t *ids, Prefix *p, uint8_t byte, uint32_t *id) {
+static bool narrow(const burin_tokenizer *t, const uint32_t *ids, Prefix *p, uint8_t byte,
+                   uint32_t *id) {
     uint32_t low = first_not_below(t, ids, *p, byte);
     p->high = first_not_below(t, ids, (Prefix){low, p->high, p->depth}, byte + 1);
     p->low = low, p->depth++;
@@ -272,13 +289,15 @@ static const uint8_t *longest_token(const Encoder *e, Prefix p, burin_span s, ui
     return end;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- WordPiece
+// --------------------------------------------------------------------------------------- WordPiece
 // The tokens inside a word: those that have the affix.
 static Prefix inside_prefix(const Encoder *e) {
     const uint8_t *affix = burin_at(e->t, e->t->affix);
     Prefix p = {0, e->t->sorted.count, 0};
     uint32_t id;
-    for (uint32_t i = 0; i < e->t->affix.count && narrow(e->t, burin_at(e->t, e->t->sorted), &p, affix[i], &id);) i++;
+    for (uint32_t i = 0;
+         i < e->t->affix.count && narrow(e->t, burin_at(e->t, e->t->sorted), &p, affix[i], &id);)
+        i++;
     return p;
 }
 
@@ -289,7 +308,8 @@ static void encode_wordpiece(Encoder *e, burin_span s) {
     for (const uint8_t *p = s.begin; p < s.end; p++) characters += (*p & 0xc0) != 0x80;
     bool known = characters <= e->t->max_word_characters;
     for (const uint8_t *at = s.begin, *end; known && at < s.end; at = end) {
-        end = longest_token(e, at == s.begin ? first_part : other_part, (burin_span){at, s.end}, &id);
+        end =
+            longest_token(e, at == s.begin ? first_part : other_part, (burin_span){at, s.end}, &id);
         known = end != NULL;
         if (known) emit(e, id);
     }
@@ -298,7 +318,7 @@ static void encode_wordpiece(Encoder *e, burin_span s) {
     emit_unknown(e);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ Unigram
+// ----------------------------------------------------------------------------------------- Unigram
 static void reach(Encoder *e, uint32_t end, Step step) {
     if (e->steps[end].begin == NO_SYMBOL || step.score > e->steps[end].score) e->steps[end] = step;
 }
@@ -320,10 +340,14 @@ static void reach_from(Encoder *e, burin_span s, uint32_t begin, uint32_t charac
         reach(e, begin + p.depth, (Step){sum(e->t, e->steps[begin].score, scores[id]), begin, id});
     }
     double unknown = sum(e->t, scores[e->t->scores.count - 1], 0);  // 10 below the lowest score
-    if (!single) reach(e, begin + character, (Step){sum(e->t, e->steps[begin].score, unknown), begin, ABSENT});
+    if (!single)
+        reach(e, begin + character,
+              (Step){sum(e->t, e->steps[begin].score, unknown), begin, ABSENT});
 }
 
-static bool is_unknown(const burin_tokenizer *t, uint32_t id) { return id == ABSENT || (int32_t)id == t->unknown; }
+static bool is_unknown(const burin_tokenizer *t, uint32_t id) {
+    return id == ABSENT || (int32_t)id == t->unknown;
+}
 
 // An unknown character becomes its bytes, if all of them have tokens.
 static void emit_unigram(Encoder *e, burin_span piece, uint32_t id) {
@@ -332,7 +356,8 @@ static void emit_unigram(Encoder *e, burin_span piece, uint32_t id) {
     if (id != ABSENT)
         emit(e, token_of(e->t, id));
     else if (bytes_have_tokens(e, piece))
-        for (; piece.begin < piece.end; piece.begin++) emit(e, token_of(e->t, (uint32_t)ids[*piece.begin]));
+        for (; piece.begin < piece.end; piece.begin++)
+            emit(e, token_of(e->t, (uint32_t)ids[*piece.begin]));
     else if (e->t->unknown >= 0)
         emit(e, (uint32_t)e->t->unknown);
 }
@@ -349,7 +374,8 @@ static void encode_unigram(Encoder *e, burin_span s) {
     for (at = 0; at < n; at = after) {
         uint32_t id = e->symbols[at].id;
         after = e->symbols[at].next;
-        while (after < n && is_unknown(e->t, id) && is_unknown(e->t, e->symbols[after].id)) after = e->symbols[after].next;
+        while (after < n && is_unknown(e->t, id) && is_unknown(e->t, e->symbols[after].id))
+            after = e->symbols[after].next;
         emit_unigram(e, (burin_span){s.begin + at, s.begin + after}, id);
     }
 }

@@ -1,10 +1,18 @@
-// Normalization: the text between added tokens, step by step, each from one buffer to the other. Included by tokenizer.c only.
+// Normalization: the text between added tokens, step by step, each from one buffer to the other.
+// Included by tokenizer.c only.
 #ifndef BURIN_TOKENIZER_NORMALIZE_H
 #define BURIN_TOKENIZER_NORMALIZE_H
 #include "tokenizer_characters.h"
 #include "tokenizer_charsmap.h"
 
-enum { MAX_RUN = 64, HANGUL_FIRST = 0xac00, HANGUL_L = 0x1100, HANGUL_V = 0x1161, HANGUL_T = 0x11a7, HANGUL_COUNT = 11172 };
+enum {
+    MAX_RUN = 64,
+    HANGUL_FIRST = 0xac00,
+    HANGUL_L = 0x1100,
+    HANGUL_V = 0x1161,
+    HANGUL_T = 0x11a7,
+    HANGUL_COUNT = 11172
+};
 
 typedef struct Normalizing {
     const burin_tokenizer *t;
@@ -58,7 +66,7 @@ static void flush_run(Normalizing *z) {
     z->n_run = 0;
 }
 
-// ------------------------------------------------------------------------------------------------------- NFD, NFKD, NFC, NFKC
+// ---------------------------------------------------------------------------- NFD, NFKD, NFC, NFKC
 static void decompose_code(Normalizing *z, uint32_t code) {
     uint32_t combining = code < 0x300 ? 0 : combining_class(z, code);
     if (!combining || z->n_run == MAX_RUN) flush_run(z);
@@ -86,8 +94,10 @@ static void decompose(Normalizing *z, uint32_t code) {
 }
 
 static uint32_t compose_hangul(uint32_t a, uint32_t b) {
-    if (a - HANGUL_L < 19 && b - HANGUL_V < 21) return HANGUL_FIRST + ((a - HANGUL_L) * 21 + (b - HANGUL_V)) * 28;
-    if (a - HANGUL_FIRST < HANGUL_COUNT && (a - HANGUL_FIRST) % 28 == 0 && b - HANGUL_T - 1 < 27) return a + (b - HANGUL_T);
+    if (a - HANGUL_L < 19 && b - HANGUL_V < 21)
+        return HANGUL_FIRST + ((a - HANGUL_L) * 21 + (b - HANGUL_V)) * 28;
+    if (a - HANGUL_FIRST < HANGUL_COUNT && (a - HANGUL_FIRST) % 28 == 0 && b - HANGUL_T - 1 < 27)
+        return a + (b - HANGUL_T);
     return 0;
 }
 
@@ -120,7 +130,7 @@ static void compose_code(Normalizing *z, uint32_t code) {
     z->run[z->n_run].code = code, z->run[z->n_run++].combining = combining;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- other steps
+// ------------------------------------------------------------------------------------- other steps
 static void map_code(Normalizing *z, uint32_t code) {
     const uint32_t *expansions = burin_at(z->t, z->t->expansions);
     const burin_mapping *m = find_mapping(z, code);
@@ -129,7 +139,8 @@ static void map_code(Normalizing *z, uint32_t code) {
 }
 
 static void set_code(Normalizing *z, uint32_t code) {
-    bool in = burin_set_has(z->t, z->step->set, code), apart = z->step->kind == BURIN_NORMALIZE_APART;
+    bool in = burin_set_has(z->t, z->step->set, code),
+         apart = z->step->kind == BURIN_NORMALIZE_APART;
     if (in && !apart && z->out == z->start) z->moved = true;
     if (in && apart) *z->out++ = ' ';
     if (!in || apart) put_code(z, code);
@@ -161,7 +172,8 @@ static void normalize_codes(Normalizing *z, burin_span in) {
 static bool moves_start(const Normalizing *z, burin_span in, burin_span found) {
     uint32_t code;
     return found.begin == in.begin &&
-           (!z->step->text.count || found.begin + burin_utf8_read(in.begin, in.end, &code) < found.end);
+           (!z->step->text.count ||
+            found.begin + burin_utf8_read(in.begin, in.end, &code) < found.end);
 }
 
 static void replace_matches(Normalizing *z, burin_span in) {
@@ -193,11 +205,14 @@ static burin_span without_spaces(burin_span s, bool left, bool right) {
     return s;
 }
 
-// Returns the end of the shortest key at the span's start, or of the longest; NULL when there is none.
-static const uint8_t *charsmap_key(const Normalizing *z, burin_span s, bool longest, uint32_t *value) {
+// Returns the end of the shortest key at the span's start, or of the longest; NULL when there is
+// none.
+static const uint8_t *charsmap_key(const Normalizing *z, burin_span s, bool longest,
+                                   uint32_t *value) {
     const burin_section units = z->step->pattern, texts = z->step->text;
     const Charsmap c = {burin_at(z->t, units), burin_at(z->t, texts), units.count, texts.count};
-    const uint8_t *end = NULL, *stop = s.end - s.begin > CHARSMAP_MAX_KEY ? s.begin + CHARSMAP_MAX_KEY : s.end;
+    const uint8_t *end = NULL,
+                  *stop = s.end - s.begin > CHARSMAP_MAX_KEY ? s.begin + CHARSMAP_MAX_KEY : s.end;
     uint32_t node = charsmap_root(&c), found;
     for (const uint8_t *p = s.begin; p < stop && charsmap_enter(&c, &node, *p, &found); p++) {
         if (found == CHARSMAP_NO_VALUE) continue;
@@ -207,7 +222,9 @@ static const uint8_t *charsmap_key(const Normalizing *z, burin_span s, bool long
     return end;
 }
 
-static bool charsmap_find(const Normalizing *z, burin_span s, uint32_t *value) { return charsmap_key(z, s, false, value); }
+static bool charsmap_find(const Normalizing *z, burin_span s, uint32_t *value) {
+    return charsmap_key(z, s, false, value);
+}
 
 // A character and the marks on it (the step's set; none on a control character, set b), or a line
 // end of two characters.
@@ -234,7 +251,8 @@ static void charsmap_code(Normalizing *z, burin_span s) {
         put_bytes(z, s.begin, (size_t)(s.end - s.begin));
 }
 
-// As Hugging Face: a cluster of less than 6 bytes is one key if it begins with one, otherwise every character is.
+// As Hugging Face: a cluster of less than 6 bytes is one key if it begins with one, otherwise every
+// character is.
 static void apply_charsmap(Normalizing *z, burin_span in) {
     uint32_t value, code;
     for (burin_span c; in.begin < in.end; in.begin = c.end) {
@@ -302,12 +320,14 @@ typedef struct NormalizeMemory {
     burin_match_memory match;
 } NormalizeMemory;
 
-static burin_span normalize(const burin_tokenizer *t, burin_span s, const NormalizeMemory *memory, bool *moved) {
+static burin_span normalize(const burin_tokenizer *t, burin_span s, const NormalizeMemory *memory,
+                            bool *moved) {
     const burin_normalizer *steps = burin_at(t, t->normalizers);
     uint8_t *const *buffer = memory->buffer;
     for (uint32_t i = 0; i < t->normalizers.count; i++) {
         Normalizing z = {.t = t, .step = &steps[i], .memory = memory->match};
-        s = normalize_step(&z, s, s.begin >= buffer[0] && s.begin < buffer[1] ? buffer[1] : buffer[0]);
+        s = normalize_step(&z, s,
+                           s.begin >= buffer[0] && s.begin < buffer[1] ? buffer[1] : buffer[0]);
         *moved |= z.moved;
     }
     return s;

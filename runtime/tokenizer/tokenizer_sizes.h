@@ -23,7 +23,9 @@ static size_t piece_bytes(const burin_tokenizer *t, size_t piece, size_t *copies
     const burin_pretokenizer *steps = burin_at(t, t->pretokenizers);
     uint8_t sign[4];
     for (uint32_t i = 0; i < t->pretokenizers.count; i++) {
-        size_t before = piece, n = steps[i].kind == BURIN_STEP_METASPACE ? (size_t)burin_utf8_write(sign, steps[i].code) : 0;
+        size_t before = piece, n = steps[i].kind == BURIN_STEP_METASPACE
+                                       ? (size_t)burin_utf8_write(sign, steps[i].code)
+                                       : 0;
         if (n) piece = size_product(n, size_sum(piece, 1));
         if (steps[i].kind == BURIN_STEP_PREFIX_SPACE) piece = size_sum(piece, 1);
         if (steps[i].kind == BURIN_STEP_WRITE_BYTES) piece = size_product(piece, 2);
@@ -35,18 +37,23 @@ static size_t piece_bytes(const burin_tokenizer *t, size_t piece, size_t *copies
 // Positions in a text are uint32_t.
 static Sizes sizes_of(const burin_tokenizer *t, size_t text) {
     size_t grown = size_sum(size_product(t->growth, text), t->growth_bytes);
-    size_t normalized = t->normalizers.count ? grown : text, copies = 0, piece = piece_bytes(t, normalized, &copies);
+    size_t normalized = t->normalizers.count ? grown : text, copies = 0,
+           piece = piece_bytes(t, normalized, &copies);
     size_t places = size_sum(piece, 1), symbols = piece;
     if (t->model == BURIN_MODEL_BPE && t->flags & BURIN_BYTE_FALLBACK)
         symbols = size_product(symbols, 1 + (size_t)t->affix.count);  // bytes of the affix, too
-    Sizes s = {.symbols = size_of_array(size_sum(symbols, 1), sizeof(Symbol)), .copy = size_of_array(copies, 1)};
+    Sizes s = {.symbols = size_of_array(size_sum(symbols, 1), sizeof(Symbol)),
+               .copy = size_of_array(copies, 1)};
     if (t->normalizers.count) s.buffer = size_of_array(size_sum(normalized, 1), 1);
-    if (t->model == BURIN_MODEL_BPE) s.heap = size_of_array(size_sum(size_product(3, symbols), 1), sizeof(Candidate));
+    if (t->model == BURIN_MODEL_BPE)
+        s.heap = size_of_array(size_sum(size_product(3, symbols), 1), sizeof(Candidate));
     if (t->model == BURIN_MODEL_UNIGRAM) s.steps = size_of_array(places, sizeof(Step));
-    s.ways = size_of_array(size_sum(t->match_ways, size_product(places, t->match_loop_ways)), sizeof(burin_way));
+    s.ways = size_of_array(size_sum(t->match_ways, size_product(places, t->match_loop_ways)),
+                           sizeof(burin_way));
     s.visited = size_of_array(size_product(places, t->match_loops), 1);
     s.marks = size_of_array(places, t->match_mark_bytes);
-    const size_t parts[] = {s.buffer, s.buffer, s.copy, s.symbols, s.heap, s.steps, s.ways, s.visited, s.marks};
+    const size_t parts[] = {s.buffer, s.buffer, s.copy,    s.symbols, s.heap,
+                            s.steps,  s.ways,   s.visited, s.marks};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) s.total = size_sum(s.total, parts[i]);
     if (symbols >= UINT32_MAX / 4) s.total = SIZE_MAX;
     return s;

@@ -1,5 +1,5 @@
-// Where the program starts, its terminal, and Ctrl-C. A console is written to and read from in its own characters, since its
-// code page is rarely UTF-8; pipes and files get bytes.
+// Where the program starts, its terminal, and Ctrl-C. A console is written to and read from in its
+// own characters, since its code page is rarely UTF-8; pipes and files get bytes.
 #include <errno.h>
 
 #include "posix.h"
@@ -21,7 +21,9 @@ static bool write_console(HANDLE console, const char *text, int bytes) {
     int length, done = 0;
     wchar_t *wide = burin_wide(text, bytes, &length);
     for (DWORD n = 0; wide && done < length; done += (int)n)
-        if (!WriteConsoleW(console, wide + done, (DWORD)(length - done < AT_ONCE ? length - done : AT_ONCE), &n, NULL)) break;
+        if (!WriteConsoleW(console, wide + done,
+                           (DWORD)(length - done < AT_ONCE ? length - done : AT_ONCE), &n, NULL))
+            break;
     free(wide);
     return wide && done >= length;
 }
@@ -60,7 +62,8 @@ static int without_returns(wchar_t *wide, int length) {
     return n;
 }
 
-// False: it cannot be read. Ctrl-C, which ends a read early, is no end of it; Ctrl-Z or Ctrl-D at the beginning of a line is.
+// False: it cannot be read. Ctrl-C, which ends a read early, is no end of it; Ctrl-Z or Ctrl-D at
+// the beginning of a line is.
 static bool read_console(HANDLE console) {
     enum { CTRL_D = 4, CTRL_Z = 26 };
     wchar_t wide[4096];
@@ -75,7 +78,9 @@ static bool read_console(HANDLE console) {
     if (length && !from && (*wide == CTRL_Z || *wide == CTRL_D)) length = 0;
     if (length && IS_HIGH_SURROGATE(wide[length - 1])) typed.half = wide[--length];
     typed.at = 0;
-    typed.end = length ? WideCharToMultiByte(CP_UTF8, 0, wide, length, typed.text, sizeof typed.text, NULL, NULL) : 0;
+    typed.end = length ? WideCharToMultiByte(CP_UTF8, 0, wide, length, typed.text,
+                                             sizeof typed.text, NULL, NULL)
+                       : 0;
     return true;
 }
 
@@ -93,7 +98,8 @@ ssize_t burin_windows_read(int file, void *data, size_t bytes) {
 // ---- Ctrl-C ----
 
 void (*burin_windows_signal(int number, void (*handler)(int)))(int) {
-    return number == SIGBUS || number == SIGPIPE || number == SIGXFSZ ? SIG_DFL : (signal)(number, handler);
+    return number == SIGBUS || number == SIGPIPE || number == SIGXFSZ ? SIG_DFL
+                                                                      : (signal)(number, handler);
 }
 
 static void (*interrupted)(int);
@@ -117,7 +123,8 @@ int _dowildcard = 0;  // arguments are literal texts: no expansion of *
 static void allow_sequences(DWORD which) {
     HANDLE console = GetStdHandle(which);
     DWORD mode;
-    if (GetConsoleMode(console, &mode)) SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+    if (GetConsoleMode(console, &mode))
+        SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
 }
 
 int main(int argc, char **argv);

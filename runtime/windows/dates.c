@@ -1,4 +1,5 @@
-// Dates by formats as chat templates have them. The C library of Windows knows the letters of C89, and stops at others.
+// Dates by formats as chat templates have them. The C library of Windows knows the letters of C89,
+// and stops at others.
 #include "posix.h"
 
 static const struct {

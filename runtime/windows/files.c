@@ -98,7 +98,8 @@ static int poll_pipe(HANDLE pipe, int milliseconds) {
     enum { STEP = 5 };
     for (int waited = 0;; waited += STEP) {
         DWORD there = 0;
-        if (!PeekNamedPipe(pipe, NULL, 0, NULL, &there, NULL) || there) return 1;  // an end can be read, too
+        if (!PeekNamedPipe(pipe, NULL, 0, NULL, &there, NULL) || there)
+            return 1;  // an end can be read, too
         if (milliseconds >= 0 && waited >= milliseconds) return 0;
         Sleep(STEP);
     }
@@ -109,7 +110,8 @@ int poll(struct pollfd *file, unsigned n, int milliseconds) {
     (void)n;
     if (GetFileType(handle) == FILE_TYPE_PIPE) return poll_pipe(handle, milliseconds);
     if (!burin_windows_isatty(file->fd)) return 1;
-    return WaitForSingleObject(handle, milliseconds < 0 ? INFINITE : (DWORD)milliseconds) == WAIT_OBJECT_0;
+    return WaitForSingleObject(handle, milliseconds < 0 ? INFINITE : (DWORD)milliseconds) ==
+           WAIT_OBJECT_0;
 }
 
 // ---- bytes ----

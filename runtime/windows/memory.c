@@ -5,9 +5,11 @@
 #include "wide.h"
 
 static void *map_file(int file, size_t bytes, off_t offset) {
-    HANDLE mapping = CreateFileMappingW((HANDLE)_get_osfhandle(file), NULL, PAGE_READONLY, 0, 0, NULL);
+    HANDLE mapping =
+        CreateFileMappingW((HANDLE)_get_osfhandle(file), NULL, PAGE_READONLY, 0, 0, NULL);
     if (!mapping) return NULL;
-    void *memory = MapViewOfFile(mapping, FILE_MAP_READ, (DWORD)((uint64_t)offset >> 32), (DWORD)offset, bytes);
+    void *memory = MapViewOfFile(mapping, FILE_MAP_READ, (DWORD)((uint64_t)offset >> 32),
+                                 (DWORD)offset, bytes);
     CloseHandle(mapping);  // the view keeps it
     return memory;
 }
@@ -15,8 +17,9 @@ static void *map_file(int file, size_t bytes, off_t offset) {
 void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
     (void)address;
     (void)protection;
-    void *memory = flags & MAP_ANONYMOUS ? VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE)
-                                         : map_file(file, bytes, offset);
+    void *memory = flags & MAP_ANONYMOUS
+                       ? VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE)
+                       : map_file(file, bytes, offset);
     if (!memory) errno = burin_windows_error();
     return memory ? memory : MAP_FAILED;
 }
@@ -25,7 +28,8 @@ int munmap(void *memory, size_t bytes) {
     MEMORY_BASIC_INFORMATION what;
     (void)bytes;
     if (!VirtualQuery(memory, &what, sizeof what)) return -1;
-    bool freed = what.Type == MEM_MAPPED ? UnmapViewOfFile(memory) : VirtualFree(memory, 0, MEM_RELEASE);
+    bool freed =
+        what.Type == MEM_MAPPED ? UnmapViewOfFile(memory) : VirtualFree(memory, 0, MEM_RELEASE);
     return freed ? 0 : -1;
 }
 

@@ -57,7 +57,8 @@ struct pollfd {
     short events, revents;
 };
 enum { POLLIN = 1 };
-int poll(struct pollfd *, unsigned n, int milliseconds);  // of one file: is there something to read, or its end?
+int poll(struct pollfd *, unsigned n,
+         int milliseconds);  // of one file: is there something to read, or its end?
 
 // ---- memory (memory.c) ----
 
@@ -95,7 +96,8 @@ struct sigaction {
 typedef _sigset_t sigset_t;
 #define sigemptyset(set) ((void)(set))
 #define sigfillset(set)  ((void)(set))
-int sigaction(int number, const struct sigaction *, struct sigaction *old);  // of SIGINT, which Ctrl-C is
+int sigaction(int number, const struct sigaction *,
+              struct sigaction *old);  // of SIGINT, which Ctrl-C is
 
 // ---- bytes (files.c), dates (dates.c) ----
 

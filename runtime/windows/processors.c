@@ -1,15 +1,18 @@
-// The processors that this process may use. A library has it as well, with functions of its own file alone.
+// The processors that this process may use. A library has it as well, with functions of its own
+// file alone.
 #include "posix.h"
 #include "wide.h"
 
-// One processor of each core, where it is known which these are: a core's others would wait for the same arithmetic.
+// One processor of each core, where it is known which these are: a core's others would wait for the
+// same arithmetic.
 static uint64_t one_of_each_core(uint64_t allowed) {
     static SYSTEM_LOGICAL_PROCESSOR_INFORMATION parts[1024];
     DWORD bytes = sizeof parts;
     uint64_t mask = 0;
     if (!GetLogicalProcessorInformation(parts, &bytes)) return allowed;
     for (DWORD i = 0; i < bytes / sizeof *parts; i++) {
-        uint64_t core = parts[i].Relationship == RelationProcessorCore ? parts[i].ProcessorMask & allowed : 0;
+        uint64_t core =
+            parts[i].Relationship == RelationProcessorCore ? parts[i].ProcessorMask & allowed : 0;
         mask |= core & -core;
     }
     return mask ? mask : allowed;

@@ -13,7 +13,8 @@ static uint64_t image_bytes(const burin_model *model) { return model->sums_offse
 // Behind the last section, on a whole grain (compiler/toolchain/image.c).
 static uint64_t image_offset(void) {
     const unsigned char *base = (const unsigned char *)GetModuleHandleW(NULL);
-    const IMAGE_NT_HEADERS64 *headers = (const void *)(base + ((const IMAGE_DOS_HEADER *)base)->e_lfanew);
+    const IMAGE_NT_HEADERS64 *headers =
+        (const void *)(base + ((const IMAGE_DOS_HEADER *)base)->e_lfanew);
     const IMAGE_SECTION_HEADER *section = IMAGE_FIRST_SECTION(headers);
     uint64_t end = 0;
     for (int i = 0; i < headers->FileHeader.NumberOfSections; i++) {
@@ -27,7 +28,8 @@ static HANDLE open_program(void) {
     static wchar_t path[32768];
     DWORD n = GetModuleFileNameW(NULL, path, sizeof path / sizeof *path);
     if (!n || n == sizeof path / sizeof *path) return INVALID_HANDLE_VALUE;
-    return CreateFileW(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
+    return CreateFileW(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
+                       0, NULL);
 }
 
 static const unsigned char *map_images(uint64_t bytes) {
@@ -35,15 +37,19 @@ static const unsigned char *map_images(uint64_t bytes) {
     LARGE_INTEGER size = {0};
     HANDLE file = open_program();
     if (file == INVALID_HANDLE_VALUE || !GetFileSizeEx(file, &size))
-        burin_stop(BURIN_USER_MISTAKE, "cannot read the weights in the program's own file: error %lu of Windows",
+        burin_stop(BURIN_USER_MISTAKE,
+                   "cannot read the weights in the program's own file: error %lu of Windows",
                    GetLastError());
     if ((uint64_t)size.QuadPart < offset + bytes)
-        burin_stop(BURIN_USER_MISTAKE, "the program's own file ends too early\nhint: copy it again, or build it again");
+        burin_stop(BURIN_USER_MISTAKE,
+                   "the program's own file ends too early\nhint: copy it again, or build it again");
     HANDLE mapping = CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL);
     const unsigned char *view =
-        mapping ? MapViewOfFile(mapping, FILE_MAP_READ, (DWORD)(offset >> 32), (DWORD)offset, bytes) : NULL;
+        mapping ? MapViewOfFile(mapping, FILE_MAP_READ, (DWORD)(offset >> 32), (DWORD)offset, bytes)
+                : NULL;
     if (!view)
-        burin_stop(BURIN_USER_MISTAKE, "cannot map the weights in the program's own file: error %lu of Windows",
+        burin_stop(BURIN_USER_MISTAKE,
+                   "cannot map the weights in the program's own file: error %lu of Windows",
                    GetLastError());
     CloseHandle(mapping), CloseHandle(file);
     return view;
@@ -57,4 +63,6 @@ const unsigned char *burin_weights(void) {
     return images;
 }
 
-const unsigned char *burin_draft_weights(void) { return burin_weights() + image_bytes(&burin_model_this); }
+const unsigned char *burin_draft_weights(void) {
+    return burin_weights() + image_bytes(&burin_model_this);
+}

@@ -4,7 +4,8 @@
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
-// In memory of its own, which the caller frees; NULL, with errno set, when there is none. `bytes`: -1 for up to a 0.
+// In memory of its own, which the caller frees; NULL, with errno set, when there is none. `bytes`:
+// -1 for up to a 0.
 wchar_t *burin_wide(const char *text, int bytes, int *length);
 char *burin_narrow(const wchar_t *text);
 

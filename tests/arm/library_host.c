@@ -1,5 +1,5 @@
-// Runs the network of tiny.h and prints a hash of its bits: under an operating system, or on a board of examples/boards
-// (BOARD).
+// Runs the network of tiny.h and prints a hash of its bits: under an operating system, or on a
+// board of examples/boards (BOARD).
 #include <stdalign.h>
 #include <stdint.h>
 
@@ -21,7 +21,8 @@ int main(void) {
     int status = tiny_init(&state, &(tiny_options){.threads = 1}, memory, sizeof memory);
     if (!status) status = tiny_run(&state, (const void *[]){x}, (int64_t[]){2, 6}, (void *[]){y});
     if (!status) tiny_close(&state);
-    for (unsigned i = 0; i < sizeof y; i++) hash = (hash ^ ((const unsigned char *)y)[i]) * 0x100000001b3;
+    for (unsigned i = 0; i < sizeof y; i++)
+        hash = (hash ^ ((const unsigned char *)y)[i]) * 0x100000001b3;
 #ifdef BOARD
     board_write("hash "), board_write_hash(hash);
 #else

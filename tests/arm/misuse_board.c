@@ -20,15 +20,20 @@ static void expect(int got, int expected, const char *what) {
 
 static void wrong_memory(unsigned char *memory, size_t bytes) {
     text_state state;
-    expect(text_init(&state, NULL, memory + 4, bytes), text_BAD_ALIGNMENT, "memory that is not aligned");
+    expect(text_init(&state, NULL, memory + 4, bytes), text_BAD_ALIGNMENT,
+           "memory that is not aligned");
     expect(text_init(&state, NULL, memory, bytes - 1), text_SMALL_MEMORY, "a byte too little");
     expect(text_init(&state, NULL, memory, 0), text_SMALL_MEMORY, "no bytes");
     expect(text_init(&state, NULL, NULL, bytes), text_BAD_ARGUMENT, "no memory");
     expect(text_init(NULL, NULL, memory, bytes), text_BAD_ARGUMENT, "no state");
-    expect(text_init(&state, &(text_options){.threads = 2}, memory, bytes), text_BAD_OPTION, "two threads");
-    expect(text_init(&state, &(text_options){.slots = -1}, memory, bytes), text_BAD_OPTION, "slots below 0");
-    expect(text_init(&state, &(text_options){.cpu = "cortex-a76"}, memory, bytes), text_BAD_CPU, "another CPU");
-    expect(text_forward(&state, &(text_row){.token = 1}, 1, first), text_NOT_OPEN, "a state that was never opened");
+    expect(text_init(&state, &(text_options){.threads = 2}, memory, bytes), text_BAD_OPTION,
+           "two threads");
+    expect(text_init(&state, &(text_options){.slots = -1}, memory, bytes), text_BAD_OPTION,
+           "slots below 0");
+    expect(text_init(&state, &(text_options){.cpu = "cortex-a76"}, memory, bytes), text_BAD_CPU,
+           "another CPU");
+    expect(text_forward(&state, &(text_row){.token = 1}, 1, first), text_NOT_OPEN,
+           "a state that was never opened");
     expect(text_state_bytes(&(text_options){.max_rows = -1}) == 0, 1, "rows below 0");
 }
 
@@ -57,7 +62,8 @@ static void wrong_rows(text_state *state) {
 static void overflow(text_state *state) {
     int status = 0;
     text_row row = {.token = 1, .position = 1};
-    for (; !status && row.position < text_CONTEXT; row.position++) status = text_forward(state, &row, 1, NULL);
+    for (; !status && row.position < text_CONTEXT; row.position++)
+        status = text_forward(state, &row, 1, NULL);
     expect(status, 0, "a full context");
     expect(text_forward(state, &row, 1, NULL), text_CONTEXT_FULL, "a row beyond the context");
     expect(text_slot_length(state, 0), text_CONTEXT, "the full slot's length");
@@ -76,7 +82,8 @@ int main(void) {
     overflow(&state);
     expect(text_forward(&state, &row, 1, again), 0, "the same row");
     expect(memcmp(first, again, sizeof first), 0, "its logits");
-    for (int i = 0; i < GUARD; i++) expect(ram_free[bytes + (size_t)i], 0x5a, "a byte behind the memory");
+    for (int i = 0; i < GUARD; i++)
+        expect(ram_free[bytes + (size_t)i], 0x5a, "a byte behind the memory");
     text_close(&state);
     expect(text_forward(&state, &row, 1, again), text_NOT_OPEN, "a closed state");
     board_write(mistakes ? "wrong\n" : "all refused\n");

@@ -42,7 +42,9 @@ static int run(sentence_state *state, int64_t *output_dims) {
     }
     int status = sentence_init(state, &options, ram_free, (size_t)(ram_end - ram_free));
     if (!status) status = sentence_shapes(dims, output_dims);
-    if (!status) status = sentence_run(state, inputs, dims, (void *[]){results[0], results[1], results[2], results[3]});
+    if (!status)
+        status = sentence_run(state, inputs, dims,
+                              (void *[]){results[0], results[1], results[2], results[3]});
     board_write_number("state ", (uint32_t)sentence_state_bytes(&options), " bytes, ");
     return status;
 }

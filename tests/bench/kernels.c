@@ -16,7 +16,7 @@ enum { VNNI = 1 };
 enum { VNNI = 0 };
 #endif
 
-// ------------------------------------------------------------------------------------------------------------- limits
+// ------------------------------------------------------------------------------------------ limits
 static volatile float sink_float;
 
 static double peak_fma(void) {
@@ -62,7 +62,7 @@ static double peak_dot4(void) {
     return CHAINS * 128 / lower_quarter(t, RUNS) / 1e9;
 }
 
-// ------------------------------------------------------------------------- SmolLM2-135M: its products, one after another
+// --------------------------------------------------- SmolLM2-135M: its products, one after another
 typedef struct Shape {
     int n, k, glu;
 } Shape;
@@ -119,13 +119,15 @@ PRODUCTS(f32, 1)
 PRODUCTS(f16, 1)
 PRODUCTS(bf16, 1)
 PRODUCTS(q8_0, 0)
-#define ROW(suffix)                                                                                                    \
-    {product_##suffix##_960_576, product_##suffix##_576_576, product_##suffix##_1536_576, product_##suffix##_576_1536, \
-     product_##suffix##_49152_576}
-static void (*const products[4][SHAPES + 1])(const matmul_args *) = {ROW(f32), ROW(f16), ROW(bf16), ROW(q8_0)};
+#define ROW(suffix)                                                                       \
+    {product_##suffix##_960_576, product_##suffix##_576_576, product_##suffix##_1536_576, \
+     product_##suffix##_576_1536, product_##suffix##_49152_576}
+static void (*const products[4][SHAPES + 1])(const matmul_args *) = {ROW(f32), ROW(f16), ROW(bf16),
+                                                                     ROW(q8_0)};
 static const char *const format_names[] = {"f32", "f16", "bf16", "q8_0"};
 
-static const unsigned char *one_product(const Work *w, int thread, int shape, const unsigned char *at) {
+static const unsigned char *one_product(const Work *w, int thread, int shape,
+                                        const unsigned char *at) {
     Shape s = shape < SHAPES ? layer_shapes[shape] : (Shape){VOCAB, 576, 0};
     int units = matmul_units(s.n / 16, w->rows);
     matmul_args m = {.rows = w->rows, .streamed = !w->cached, .w = at};
@@ -185,20 +187,24 @@ static void map_weights(void) {
 static const char *only_format;
 static int only_threads;
 static bool wanted(int format) {
-    return (!only_format || !strcmp(only_format, format_names[format])) && (!only_threads || only_threads == threads);
+    return (!only_format || !strcmp(only_format, format_names[format])) &&
+           (!only_threads || only_threads == threads);
 }
 
 static void bench_decode(void) {
-    printf("%-8s %8s %12s %12s %10s %8s\n", "decode", "threads", "tokens/s", "GB/s", "read GB/s", "share");
+    printf("%-8s %8s %12s %12s %10s %8s\n", "decode", "threads", "tokens/s", "GB/s", "read GB/s",
+           "share");
     for (int format = 0; format < 4; format++)
         for (threads = 1; threads <= 2; threads++) {
             if (!wanted(format)) continue;
-            Work gemv = {token, format, 1, 2, false, {0}}, bare = {read_all, format, 1, 2, false, {0}};
-            double gb = (double)token_bytes(format) * 1e-9, a = run(&gemv), b = run(&bare), c = run(&gemv), d = run(&bare);
+            Work gemv = {token, format, 1, 2, false, {0}},
+                 bare = {read_all, format, 1, 2, false, {0}};
+            double gb = (double)token_bytes(format) * 1e-9, a = run(&gemv), b = run(&bare),
+                   c = run(&gemv), d = run(&bare);
             a = a < c ? a : c;
             b = b < d ? b : d;
-            printf("%-8s %8d %12.1f %12.1f %10.1f %7.0f%%\n", format_names[format], threads, 1 / a, gb / a, gb / b,
-                   100 * b / a);
+            printf("%-8s %8d %12.1f %12.1f %10.1f %7.0f%%\n", format_names[format], threads, 1 / a,
+                   gb / a, gb / b, 100 * b / a);
         }
 }
 
@@ -227,50 +233,59 @@ static void bench_prefill(void) {
         for (threads = 1; threads <= 2; threads++)
             for (int r = 0; r < 4 && wanted(format); r++) {
                 Work w = {only_layers, format, rows[r], 256 / rows[r], true, {0}};
-                double operations = 0, t = run(&w), peak = (format == WEIGHT_q8_0 ? peak_dot4() : peak_fma()) * threads;
+                double operations = 0, t = run(&w),
+                       peak = (format == WEIGHT_q8_0 ? peak_dot4() : peak_fma()) * threads;
                 for (int i = 0; i < SHAPES; i++)
-                    operations += 2e-9 * rows[r] * layer_shapes[i].n * layer_shapes[i].k * (1 + layer_shapes[i].glu);
-                printf("%-8s %8d %8d %12.0f %8.0f %7.0f%%\n", format_names[format], threads, rows[r], operations / t, peak,
-                       100 * operations / t / peak);
+                    operations += 2e-9 * rows[r] * layer_shapes[i].n * layer_shapes[i].k *
+                                  (1 + layer_shapes[i].glu);
+                printf("%-8s %8d %8d %12.0f %8.0f %7.0f%%\n", format_names[format], threads,
+                       rows[r], operations / t, peak, 100 * operations / t / peak);
             }
 }
 
-// ---------------------------------------------------------------------------------------------------------- attention
+// --------------------------------------------------------------------------------------- attention
 enum { HEADS = 9, KV_HEADS = 3, HEAD_DIM = 64, CONTEXT = 2048 };
 float keys[KV_HEADS * CONTEXT * HEAD_DIM], values[KV_HEADS * CONTEXT * HEAD_DIM];
 static int32_t positions[MAX_ROWS];
 
 static __attribute__((noinline)) void attend_smollm(const Work *w, int thread) {
-    attention_args a = {
-        .heads = HEADS,
-        .scale = 0.125f,
-        .causal = true,
-        .rows = w->rows,
-        .q = x,
-        .q_stride = HEADS * HEAD_DIM,
-        .y = y,
-        .y_stride = HEADS * HEAD_DIM,
-        .position = positions,
-        .keys = {.heads = KV_HEADS, .head_dim = HEAD_DIM, .capacity = CONTEXT, .data = (unsigned char *)keys},
-        .values = {.heads = KV_HEADS, .head_dim = HEAD_DIM, .capacity = CONTEXT, .data = (unsigned char *)values}};
+    attention_args a = {.heads = HEADS,
+                        .scale = 0.125f,
+                        .causal = true,
+                        .rows = w->rows,
+                        .q = x,
+                        .q_stride = HEADS * HEAD_DIM,
+                        .y = y,
+                        .y_stride = HEADS * HEAD_DIM,
+                        .position = positions,
+                        .keys = {.heads = KV_HEADS,
+                                 .head_dim = HEAD_DIM,
+                                 .capacity = CONTEXT,
+                                 .data = (unsigned char *)keys},
+                        .values = {.heads = KV_HEADS,
+                                   .head_dim = HEAD_DIM,
+                                   .capacity = CONTEXT,
+                                   .data = (unsigned char *)values}};
     int units = attention_units(HEADS, w->rows);
     attention(a, units * thread / threads, units * (thread + 1) / threads);
 }
 
 static void bench_attention(void) {
-    static const int cases[][2] = {{1, 16}, {1, 128}, {1, 2048}, {8, 512}, {128, 128}, {128, 2048}};  // rows, last position + 1
+    static const int cases[][2] = {{1, 16},  {1, 128},   {1, 2048},
+                                   {8, 512}, {128, 128}, {128, 2048}};  // rows, last position + 1
     printf("%-10s %8s %8s %12s %8s %8s\n", "attention", "rows", "keys", "GFLOP/s", "peak", "share");
     threads = 1;
     for (int c = 0; c < 6; c++) {
-        Work w = {attend_smollm, 0, cases[c][0], 1 + 200000 / (cases[c][0] * cases[c][1]), true, {0}};
+        Work w = {attend_smollm, 0,  cases[c][0], 1 + 200000 / (cases[c][0] * cases[c][1]),
+                  true,          {0}};
         double operations = 0, peak = peak_fma();
         for (int r = 0; r < w.rows; r++) {
             positions[r] = cases[c][1] - w.rows + r;
             operations += 4e-9 * HEADS * HEAD_DIM * (positions[r] + 1);
         }
         double t = run(&w);
-        printf("%-10s %8d %8d %12.1f %8.0f %7.0f%%\n", "9/3 x 64", w.rows, cases[c][1], operations / t, peak,
-               100 * operations / t / peak);
+        printf("%-10s %8d %8d %12.1f %8.0f %7.0f%%\n", "9/3 x 64", w.rows, cases[c][1],
+               operations / t, peak, 100 * operations / t / peak);
     }
 }
 

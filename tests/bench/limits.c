@@ -30,7 +30,8 @@ static void multiply_adds(const Work *work, int thread) {
     }
 }
 
-// 32 products in two multiplications and an addition: vpmaddwd of bytes widened to 16 bits takes two and two
+// 32 products in two multiplications and an addition: vpmaddwd of bytes widened to 16 bits takes
+// two and two
 static void byte_products(const Work *work, int thread) {
     (void)work;
     (void)thread;
@@ -47,7 +48,8 @@ static void byte_products(const Work *work, int thread) {
     }
 }
 
-// 8 times 32 products whose pairs are added up in 16 bits, then widened once: what weights of 4 bits allow
+// 8 times 32 products whose pairs are added up in 16 bits, then widened once: what weights of 4
+// bits allow
 static void nibble_products(const Work *work, int thread) {
     (void)work;
     (void)thread;
@@ -65,7 +67,8 @@ static void nibble_products(const Work *work, int thread) {
             }
         }
         UNROLL
-        for (int i = 0; i < CHAINS; i++) sum[i] = _mm256_add_epi32(sum[i], _mm256_madd_epi16(words[i], ones));
+        for (int i = 0; i < CHAINS; i++)
+            sum[i] = _mm256_add_epi32(sum[i], _mm256_madd_epi16(words[i], ones));
         for (int i = 0; i < CHAINS; i++) OPAQUE(sum[i]);
     }
 }
@@ -84,8 +87,9 @@ typedef struct shape {
     const char *name;
     int layers, width, kv_width, hidden, vocabulary;
 } shape;
-static const shape shapes[] = {
-    {"s15", 6, 288, 288, 768, 32000}, {"smol", 30, 576, 192, 1536, 49152}, {"l1b", 16, 2048, 512, 8192, 128256}};
+static const shape shapes[] = {{"s15", 6, 288, 288, 768, 32000},
+                               {"smol", 30, 576, 192, 1536, 49152},
+                               {"l1b", 16, 2048, 512, 8192, 128256}};
 typedef struct number_format {
     const char *name;
     int bits_of_block;  // of 32 weights
@@ -99,7 +103,8 @@ static const unsigned char *weights;
 static volatile int32_t sink;
 
 static void add_matrix(size_t rows, size_t columns, int bits_of_block) {
-    size_t before = matrices ? matrix_end[matrices - 1] : 0, bytes = rows * columns / 32 * (size_t)bits_of_block / 8;
+    size_t before = matrices ? matrix_end[matrices - 1] : 0,
+           bytes = rows * columns / 32 * (size_t)bits_of_block / 8;
     matrix_end[matrices++] = before + bytes / 1024 * 1024;
 }
 
@@ -110,7 +115,8 @@ static void read_weights(const Work *work, int thread) {
     for (int m = 0; m < matrices; m++) {
         size_t before = m ? matrix_end[m - 1] : 0, n = (matrix_end[m] - before) / 1024;
         const unsigned char *p = weights + before + n * (size_t)thread / (size_t)threads * 1024;
-        const unsigned char *end = weights + before + n * (size_t)(thread + 1) / (size_t)threads * 1024;
+        const unsigned char *end =
+            weights + before + n * (size_t)(thread + 1) / (size_t)threads * 1024;
         for (; p < end; p += 256) {
             UNROLL
             for (int j = 0; j < 4; j++) {
@@ -150,8 +156,8 @@ static void print_stream(const shape *s, number_format f) {
     map_weights(bytes);
     Work w = {.part = read_weights, .repeat = 1 + (int)(4e8 / (double)bytes)};
     for (threads = 1; threads <= 2; threads++)
-        printf("stream %s %s %d %.2f\nmegabytes %s %s %d %.2f\n", s->name, f.name, threads, 1 / run(&w), s->name, f.name,
-               threads, (double)bytes / 1e6);
+        printf("stream %s %s %d %.2f\nmegabytes %s %s %d %.2f\n", s->name, f.name, threads,
+               1 / run(&w), s->name, f.name, threads, (double)bytes / 1e6);
     munmap((void *)weights, bytes + 8192);
 }
 
@@ -163,7 +169,9 @@ int main(int argc, char **argv) {
         return 0;
     }
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (size_t j = 0; argc == 3 && !strcmp(argv[2], shapes[i].name) && j < sizeof formats / sizeof *formats; j++)
+        for (size_t j = 0;
+             argc == 3 && !strcmp(argv[2], shapes[i].name) && j < sizeof formats / sizeof *formats;
+             j++)
             print_stream(&shapes[i], formats[j]);
     return argc == 3 ? 0 : 2;
 }

@@ -1,5 +1,6 @@
-// masks TOKENIZER CASES.json [NAME]: how long the mask of a grammar's state takes over a vocabulary, for each token of a text
-// that it is led through, when no mask was made before (mean, median, most) and when it was (again).
+// masks TOKENIZER CASES.json [NAME]: how long the mask of a grammar's state takes over a
+// vocabulary, for each token of a text that it is led through, when no mask was made before (mean,
+// median, most) and when it was (again).
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +49,12 @@ static int32_t next_token(const void *tokenizer, burin_constraint *c, const char
 
 // One case: {"name", "schema" or "grammar", "text"}.
 static void run_case(const Tokenizer *t, const json_t *one, float *logits) {
-    char error[512], decoded[4096], *schema = json_dumps(json_object_get(one, "schema"), JSON_COMPACT);
+    char error[512], decoded[4096],
+        *schema = json_dumps(json_object_get(one, "schema"), JSON_COMPACT);
     const char *grammar = json_string_value(json_object_get(one, "grammar")),
                *at = json_string_value(json_object_get(one, "text"));
-    if (!grammar) grammar = burin_schema_grammar("schema", schema, strlen(schema), error, sizeof error);
+    if (!grammar)
+        grammar = burin_schema_grammar("schema", schema, strlen(schema), error, sizeof error);
     if (!grammar) {
         puts(error);
         exit(1);
@@ -80,8 +83,9 @@ static void run_case(const Tokenizer *t, const json_t *one, float *logits) {
     }
     qsort(first, (size_t)n, sizeof *first, by_size);
     qsort(kept, (size_t)n, sizeof *kept, by_size);
-    printf("%-26s %4.0f %5d %7.3f %7.3f %7.3f %7.3f\n", json_string_value(json_object_get(one, "name")), opened, n, sum / n,
-           first[n / 2], first[n - 1], kept[n / 2]);
+    printf("%-26s %4.0f %5d %7.3f %7.3f %7.3f %7.3f\n",
+           json_string_value(json_object_get(one, "name")), opened, n, sum / n, first[n / 2],
+           first[n - 1], kept[n / 2]);
     burin_constraint_close(c);
     free(schema);
 }
@@ -100,9 +104,11 @@ int main(int argc, char **argv) {
     const Tokenizer *t = tokenizer_load(arena_new(), argv[1], 0);
     float *logits = malloc((size_t)burin_tokenizer_size(t->blob) * sizeof *logits);
     size_t i;
-    printf("%d tokens; milliseconds\n%-26s %4s %5s %7s %7s %7s %7s\n", burin_tokenizer_size(t->blob), "", "open", "masks",
-           "mean", "median", "most", "again");
-    json_array_foreach(cases, i, one) if (argc < 4 || !strcmp(argv[3], json_string_value(json_object_get(one, "name"))))
+    printf("%d tokens; milliseconds\n%-26s %4s %5s %7s %7s %7s %7s\n",
+           burin_tokenizer_size(t->blob), "", "open", "masks", "mean", "median", "most", "again");
+    json_array_foreach(
+        cases, i,
+        one) if (argc < 4 || !strcmp(argv[3], json_string_value(json_object_get(one, "name"))))
         run_case(t, one, logits);
     return 0;
 }

@@ -1,4 +1,5 @@
-// What runs a piece of work on one thread or two and times it: the lower quartile of RUNS repetitions.
+// What runs a piece of work on one thread or two and times it: the lower quartile of RUNS
+// repetitions.
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 #include <pthread.h>

@@ -1,6 +1,7 @@
-// A model without weights for tests of the program, the threads and the C API: the logits of a row are a hash of the tokens its
-// slot has read up to it, so that a wrong position, slot, chunk or lost row changes them. Threads share the vocabulary; the
-// history that they read is written by thread 0 before a barrier.
+// A model without weights for tests of the program, the threads and the C API: the logits of a row
+// are a hash of the tokens its slot has read up to it, so that a wrong position, slot, chunk or
+// lost row changes them. Threads share the vocabulary; the history that they read is written by
+// thread 0 before a barrier.
 #ifndef FAKE_MODEL_H
 #define FAKE_MODEL_H
 #include <string.h>
@@ -26,13 +27,15 @@ static float fake_logit(const int32_t *history, int position, int token) {
 
 static void fake_forward(const burin_step *s, int thread) {
     int32_t *state = (int32_t *)s->state;
-    for (int r = 0; r < s->rows && thread == 0; r++) state[s->slot[r] * FAKE_CONTEXT + s->position[r]] = s->token[r];
+    for (int r = 0; r < s->rows && thread == 0; r++)
+        state[s->slot[r] * FAKE_CONTEXT + s->position[r]] = s->token[r];
     burin_barrier_wait(s->barrier, thread);
     int first = FAKE_VOCAB * thread / s->threads, last = FAKE_VOCAB * (thread + 1) / s->threads;
     for (int w = 0; w < s->n_logit_rows; w++) {
         int r = s->logit_rows[w];
         for (int v = first; v < last; v++)
-            s->logits[w * FAKE_VOCAB + v] = fake_logit(state + s->slot[r] * FAKE_CONTEXT, s->position[r], v);
+            s->logits[w * FAKE_VOCAB + v] =
+                fake_logit(state + s->slot[r] * FAKE_CONTEXT, s->position[r], v);
     }
 }
 
@@ -44,7 +47,10 @@ static const unsigned char *fake_weights(void) {
 static const burin_variant fake_variants[] = {
     {.cpu = "plain", .needs = "any CPU", .supported = fake_here, .forward = fake_forward},
     {.cpu = "plain+more", .needs = "any CPU", .supported = fake_here, .forward = fake_forward},
-    {.cpu = "future", .needs = "instructions that nobody has", .supported = fake_nowhere, .forward = NULL},
+    {.cpu = "future",
+     .needs = "instructions that nobody has",
+     .supported = fake_nowhere,
+     .forward = NULL},
 };
 
 static const burin_state_part fake_states[] = {

@@ -52,7 +52,7 @@ check "layers: one that does is found" grep -q 'planted.c includes build/' "$WOR
 grep -nE '(k|kernel|first|kernels\[[a-z]\])->node\b' compiler/codegen/*.[ch] > "$WORK/nodes"
 same "layers: kernels are printed without their nodes" /dev/null "$WORK/nodes"
 
-# Lines beyond 100 columns: those that are there may go, and no more may come.
+# Lines above 100 columns are diagrams and tables in comments, and the page of the server.
 git ls-files 'compiler/*.[ch]' 'runtime/*.[ch]' 'tests/*.[ch]' ':!tests/golden' 2> /dev/null | xargs -r cat | awk 'length > 100' | wc -l > "$WORK/long"
-check "layers: not more than 11800 lines beyond 100 columns: $(cat "$WORK/long")" [ "$(cat "$WORK/long")" -le 11800 ]
+check "layers: at most 300 lines above 100 columns: $(cat "$WORK/long")" [ "$(cat "$WORK/long")" -le 300 ]
 check "layers: clang-format knows the loops that macros make" grep -q '^ForEachMacros:.*EACH_NODE' .clang-format

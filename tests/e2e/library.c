@@ -15,10 +15,13 @@ static int likeliest(void) {
 
 int main(void) {
     story_options options = {.threads = 2};
-    size_t bytes = (story_state_bytes(&options) + story_ALIGNMENT - 1) / story_ALIGNMENT * story_ALIGNMENT;
+    size_t bytes =
+        (story_state_bytes(&options) + story_ALIGNMENT - 1) / story_ALIGNMENT * story_ALIGNMENT;
     story_state state;
     int status = story_init(&state, &options, aligned_alloc(story_ALIGNMENT, bytes), bytes);
-    story_row rows[3] = {{.token = 0}, {.token = 1114, .position = 1}, {.token = 306, .position = 2, .wants_logits = true}};
+    story_row rows[3] = {{.token = 0},
+                         {.token = 1114, .position = 1},
+                         {.token = 306, .position = 2, .wants_logits = true}};
     if (!status) status = story_forward(&state, rows, 3, logits);
     for (int i = 0; i < 5 && !status; i++) {
         story_row row = {.token = likeliest(), .position = 3 + i, .wants_logits = true};

@@ -1,5 +1,5 @@
-// A host of two networks: hosts vit.h and bert.h as burin emits them, runs both on given .npy files, and prints a hash of each.
-// usage: network_host pixel_values.npy input_ids.npy
+// A host of two networks: hosts vit.h and bert.h as burin emits them, runs both on given .npy
+// files, and prints a hash of each. usage: network_host pixel_values.npy input_ids.npy
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@ static int failures;
 #define CHECK(condition) \
     if (!(condition)) printf("not ok - line %d: %s\n", __LINE__, #condition), failures++
 
-static void print_hash(const float *states, size_t bytes, const float *pooled, size_t pooled_bytes) {
+static void print_hash(const float *states, size_t bytes, const float *pooled,
+                       size_t pooled_bytes) {
     uint64_t hash = burin_hash_bytes(burin_hash_start, states, bytes);
     printf("%016llx\n", (unsigned long long)burin_hash_bytes(hash, pooled, pooled_bytes));
 }
@@ -36,19 +37,28 @@ static void run_vit(const char *path) {
     CHECK(!strcmp(vit_outputs(&n)[1].name, "pooler_output") && n == 2);
     CHECK(vit_shapes(dims, shapes) == 0 && shapes[0] == 17 && shapes[1] == 64 && shapes[2] == 64);
     CHECK(vit_init(&state, NULL, memory, bytes - 1) == vit_SMALL_MEMORY);
-    CHECK(vit_run(&state, (const void *[]){pixels}, dims, (void *[]){states, pooled}) == vit_NOT_OPEN);
+    CHECK(vit_run(&state, (const void *[]){pixels}, dims, (void *[]){states, pooled}) ==
+          vit_NOT_OPEN);
     CHECK(vit_init(&state, NULL, memory, bytes) == 0);
-    CHECK(vit_run(&state, (const void *[]){pixels}, wrong, (void *[]){states, pooled}) == vit_BAD_SHAPE);
+    CHECK(vit_run(&state, (const void *[]){pixels}, wrong, (void *[]){states, pooled}) ==
+          vit_BAD_SHAPE);
     CHECK(vit_run(&state, (const void *[]){pixels}, dims, (void *[]){states, pooled}) == 0);
-    CHECK(vit_run(NULL, (const void *[]){pixels}, dims, (void *[]){states, pooled}) == vit_BAD_ARGUMENT);
+    CHECK(vit_run(NULL, (const void *[]){pixels}, dims, (void *[]){states, pooled}) ==
+          vit_BAD_ARGUMENT);
     CHECK(vit_run(&state, NULL, dims, (void *[]){states, pooled}) == vit_BAD_ARGUMENT);
-    CHECK(vit_run(&state, (const void *[]){NULL}, dims, (void *[]){states, pooled}) == vit_BAD_ARGUMENT);
-    CHECK(vit_run(&state, (const void *[]){pixels}, NULL, (void *[]){states, pooled}) == vit_BAD_ARGUMENT);
+    CHECK(vit_run(&state, (const void *[]){NULL}, dims, (void *[]){states, pooled}) ==
+          vit_BAD_ARGUMENT);
+    CHECK(vit_run(&state, (const void *[]){pixels}, NULL, (void *[]){states, pooled}) ==
+          vit_BAD_ARGUMENT);
     CHECK(vit_run(&state, (const void *[]){pixels}, dims, NULL) == vit_BAD_ARGUMENT);
-    CHECK(vit_run(&state, (const void *[]){pixels}, dims, (void *[]){states, NULL}) == vit_BAD_ARGUMENT);
-    CHECK(vit_run(&state, (const void *[]){(char *)pixels + 1}, dims, (void *[]){states, pooled}) == vit_BAD_ALIGNMENT);
-    CHECK(vit_shapes(NULL, shapes) == vit_BAD_ARGUMENT && vit_shapes(dims, NULL) == vit_BAD_ARGUMENT);
-    CHECK(vit_init(NULL, NULL, memory, bytes) == vit_BAD_ARGUMENT && vit_inputs(NULL) && vit_outputs(NULL));
+    CHECK(vit_run(&state, (const void *[]){pixels}, dims, (void *[]){states, NULL}) ==
+          vit_BAD_ARGUMENT);
+    CHECK(vit_run(&state, (const void *[]){(char *)pixels + 1}, dims, (void *[]){states, pooled}) ==
+          vit_BAD_ALIGNMENT);
+    CHECK(vit_shapes(NULL, shapes) == vit_BAD_ARGUMENT &&
+          vit_shapes(dims, NULL) == vit_BAD_ARGUMENT);
+    CHECK(vit_init(NULL, NULL, memory, bytes) == vit_BAD_ARGUMENT && vit_inputs(NULL) &&
+          vit_outputs(NULL));
     vit_close(&state);
     free(memory);
     print_hash(states, sizeof states, pooled, sizeof pooled);
@@ -69,7 +79,8 @@ static int encode(bert_state *state, const int64_t *ids, int length, encoding *o
         types[i] = i >= TOKENS;
         mask[i] = i < TOKENS;
     }
-    return bert_run(state, (const void *[]){tokens, types, mask}, dims, (void *[]){out->states, out->pooled});
+    return bert_run(state, (const void *[]){tokens, types, mask}, dims,
+                    (void *[]){out->states, out->pooled});
 }
 
 static void run_bert(const char *path) {
@@ -85,8 +96,8 @@ static void run_bert(const char *path) {
     CHECK(bytes < bert_state_bytes(NULL));
     CHECK(bert_init(&state, &options, memory, bytes) == 0);
     CHECK(encode(&state, ids, PADDED, &padded) == 0);
-    CHECK(bert_run(&state, (const void *[]){zeros, zeros, zeros}, differ, (void *[]){alone.states, alone.pooled}) ==
-          bert_BAD_SHAPE);
+    CHECK(bert_run(&state, (const void *[]){zeros, zeros, zeros}, differ,
+                   (void *[]){alone.states, alone.pooled}) == bert_BAD_SHAPE);
     CHECK(encode(&state, ids, TOKENS, &alone) == 0);
     for (int length = TOKENS + 1; length <= PADDED; length++) {
         CHECK(encode(&state, ids, length, &padded) == 0);

@@ -1,4 +1,5 @@
-// Linked into the fake program: every allocation after the first forward call ends it with status 99.
+// Linked into the fake program: every allocation after the first forward call ends it with
+// status 99.
 #include <stdio.h>
 #include <unistd.h>
 

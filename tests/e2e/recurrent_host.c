@@ -1,6 +1,6 @@
-// A host of a small model with states, as burin emits it: two texts in two slots in turn, one cut short and read on, one
-// copied; all logits must have the bits of each text read alone. usage: recurrent_host IDS
-// [recurrent]: whose states cannot go back
+// A host of a small model with states, as burin emits it: two texts in two slots in turn, one cut
+// short and read on, one copied; all logits must have the bits of each text read alone. usage:
+// recurrent_host IDS [recurrent]: whose states cannot go back
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,9 @@ static int32_t text[2][MOST];  // the second is the first backwards
 static int length;
 static float alone[2][MOST][states_VOCAB_SIZE], got[MOST][states_VOCAB_SIZE];
 
-static states_row row(int which, int slot, int position) { return (states_row){text[which][position], slot, position, 1}; }
+static states_row row(int which, int slot, int position) {
+    return (states_row){text[which][position], slot, position, 1};
+}
 
 // Positions [from, length) of a text, one by one.
 static void read_on(int which, int slot, int from) {
@@ -38,7 +40,8 @@ static void read_up_to(int which, int slot, int end) {
 // Three tokens of the second text in slot 1: cut short, or, where a recurrence cannot, read again.
 static void cut_short(int recurrent) {
     if (recurrent) {
-        CHECK(states_slot_truncate(&state, 1, 3) == states_BEHIND_WINDOW && states_slot_length(&state, 1) == length);
+        CHECK(states_slot_truncate(&state, 1, 3) == states_BEHIND_WINDOW &&
+              states_slot_length(&state, 1) == length);
         CHECK(states_slot_truncate(&state, 1, length) == 0 && states_slot_reset(&state, 1) == 0);
         read_up_to(1, 1, 3);
     } else {
@@ -46,12 +49,15 @@ static void cut_short(int recurrent) {
     }
 }
 
-static int same(int which, int from) { return !memcmp(got[from], alone[which][from], (size_t)(length - from) * sizeof *got); }
+static int same(int which, int from) {
+    return !memcmp(got[from], alone[which][from], (size_t)(length - from) * sizeof *got);
+}
 
 static void read_alone(int which) {
     states_row rows[MOST];
     for (int i = 0; i < length; i++) rows[i] = row(which, 0, i);
-    CHECK(states_slot_reset(&state, 0) == 0 && states_forward(&state, rows, length, alone[which][0]) == 0);
+    CHECK(states_slot_reset(&state, 0) == 0 &&
+          states_forward(&state, rows, length, alone[which][0]) == 0);
 }
 
 // Rows of both texts alternate in one call.
@@ -62,7 +68,8 @@ static void read_together(void) {
     for (int i = 0; i < length; i++) rows[2 * i] = row(0, 0, i), rows[2 * i + 1] = row(1, 1, i);
     CHECK(states_slot_reset(&state, 0) == 0 && states_slot_reset(&state, 1) == 0);
     CHECK(states_forward(&state, rows, 2 * length, both[0]) == 0);
-    for (int i = 0; i < 2 * length; i++) equal &= !memcmp(both[i], alone[i % 2][i / 2], sizeof *both);
+    for (int i = 0; i < 2 * length; i++)
+        equal &= !memcmp(both[i], alone[i % 2][i / 2], sizeof *both);
     CHECK(equal);
 }
 
@@ -73,7 +80,8 @@ int main(int argc, char **argv) {
     if (argc < 2 || !memory) return 2;
     memset(memory, 0xff, bytes);  // unwritten state must not be read
     CHECK(states_init(&state, &o, memory, bytes) == 0);
-    for (char *at = argv[1]; *at && length < MOST; at += *at == ',') text[0][length++] = (int32_t)strtol(at, &at, 10);
+    for (char *at = argv[1]; *at && length < MOST; at += *at == ',')
+        text[0][length++] = (int32_t)strtol(at, &at, 10);
     for (int i = 0; i < length; i++) text[1][i] = text[0][length - 1 - i];
     CHECK(length > 6);
     for (int i = 0; i < 2; i++) read_alone(i);

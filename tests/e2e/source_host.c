@@ -21,7 +21,8 @@ typedef struct text {
 } text;
 
 static void read_ids(const char *list, text *t) {
-    for (char *end = (char *)list; *list; list = *end ? end + 1 : end) t->source[t->length++] = (int32_t)strtol(list, &end, 10);
+    for (char *end = (char *)list; *list; list = *end ? end + 1 : end)
+        t->source[t->length++] = (int32_t)strtol(list, &end, 10);
 }
 
 static int32_t likeliest(const float *logits) {
@@ -49,7 +50,8 @@ static void decode(numbers_state *state, text *texts, int first, int n) {
         for (int i = first; i < first + n; i++)
             if (goes_on(&texts[i])) {
                 of[count] = i;
-                rows[count++] = (numbers_row){texts[i].n ? texts[i].ids[texts[i].n - 1] : start, i, step, 1};
+                rows[count++] =
+                    (numbers_row){texts[i].n ? texts[i].ids[texts[i].n - 1] : start, i, step, 1};
             }
         if (!count) return;
         CHECK(numbers_forward(state, rows, count, logits) == 0);
@@ -82,7 +84,8 @@ int main(int argc, char **argv) {
     decode(&state, alone, 0, 1);
     for (int i = 0; i < 2; i++) {
         CHECK(together[i].hash == alone[i].hash && together[i].n == alone[i].n);
-        for (int j = 0; j + 1 < together[i].n; j++) printf("%s%d", j ? "," : "", together[i].ids[j]);
+        for (int j = 0; j + 1 < together[i].n; j++)
+            printf("%s%d", j ? "," : "", together[i].ids[j]);
         printf("\n");
     }
     numbers_close(&state);

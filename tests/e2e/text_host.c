@@ -113,7 +113,9 @@ static void save(const char *path) {
 static void load(const char *path) {
     static unsigned char memory[1 << 24];
     FILE *f = fopen(path, "rb");
-    if (fread(&n_tokens, sizeof n_tokens, 1, f) != 1 || fread(tokens, sizeof *tokens, MOST, f) != MOST) exit(2);
+    if (fread(&n_tokens, sizeof n_tokens, 1, f) != 1 ||
+        fread(tokens, sizeof *tokens, MOST, f) != MOST)
+        exit(2);
     size_t bytes = fread(memory, 1, sizeof memory, f);
     fclose(f);
     check(story_slot_load(&state, 0, memory, bytes), "story_slot_load");
@@ -124,8 +126,11 @@ int main(int argc, char **argv) {
     int count = atoi(argv[argc - 1]);
     open_state();
     if (!strcmp(argv[1], "write")) {
-        story_sampling settings = {
-            .temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .seed = strtoull(argv[3], NULL, 10)};
+        story_sampling settings = {.temperature = 0.8,
+                                   .top_k = 40,
+                                   .top_p = 0.95,
+                                   .min_p = 0.05,
+                                   .seed = strtoull(argv[3], NULL, 10)};
         write_text(argv[2], &settings, count);
     } else if (!strcmp(argv[1], "chain")) {
         const story_bias bias[] = {{13, -2}, {260, 1.5f}};

@@ -17,7 +17,8 @@ static float logits[MOST_ROWS * (size_t)story_VOCAB_SIZE];
 // The other sequences of a batch read other tokens.
 static story_row row_of(int sequence, int position) {
     int token = (position * 37 + 11 + (sequence != MINE) * (sequence + 1)) % 61;
-    return (story_row){.token = token, .slot = sequence, .position = position, .wants_logits = true};
+    return (story_row){
+        .token = token, .slot = sequence, .position = position, .wants_logits = true};
 }
 
 // One step: the chunks of the sequences one after the other; the hash takes in the logits of MINE
@@ -30,7 +31,9 @@ static int step(story_state *state, int at, int n, int batch, uint64_t *hash) {
         for (int i = 0; i < n; i++) rows[count++] = row_of(s, at + i);
     }
     int status = story_forward(state, rows, count, logits);
-    if (!status) *hash = burin_hash_floats(*hash, logits + (size_t)mine * story_VOCAB_SIZE, (size_t)n * story_VOCAB_SIZE);
+    if (!status)
+        *hash = burin_hash_floats(*hash, logits + (size_t)mine * story_VOCAB_SIZE,
+                                  (size_t)n * story_VOCAB_SIZE);
     return status;
 }
 
@@ -64,6 +67,7 @@ int main(int argc, char **argv) {
     bool few = argc > 1 && !strcmp(argv[1], "few");
     for (int c = 2; c < argc; c++)
         for (int i = 0, status = 0; i < 18 && !status; i++)
-            if (!few || i % 3 == i / 6) status = cell(argv[c], 1 + i % 3, chunks[i / 6], i / 3 % 2 ? BATCH : 1);
+            if (!few || i % 3 == i / 6)
+                status = cell(argv[c], 1 + i % 3, chunks[i / 6], i / 3 % 2 ? BATCH : 1);
     return 0;
 }

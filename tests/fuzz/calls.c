@@ -10,15 +10,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char TOOLS[] =
-    "{\"messages\": [], \"tools\": [{\"name\": \"look\", \"parameters\": {\"type\": \"object\", \"properties\": {\"city\": "
-    "{\"type\": \"string\"}, \"days\": {\"type\": \"integer\"}, \"to\": {\"type\": [\"string\", \"null\"]}}, \"required\": "
+    "{\"messages\": [], \"tools\": [{\"name\": \"look\", \"parameters\": {\"type\": \"object\", "
+    "\"properties\": {\"city\": "
+    "{\"type\": \"string\"}, \"days\": {\"type\": \"integer\"}, \"to\": {\"type\": [\"string\", "
+    "\"null\"]}}, \"required\": "
     "[\"city\"]}}, {\"name\": \"now\"}]}";
 
 static void check_grammar(burin_tool_format *f) {
     char error[512];
     burin_grammar g;
-    char *text =
-        burin_tools_grammar(f, &(burin_tools_text){"tools", TOOLS, sizeof TOOLS - 1}, BURIN_CALLS_ALLOWED, error, sizeof error);
+    char *text = burin_tools_grammar(f, &(burin_tools_text){"tools", TOOLS, sizeof TOOLS - 1},
+                                     BURIN_CALLS_ALLOWED, error, sizeof error);
     if (text && !burin_grammar_parse(&g, "tools", text, strlen(text))) abort();
     if (text) burin_grammar_free(&g);
     free(text);

@@ -1,5 +1,5 @@
-// libFuzzer target: checkpoints by their content (safetensors, GGUF, llama2.c): the header, the data of every tensor in the
-// order it is given out, the token ids, and a GGUF's vocabulary.
+// libFuzzer target: checkpoints by their content (safetensors, GGUF, llama2.c): the header, the
+// data of every tensor in the order it is given out, the token ids, and a GGUF's vocabulary.
 #include "frontend/checkpoint.h"
 
 #include "frontend/tokenizer.h"

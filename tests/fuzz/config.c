@@ -1,4 +1,5 @@
-// libFuzzer target: config.json, as the descriptions that come with burin read it: the family it names, and its graphs.
+// libFuzzer target: config.json, as the descriptions that come with burin read it: the family it
+// names, and its graphs.
 #include "frontend/dsl.h"
 #include "input.h"
 #include "util/json.h"
@@ -15,7 +16,8 @@ static void describe(Arena *arena, const char *path) {
     c->architecture = json_string_value(json_object_get(c->config, "model_type"));
     checkpoint_special_tokens(c);
     const char *description = dsl_find_description(arena, "dsl", c);
-    Module *m = dsl_load(arena, description, &(DslOptions){.library = "dsl", .checkpoint = c, .shapes_only = true});
+    Module *m = dsl_load(arena, description,
+                         &(DslOptions){.library = "dsl", .checkpoint = c, .shapes_only = true});
     for (int i = 0; i < m->n_graphs; i++)
         if (!graph_verify(m->graphs[i], "dsl")) abort();
 }

@@ -1,4 +1,5 @@
-// libFuzzer target: the description language, from text to graphs, with the library of dsl/ and a config.json of common keys.
+// libFuzzer target: the description language, from text to graphs, with the library of dsl/ and a
+// config.json of common keys.
 #include "frontend/dsl.h"
 
 #include "generate.h"
@@ -8,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const FuzzRule RULES[] = {
     {"file",
-     {"model m\n<config><graph>", "model m\nimport linear, norm, heads, mask, mlp\n<config><block><graph>",
+     {"model m\n<config><graph>",
+      "model m\nimport linear, norm, heads, mask, mlp\n<config><block><graph>",
       "model m\n<config><block><graph><graph>"}},
     {"config",
      {"config hidden_size\n", "config hidden_size, n_layer = <e>, act = \"silu\"\n",
@@ -21,9 +23,9 @@ static const FuzzRule RULES[] = {
       "graph decode(tokens: int[T <= 128]) -> logits: [T, 320] {\n<lines>  return <e>\n}\n"}},
     {"lines", {"  x = <e>\n", "<line><lines>"}},
     {"line",
-     {"  y = <e>\n", "  y: [T, <n>] = <e>\n", "  for i in <n> at \"layers.{i}\" {\n<lines>  }\n", "  if <e> {\n<lines>  }\n",
-      "  if <e> {\n<lines>  } else {\n<lines>  }\n", "  w = weight(\"w\", [<n>, <n>])\n", "  ignore hidden_size\n",
-      "  a, c = split(<e>, <n>)\n"}},
+     {"  y = <e>\n", "  y: [T, <n>] = <e>\n", "  for i in <n> at \"layers.{i}\" {\n<lines>  }\n",
+      "  if <e> {\n<lines>  }\n", "  if <e> {\n<lines>  } else {\n<lines>  }\n",
+      "  w = weight(\"w\", [<n>, <n>])\n", "  ignore hidden_size\n", "  a, c = split(<e>, <n>)\n"}},
     {"e",
      {"x",
       "<n>",
@@ -64,17 +66,21 @@ static const FuzzRule RULES[] = {
 FUZZ_GENERATOR(RULES)
 
 static const char CONFIG[] =
-    "{\"vocab_size\":320,\"hidden_size\":64,\"intermediate_size\":128,\"num_hidden_layers\":1,\"num_attention_heads\":4,"
-    "\"max_position_embeddings\":128,\"n_embd\":64,\"n_head\":4,\"n_layer\":1,\"n_positions\":128,\"d_model\":64}";
+    "{\"vocab_size\":320,\"hidden_size\":64,\"intermediate_size\":128,\"num_hidden_layers\":1,"
+    "\"num_attention_heads\":4,"
+    "\"max_position_embeddings\":128,\"n_embd\":64,\"n_head\":4,\"n_layer\":1,\"n_positions\":128,"
+    "\"d_model\":64}";
 
 static void import(Arena *arena, const char *path) {
     static json_t *config;
     static const Source source = {.name = "config.json", .text = CONFIG, .size = sizeof CONFIG - 1};
     if (!config) config = json_loads(CONFIG, 0, NULL);
     Checkpoint *c = ARENA_NEW(arena, Checkpoint);
-    *c = (Checkpoint){.path = ".", .folder = ".", .config = config, .config_source = &source, .arena = arena};
+    *c = (Checkpoint){
+        .path = ".", .folder = ".", .config = config, .config_source = &source, .arena = arena};
     map_init(&c->by_name, arena);
-    Module *m = dsl_load(arena, path, &(DslOptions){.library = "dsl", .checkpoint = c, .shapes_only = true});
+    Module *m = dsl_load(arena, path,
+                         &(DslOptions){.library = "dsl", .checkpoint = c, .shapes_only = true});
     for (int i = 0; i < m->n_graphs; i++)
         if (!graph_verify(m->graphs[i], "dsl")) abort();
 }

@@ -19,7 +19,8 @@ static void remove_folder(void) {
 static void open_folder(void) {
     static bool made;
     if (made) return;
-    if (!realpath("dsl", library) || !mkdtemp(folder) || chdir(folder) || atexit(remove_folder)) abort();
+    if (!realpath("dsl", library) || !mkdtemp(folder) || chdir(folder) || atexit(remove_folder))
+        abort();
     made = true;
 }
 
@@ -60,7 +61,8 @@ static size_t promised_bytes(Part header) {
     json_t *all = json_loadb((const char *)header.text, header.bytes, 0, NULL), *tensor;
     json_int_t most = 0;
     json_object_foreach(all, name, tensor) {
-        json_int_t end = json_integer_value(json_array_get(json_object_get(tensor, "data_offsets"), 1));
+        json_int_t end =
+            json_integer_value(json_array_get(json_object_get(tensor, "data_offsets"), 1));
         most = end > most ? end : most;
     }
     json_decref(all);
@@ -72,7 +74,8 @@ static void write_weights(const char *name, Part header, Part data) {
     uint64_t length = header.bytes;
     fwrite(&length, sizeof length, 1, f);
     fwrite(header.text, 1, header.bytes, f);
-    for (size_t i = 0, n = promised_bytes(header); i < n; i++) fputc(data.bytes ? data.text[i % data.bytes] : 0, f);
+    for (size_t i = 0, n = promised_bytes(header); i < n; i++)
+        fputc(data.bytes ? data.text[i % data.bytes] : 0, f);
     close_file(f);
 }
 
@@ -99,7 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (*data == '2') {
         write_part("model.safetensors.index.json", next_part(&rest));
         Part first = next_part(&rest), second = next_part(&rest);
-        write_weights("model-1.safetensors", first, rest), write_weights("model-2.safetensors", second, rest);
+        write_weights("model-1.safetensors", first, rest),
+            write_weights("model-2.safetensors", second, rest);
     } else {
         Part header = next_part(&rest);
         write_weights("model.safetensors", header, rest);
@@ -108,8 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!setjmp(*diag_guard())) read_checkpoint(arena);
     diag_unguard();
     arena_free(arena);
-    const char *names[] = {"config.json", "model.safetensors.index.json", "model.safetensors", "model-1.safetensors",
-                           "model-2.safetensors"};
+    const char *names[] = {"config.json", "model.safetensors.index.json", "model.safetensors",
+                           "model-1.safetensors", "model-2.safetensors"};
     for (int i = 0; i < 5; i++) unlink(names[i]);
     return 0;
 }

@@ -1,5 +1,6 @@
-// Mutations that know a format: pieces of text by the rules of its grammar are written, put into the input, or around a part of
-// it. A target lists its rules and defines LLVMFuzzerCustomMutator by FUZZ_GENERATOR:
+// Mutations that know a format: pieces of text by the rules of its grammar are written, put into
+// the input, or around a part of it. A target lists its rules and defines LLVMFuzzerCustomMutator
+// by FUZZ_GENERATOR:
 //
 //     static const FuzzRule RULES[] = {{"e", {"<n>", "(<e> + <e>)"}}, {"n", {"1", "0"}}, {0}};
 //     FUZZ_GENERATOR(RULES)
@@ -11,7 +12,8 @@
 enum { FUZZ_ALTERNATIVES = 40, FUZZ_DEPTH = 12, FUZZ_PIECE = 4096 };
 
 typedef struct FuzzRule {
-    const char *name, *alternative[FUZZ_ALTERNATIVES];  // <name> in an alternative is another rule; ends with NULL
+    const char *name, *alternative[FUZZ_ALTERNATIVES];  // <name> in an alternative is another rule;
+                                                        // ends with NULL
 } FuzzRule;
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
@@ -49,15 +51,18 @@ static inline void fuzz_write(FuzzWriter *w, const FuzzRule *rule, int depth) {
     }
 }
 
-// Replaces data[from, to) by `n` bytes of a text; returns the new size, or the old one where there is no room.
-static inline size_t fuzz_put(uint8_t *data, size_t size, size_t most, const size_t part[2], const char *text, size_t n) {
+// Replaces data[from, to) by `n` bytes of a text; returns the new size, or the old one where there
+// is no room.
+static inline size_t fuzz_put(uint8_t *data, size_t size, size_t most, const size_t part[2],
+                              const char *text, size_t n) {
     if (size - (part[1] - part[0]) + n > most) return size;
     memmove(data + part[0] + n, data + part[1], size - part[1]);
     memcpy(data + part[0], text, n);
     return size - (part[1] - part[0]) + n;
 }
 
-static inline size_t fuzz_generate(const FuzzRule *rules, uint8_t *data, size_t size, size_t most, unsigned seed) {
+static inline size_t fuzz_generate(const FuzzRule *rules, uint8_t *data, size_t size, size_t most,
+                                   unsigned seed) {
     static FuzzWriter w;
     w.rules = rules, w.n = 0, w.state = seed;
     uint32_t n_rules = 0, how = fuzz_random(&w, 8);
@@ -70,7 +75,8 @@ static inline size_t fuzz_generate(const FuzzRule *rules, uint8_t *data, size_t 
     if (how == 4 || how == 5) part[1] = part[0];                     // inserted
     if (how == 6 && part[1] - part[0] > 64) part[1] = part[0] + 64;  // instead of a short part
     if (how < 7) return fuzz_put(data, size, most, part, w.text, w.n);
-    size_t n = part[1] - part[0] < sizeof w.text ? part[1] - part[0] : sizeof w.text;  // a part of the input, once more
+    size_t n = part[1] - part[0] < sizeof w.text ? part[1] - part[0]
+                                                 : sizeof w.text;  // a part of the input, once more
     memcpy(w.text, data + part[0], n);
     return fuzz_put(data, size, most, (size_t[]){part[0], part[0]}, w.text, n);
 }

@@ -14,7 +14,8 @@ static const FuzzRule RULES[] = {
     {"sequence", {"<item>", "<item> <sequence>", ""}},
     {"item", {"<atom>", "<atom><repeat>", "<atom><repeat><repeat>"}},
     {"atom",
-     {"\"a\"", "\"\"", "[a-z]", "[^\\x00-\\x1f\"]", ".", "(<choice>)", "r1", "r2", "root", "[\\U0001f600-\\U0010ffff\u00e9]"}},
+     {"\"a\"", "\"\"", "[a-z]", "[^\\x00-\\x1f\"]", ".", "(<choice>)", "r1", "r2", "root",
+      "[\\U0001f600-\\U0010ffff\u00e9]"}},
     {"repeat", {"?", "*", "+", "{<number>}", "{<number>,}", "{0,<number>}"}},
     {"number", {"0", "1", "2", "3", "17", "1000", "1048576"}},
     {0}};
@@ -25,7 +26,8 @@ static void follow(const burin_grammar *g, const uint8_t *text, size_t bytes) {
     int32_t state = burin_recognizer_start(m);
     for (size_t i = 0; i < bytes && i < 500 && state; i++) {
         state = burin_recognizer_tidy(m, burin_recognizer_step(m, state, text[i]));
-        if (state && !burin_recognizer_goes_on(m, state) && !burin_recognizer_accepts(m, state)) abort();
+        if (state && !burin_recognizer_goes_on(m, state) && !burin_recognizer_accepts(m, state))
+            abort();
     }
     burin_recognizer_close(m);
 }

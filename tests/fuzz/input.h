@@ -15,7 +15,8 @@
 
 typedef void FuzzImport(Arena *, const char *path);
 
-// The bytes are a file in memory; messages go to file descriptor 2, which libFuzzer closes with -close_fd_mask=2.
+// The bytes are a file in memory; messages go to file descriptor 2, which libFuzzer closes with
+// -close_fd_mask=2.
 static inline void fuzz_import(const uint8_t *data, size_t size, FuzzImport *import) {
     char path[64];
     int fd = memfd_create("fuzz", MFD_CLOEXEC);

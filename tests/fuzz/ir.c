@@ -23,7 +23,9 @@ static bool complete(Arena *arena, Graph *g) {
     for (Node *n = g->first; n; n = n->next) {
         int64_t count = n->op == OP_constant ? 1 : 0, extent;
         for (int i = 0; count && i < n->type.rank; i++)
-            if (!dim_is_const(n->type.dim[i], &extent) || extent < 0 || (count *= extent) > MOST_ELEMENTS) return false;
+            if (!dim_is_const(n->type.dim[i], &extent) || extent < 0 ||
+                (count *= extent) > MOST_ELEMENTS)
+                return false;
         for (const Attr *a = n->attrs; a; a = a->next)
             if (a->kind == ATTR_GRAPH && !complete(arena, a->graph)) return false;
     }
@@ -49,9 +51,15 @@ static void emit(Arena *arena, Module *m) {
 static void read_and_emit(Arena *arena, const char *path) {
     Graph *g = graph_parse(read_source(arena, path), NULL);
     if (!g || !complete(arena, g)) return;
-    Module m = {
-        .arena = arena, .name = "model", .graphs = &g, .n_graphs = 1, .description = "model.burin", .bos = -1, .context = 64};
-    PassContext passes = {.arena = arena, .start_from = first_pass, .stop_after = -1, .context = 64, .max_rows = 64};
+    Module m = {.arena = arena,
+                .name = "model",
+                .graphs = &g,
+                .n_graphs = 1,
+                .description = "model.burin",
+                .bos = -1,
+                .context = 64};
+    PassContext passes = {
+        .arena = arena, .start_from = first_pass, .stop_after = -1, .context = 64, .max_rows = 64};
     if (passes_run(&m, &passes)) emit(arena, &m);
 }
 
@@ -64,7 +72,9 @@ typedef struct Words {
     int n;
 } Words;
 
-static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '%' || c == '.'; }
+static bool in_word(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '%' || c == '.';
+}
 
 // Values (%x), numbers, and names: of operations, attributes, types.
 static char kind_of(char c) { return c == '%' ? '%' : isdigit((unsigned char)c) ? '0' : 'a'; }
@@ -77,7 +87,8 @@ static void find_words(Words *w, const char *text, size_t size) {
     }
 }
 
-static size_t replace(char *text, size_t size, size_t most, const Words *w, int which, const char *by) {
+static size_t replace(char *text, size_t size, size_t most, const Words *w, int which,
+                      const char *by) {
     size_t at = w->at[which], n = w->length[which], m = strlen(by);
     if (size - n + m > most) return size;
     memmove(text + at + m, text + at + n, size - at - n);
@@ -102,7 +113,8 @@ static size_t change_word(char *text, size_t size, size_t most) {
     if (!w.n) return size;
     int which = rand() % w.n;
     char kind = kind_of(text[w.at[which]]);
-    if (kind == '0' && rand() % 2) return replace(text, size, most, &w, which, odd_number((unsigned)rand()));
+    if (kind == '0' && rand() % 2)
+        return replace(text, size, most, &w, which, odd_number((unsigned)rand()));
     for (int tries = 0; tries < 64; tries++) {
         int other = rand() % w.n;
         if (kind_of(text[w.at[other]]) != kind || w.length[other] >= sizeof by) continue;

@@ -15,7 +15,9 @@ static void read_twice(Arena *arena, const char *path) {
     snprintf(copy, sizeof copy, "/proc/self/fd/%d", fd);
     if (!burin_npy_put(&a, fd) || burin_npy_read(&again, copy)) abort();
     if (again.count != a.count || again.rank != a.rank) abort();
-    if (again.element == a.element && memcmp(a.data, again.data, a.count * (size_t)a.element->bytes)) abort();
+    if (again.element == a.element &&
+        memcmp(a.data, again.data, a.count * (size_t)a.element->bytes))
+        abort();
     free(a.data), free(again.data);
     close(fd);
 }

@@ -1,5 +1,5 @@
-// libFuzzer target: the ONNX reader and importer. Mutations keep the tree of messages: a field deep inside changes, lengths
-// follow.
+// libFuzzer target: the ONNX reader and importer. Mutations keep the tree of messages: a field deep
+// inside changes, lengths follow.
 #include "frontend/onnx.h"
 
 #include "input.h"
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- mutations
+// --------------------------------------------------------------------------------------- mutations
 typedef struct Mutation {
     int leaf;  // the field that changes, counted over the whole tree; below 0: done
     int what;  // 0 to 4: its bytes change; 5: it goes; 6: it comes twice
@@ -80,13 +80,17 @@ static void write_mutated(Text *out, const Field *f) {
     }
 }
 
-static void mutate_message(Text *out, const uint8_t *at, const uint8_t *end, const ProtobufCMessageDescriptor *d, Mutation *m) {
+static void mutate_message(Text *out, const uint8_t *at, const uint8_t *end,
+                           const ProtobufCMessageDescriptor *d, Mutation *m) {
     Field f;
     while (at < end && take_field(&at, end, &f)) {
-        const ProtobufCFieldDescriptor *field = d ? protobuf_c_message_descriptor_get_field(d, (unsigned)(f.tag >> 3)) : NULL;
-        bool message = field && field->type == PROTOBUF_C_TYPE_MESSAGE && (f.tag & 7) == 2, chosen = m->leaf-- == 0;
+        const ProtobufCFieldDescriptor *field =
+            d ? protobuf_c_message_descriptor_get_field(d, (unsigned)(f.tag >> 3)) : NULL;
+        bool message = field && field->type == PROTOBUF_C_TYPE_MESSAGE && (f.tag & 7) == 2,
+             chosen = m->leaf-- == 0;
         if (chosen && m->what == 5) continue;
-        if (chosen && m->what == 6) text_append(out, (const char *)f.start, (size_t)(f.end - f.start));
+        if (chosen && m->what == 6)
+            text_append(out, (const char *)f.start, (size_t)(f.end - f.start));
         if (message && !(chosen && m->what < 5)) {
             Text inner = {0};
             mutate_message(&inner, f.value, f.end, field->descriptor, m);

@@ -1,4 +1,5 @@
-// Uses a tokenizer that could be read as a program does: hostile texts to ids by the program's encoder, and back.
+// Uses a tokenizer that could be read as a program does: hostile texts to ids by the program's
+// encoder, and back.
 #ifndef FUZZ_ROUND_TRIP_H
 #define FUZZ_ROUND_TRIP_H
 #include <stdlib.h>
@@ -14,7 +15,9 @@ typedef struct HostileText {
 
 #define HOSTILE(text, times) {text, sizeof text - 1, times}
 static const HostileText HOSTILE_TEXTS[] = {
-    HOSTILE(" A caf\u00e9, 12 na\u00efve <s>\n\t \u4e2d\u6587 \u1e9b\u0323 \u0130 don't \xff\xc0 [MASK]  ", 1),
+    HOSTILE(" A caf\u00e9, 12 na\u00efve <s>\n\t \u4e2d\u6587 \u1e9b\u0323 \u0130 don't \xff\xc0 "
+            "[MASK]  ",
+            1),
     HOSTILE("", 1),
     HOSTILE("\0", 9),
     HOSTILE("a", 300),
@@ -36,7 +39,8 @@ static void decode_all(Arena *arena, const void *blob, const burin_tokens *token
 }
 
 // A text, with a mark on every other byte where it is marked.
-static void encode_hostile(Arena *arena, const void *blob, const burin_encoding *text, bool marked) {
+static void encode_hostile(Arena *arena, const void *blob, const burin_encoding *text,
+                           bool marked) {
     uint8_t *marks = arena_alloc(arena, text->bytes + 1);
     for (size_t i = 0; i < text->bytes; i += 2) marks[i] = marked;
     burin_encoding e = *text;
@@ -49,9 +53,14 @@ static void encode_hostile(Arena *arena, const void *blob, const burin_encoding 
 }
 
 static void encode_each_way(Arena *arena, const void *blob, const char *text, size_t bytes) {
-    encode_hostile(arena, blob, &(burin_encoding){.text = text, .bytes = bytes, .special = true, .pad = true}, false);
-    encode_hostile(arena, blob, &(burin_encoding){.text = text, .bytes = bytes, .plain = true, .whole = true}, false);
-    encode_hostile(arena, blob, &(burin_encoding){.text = text, .bytes = bytes, .whole = true}, true);
+    encode_hostile(arena, blob,
+                   &(burin_encoding){.text = text, .bytes = bytes, .special = true, .pad = true},
+                   false);
+    encode_hostile(arena, blob,
+                   &(burin_encoding){.text = text, .bytes = bytes, .plain = true, .whole = true},
+                   false);
+    encode_hostile(arena, blob, &(burin_encoding){.text = text, .bytes = bytes, .whole = true},
+                   true);
 }
 
 static inline void round_trip(Arena *arena, const char *path) {

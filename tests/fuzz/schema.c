@@ -1,4 +1,5 @@
-// libFuzzer target: a JSON schema; its grammar is read, too, and no mistake in it may be one of its notation.
+// libFuzzer target: a JSON schema; its grammar is read, too, and no mistake in it may be one of its
+// notation.
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,16 +46,20 @@ static const FuzzRule RULES[] = {
       "\"$ref\": \"#\"",
       "\"$ref\": \"#/$defs/a\"",
       "\"$defs\": {\"a\": <schema>}"}},
-    {"properties", {"\"a\": <schema>", "\"a\": <schema>, \"b\": <schema>", "\"aa\": <schema>, <properties>"}},
+    {"properties",
+     {"\"a\": <schema>", "\"a\": <schema>, \"b\": <schema>", "\"aa\": <schema>, <properties>"}},
     {"number",
-     {"0", "-1", "1.5", "9007199254740991", "9223372036854775807", "-9223372036854775808", "12345678901234567890", "1e300",
-      "NaN", "Infinity", "0.001", "3"}},
+     {"0", "-1", "1.5", "9007199254740991", "9223372036854775807", "-9223372036854775808",
+      "12345678901234567890", "1e300", "NaN", "Infinity", "0.001", "3"}},
     {"count", {"0", "1", "2", "17", "1000", "-1"}},
-    {"value", {"null", "1", "12345678901234567890", "\"a\\u00e9\\n\"", "[1, {}]", "{\"a\": <value>}", "-0.5e-7"}},
+    {"value",
+     {"null", "1", "12345678901234567890", "\"a\\u00e9\\n\"", "[1, {}]", "{\"a\": <value>}",
+      "-0.5e-7"}},
     {"pattern",
-     {"a", "^<pattern>$", "(<pattern>)", "<pattern><pattern>", "<pattern>|<pattern>", "[^a-z]", "\\\\d", "(?:<pattern>){2}",
-      "<pattern>*", "<pattern>?", "()", "."}},
-    {"format", {"date", "time", "date-time", "uuid", "ipv4", "ipv6", "email", "uri", "hostname", "x"}},
+     {"a", "^<pattern>$", "(<pattern>)", "<pattern><pattern>", "<pattern>|<pattern>", "[^a-z]",
+      "\\\\d", "(?:<pattern>){2}", "<pattern>*", "<pattern>?", "()", "."}},
+    {"format",
+     {"date", "time", "date-time", "uuid", "ipv4", "ipv6", "email", "uri", "hostname", "x"}},
     {0}};
 FUZZ_GENERATOR(RULES)
 

@@ -1,4 +1,5 @@
-// libFuzzer target: WAV files as a program reads them; a recording is brought to another rate, and its features are finite.
+// libFuzzer target: WAV files as a program reads them; a recording is brought to another rate, and
+// its features are finite.
 #include "runtime/sound/wav.h"
 
 #include <math.h>

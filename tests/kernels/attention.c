@@ -1,5 +1,5 @@
-// Attention over caches that start full of NaN, in every format: GQA, causal or not, window, softcap, bias, several slots,
-// chunks, shares.
+// Attention over caches that start full of NaN, in every format: GQA, causal or not, window,
+// softcap, bias, several slots, chunks, shares.
 #include "reference.h"
 
 enum { SLOTS = 2, MOST_ROWS = 64 };
@@ -40,7 +40,8 @@ static kv_cache make_cache(kv_cache c, int width) {
 
 // With two slots, if a sliding window drops keys: a ring buffer, as small as chunks allow
 static Run make_run(Shape s, int slots, cache_format format) {
-    int all = (s.keys + 15) / 16 * 16 + 16, kept = (s.window + MOST_ROWS + SEGMENT - 1) / SEGMENT * SEGMENT;
+    int all = (s.keys + 15) / 16 * 16 + 16,
+        kept = (s.window + MOST_ROWS + SEGMENT - 1) / SEGMENT * SEGMENT;
     bool ring = slots > 1 && s.window && kept < all;
     int capacity = ring ? kept : all;
     Run run = {.shape = s, .slots = slots, .rows = s.keys * slots};
@@ -49,7 +50,8 @@ static Run make_run(Shape s, int slots, cache_format format) {
     run.k = random_floats(rows * (size_t)(s.kv_heads * s.d));
     run.v = random_floats(rows * (size_t)(s.kv_heads * s.e));
     run.bias = random_floats(rows * (size_t)(s.heads * s.keys));
-    for (size_t i = 0; i < rows * (size_t)(s.heads * s.keys); i++) run.bias[i] = random_bits() % 4 ? run.bias[i] : -INFINITY;
+    for (size_t i = 0; i < rows * (size_t)(s.heads * s.keys); i++)
+        run.bias[i] = random_bits() % 4 ? run.bias[i] : -INFINITY;
     run.slot = buffer_bytes(rows * sizeof *run.slot);
     run.position = buffer_bytes(rows * sizeof *run.position);
     for (int r = 0; r < run.rows; r++) {
@@ -57,12 +59,15 @@ static Run make_run(Shape s, int slots, cache_format format) {
         run.position[r] = r / slots;
     }
     run.keys = make_cache((kv_cache){s.kv_heads, s.d, capacity, format, 0, NULL, ring}, s.d);
-    run.values = make_cache((kv_cache){s.kv_heads, s.e, capacity, format, 0, NULL, ring}, padded(s.e));
+    run.values =
+        make_cache((kv_cache){s.kv_heads, s.e, capacity, format, 0, NULL, ring}, padded(s.e));
     return run;
 }
 
 // One function: clang takes seconds for each place where attention is inlined.
-__attribute__((noinline)) static void attend(const attention_args *a, int first, int last) { attention(*a, first, last); }
+__attribute__((noinline)) static void attend(const attention_args *a, int first, int last) {
+    attention(*a, first, last);
+}
 
 // Rows [first, first + n), as one call of the model: appended, then attended to
 static void run_chunk(const Run *run, int first, int n, float *y) {
@@ -88,9 +93,11 @@ static void run_chunk(const Run *run, int first, int n, float *y) {
                         .position = position,
                         .keys = run->keys,
                         .values = run->values};
-    int split = attention_split_units(&a, s.heads + 1), units = split ? split : attention_units(s.heads, n);
+    int split = attention_split_units(&a, s.heads + 1),
+        units = split ? split : attention_units(s.heads, n);
     int share[] = {units / 3, units, 0, units / 3};
-    float *parts = split ? malloc(attention_part_bytes(s.heads, s.e, segments_seen(&run->keys))) : NULL;
+    float *parts =
+        split ? malloc(attention_part_bytes(s.heads, s.e, segments_seen(&run->keys))) : NULL;
     a.parts = parts;
     if (s.bias) {
         a.bias = add_bias;
@@ -108,7 +115,8 @@ static void run_chunk(const Run *run, int first, int n, float *y) {
 static float *as_cached(const Run *run, const float *x, int width) {
     size_t rows = (size_t)(run->rows * run->shape.kv_heads);
     float *y = buffer_floats(rows * (size_t)width);
-    for (size_t r = 0; r < rows; r++) reference_cached(run->keys.format, width, x + r * (size_t)width, y + r * (size_t)width);
+    for (size_t r = 0; r < rows; r++)
+        reference_cached(run->keys.format, width, x + r * (size_t)width, y + r * (size_t)width);
     return y;
 }
 
@@ -118,10 +126,15 @@ static void expect(const Run *run, float *y) {
     for (int r = 0; r < run->rows; r++)
         for (int h = 0; h < s.heads; h++) {
             int position = run->position[r], kv = h / (s.heads / s.kv_heads);
-            Attention a = {.d = s.d, .e = s.e, .to = s.causal ? position + 1 : s.keys, .scale = 0.3f, .softcap = s.softcap};
+            Attention a = {.d = s.d,
+                           .e = s.e,
+                           .to = s.causal ? position + 1 : s.keys,
+                           .scale = 0.3f,
+                           .softcap = s.softcap};
             a.from = s.window && position + 1 > s.window ? position + 1 - s.window : 0;
             a.q = run->q + (size_t)(r * s.heads + h) * (size_t)s.d;
-            a.bias = s.bias ? run->bias + ((size_t)r * (size_t)s.heads + (size_t)h) * (size_t)s.keys : NULL;
+            a.bias = s.bias ? run->bias + ((size_t)r * (size_t)s.heads + (size_t)h) * (size_t)s.keys
+                            : NULL;
             a.key_stride = run->slots * s.kv_heads * s.d;
             a.value_stride = run->slots * s.kv_heads * s.e;
             a.keys = k + (size_t)(run->slot[r] * s.kv_heads + kv) * (size_t)s.d;
@@ -134,8 +147,8 @@ static void test_shape(Suite *suite, Shape s, cache_format format) {
     static const int chunks[] = {1, 7, MOST_ROWS};
     static const char *const formats[] = {"f32", "f16", "q8_0"};
     char label[96];
-    snprintf(label, sizeof label, "%s, %d/%d heads of %d/%d, %d keys%s, window %d", formats[format], s.heads, s.kv_heads, s.d,
-             s.e, s.keys, s.causal ? "" : " all", s.window);
+    snprintf(label, sizeof label, "%s, %d/%d heads of %d/%d, %d keys%s, window %d", formats[format],
+             s.heads, s.kv_heads, s.d, s.e, s.keys, s.causal ? "" : " all", s.window);
     for (int slots = 1; slots <= SLOTS; slots++) {
         Run run = make_run(s, slots, format);
         size_t size = (size_t)(run.rows * s.heads * s.e);
@@ -143,7 +156,8 @@ static void test_shape(Suite *suite, Shape s, cache_format format) {
         expect(&run, expected);
         for (int c = 0; c < 3; c++) {
             int chunk = s.causal ? chunks[c] : run.rows;
-            for (int r = 0; r < run.rows; r += chunk) run_chunk(&run, r, run.rows - r < chunk ? run.rows - r : chunk, got);
+            for (int r = 0; r < run.rows; r += chunk)
+                run_chunk(&run, r, run.rows - r < chunk ? run.rows - r : chunk, got);
             check_floats(suite, label, got, expected, size);
             memset(run.keys.data, 0xff, run.keys.slot_stride * SLOTS);
             memset(run.values.data, 0xff, run.values.slot_stride * SLOTS);
@@ -179,8 +193,11 @@ static void expect_batch(const float *const *qkv, const float *mask, bool causal
     for (int r = 0; r < SEQUENCES * QUERIES; r++)
         for (int h = 0; h < HEADS; h++) {
             int b = r / QUERIES, group = h / (HEADS / GROUPS);
-            Attention a = {
-                .d = WIDTH, .e = WIDTH, .to = causal ? r % QUERIES + 1 : KEYS, .scale = 0.3f, .bias = mask + b * KEYS};
+            Attention a = {.d = WIDTH,
+                           .e = WIDTH,
+                           .to = causal ? r % QUERIES + 1 : KEYS,
+                           .scale = 0.3f,
+                           .bias = mask + b * KEYS};
             a.key_stride = a.value_stride = GROUPS * WIDTH;
             a.q = qkv[0] + (size_t)((r * HEADS + h) * WIDTH);
             a.keys = qkv[1] + (size_t)((b * KEYS * GROUPS + group) * WIDTH);
@@ -191,9 +208,11 @@ static void expect_batch(const float *const *qkv, const float *mask, bool causal
 
 static void test_batch(Suite *suite, bool causal) {
     const char *label = causal ? "a batch with masks, causal" : "a batch with masks";
-    size_t size = (size_t)(SEQUENCES * QUERIES * HEADS * WIDTH), keys = (size_t)(SEQUENCES * KEYS * GROUPS * WIDTH);
+    size_t size = (size_t)(SEQUENCES * QUERIES * HEADS * WIDTH),
+           keys = (size_t)(SEQUENCES * KEYS * GROUPS * WIDTH);
     float *q = random_floats(size), *k = random_floats(keys), *v = random_floats(keys);
-    float *mask = buffer_floats(SEQUENCES * KEYS), *got = buffer_floats(size), *expected = buffer_floats(size);
+    float *mask = buffer_floats(SEQUENCES * KEYS), *got = buffer_floats(size),
+          *expected = buffer_floats(size);
     make_masks(mask);
     attention_args a = {.heads = HEADS,
                         .scale = 0.3f,
@@ -244,7 +263,8 @@ void test_attention(void) {
         {3, 3, 8, 8, 530, true, 270, 0, false},
     };
     Suite s = suite_begin("attention");
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) test_shape(&s, shapes[i], CACHE_F32);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        test_shape(&s, shapes[i], CACHE_F32);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         test_shape(&s, shapes[i], CACHE_F16);
         test_shape(&s, shapes[i], CACHE_Q8_0);

@@ -26,8 +26,8 @@ static void fail(Suite *s, const char *format, ...) {
 }
 
 void suite_end(Suite *s) {
-    printf("%s %016llx %d %s%s\n", s->name, (unsigned long long)s->hash, s->cases, s->failed ? "differs: " : "ok",
-           s->first_failure);
+    printf("%s %016llx %d %s%s\n", s->name, (unsigned long long)s->hash, s->cases,
+           s->failed ? "differs: " : "ok", s->first_failure);
     fflush(stdout);
     suites_failed += s->failed != 0;
 }
@@ -55,7 +55,8 @@ static bool guards_whole(const unsigned char *memory, size_t bytes) {
 
 void buffers_end(Suite *s, const char *label) {
     for (int i = 0; i < n_buffers; i++) {
-        if (!guards_whole(buffers[i].memory, buffers[i].bytes)) fail(s, "%s: writes outside its buffer", label);
+        if (!guards_whole(buffers[i].memory, buffers[i].bytes))
+            fail(s, "%s: writes outside its buffer", label);
         free(buffers[i].memory);
     }
     n_buffers = 0;
@@ -86,8 +87,11 @@ void check_floats(Suite *s, const char *label, const float *got, const float *ex
     s->cases++;
     hash_floats(s, got, n);
     for (size_t i = 0; i < n; i++) {
-        if (si_bits(got[i]) == si_bits(expected[i]) || (got[i] != got[i] && expected[i] != expected[i])) continue;
-        fail(s, "%s: element %zu is %a, expected %a", label, i, (double)got[i], (double)expected[i]);
+        if (si_bits(got[i]) == si_bits(expected[i]) ||
+            (got[i] != got[i] && expected[i] != expected[i]))
+            continue;
+        fail(s, "%s: element %zu is %a, expected %a", label, i, (double)got[i],
+             (double)expected[i]);
         return;
     }
 }

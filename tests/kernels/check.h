@@ -1,7 +1,8 @@
-// The harness: random input, guard bands, comparison bit by bit with the reference, and one hash of everything computed.
+// The harness: random input, guard bands, comparison bit by bit with the reference, and one hash of
+// everything computed.
 //
-// A suite prints one line, `NAME HASH CASES ok` or `NAME HASH CASES differs: CASE`. Hashes are equal on every target, since all
-// sixteen-lane results are; kernels.sh compares them.
+// A suite prints one line, `NAME HASH CASES ok` or `NAME HASH CASES differs: CASE`. Hashes are
+// equal on every target, since all sixteen-lane results are; kernels.sh compares them.
 #ifndef KERNELS_CHECK_H
 #define KERNELS_CHECK_H
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// The vocabulary: sixteen lanes equal one lane, conversions over all 16-bit values, and the error of each function in ulp.
+// The vocabulary: sixteen lanes equal one lane, conversions over all 16-bit values, and the error
+// of each function in ulp.
 #include "check.h"
 
 typedef struct Function {
@@ -24,15 +25,37 @@ static const struct {
     float to;
     double ulps;
 } promises[] = {
-    {"abs", INFINITY, 0},    {"floor", INFINITY, 0}, {"ceil", INFINITY, 0}, {"round", INFINITY, 0}, {"sqrt", INFINITY, 0.5},
-    {"exp", 86.9f, 1.0},     {"log", INFINITY, 0.8}, {"sin", 1e5f, 1.5},    {"cos", 1e5f, 1.5},     {"atan", INFINITY, 0.51},
-    {"tanh", INFINITY, 1.3}, {"erf", INFINITY, 1.2}, {"sigmoid", 86, 2.3},  {"silu", 86, 2.3},
+    {"abs", INFINITY, 0},     {"floor", INFINITY, 0},  {"ceil", INFINITY, 0},
+    {"round", INFINITY, 0},   {"sqrt", INFINITY, 0.5}, {"exp", 86.9f, 1.0},
+    {"log", INFINITY, 0.8},   {"sin", 1e5f, 1.5},      {"cos", 1e5f, 1.5},
+    {"atan", INFINITY, 0.51}, {"tanh", INFINITY, 1.3}, {"erf", INFINITY, 1.2},
+    {"sigmoid", 86, 2.3},     {"silu", 86, 2.3},
 };
 
-static const float special[] = {
-    0,         -0.0f,           1,       -1,   INFINITY, -INFINITY, NAN,   0x1p-149f, -0x1p-130f,
-    0x1p-126f, 0x1.fffffep127f, 0.5f,    1.5f, 2.5f,     -2.5f,     -0.3f, 0x1p23f,   0x1.000002p23f,
-    88.72283f, 88.73f,          -86.99f, -87,  -104,     1e5f};
+static const float special[] = {0,
+                                -0.0f,
+                                1,
+                                -1,
+                                INFINITY,
+                                -INFINITY,
+                                NAN,
+                                0x1p-149f,
+                                -0x1p-130f,
+                                0x1p-126f,
+                                0x1.fffffep127f,
+                                0.5f,
+                                1.5f,
+                                2.5f,
+                                -2.5f,
+                                -0.3f,
+                                0x1p23f,
+                                0x1.000002p23f,
+                                88.72283f,
+                                88.73f,
+                                -86.99f,
+                                -87,
+                                -104,
+                                1e5f};
 
 static void fill(float v[16], int round) {
     for (int i = 0; i < 16; i++) {
@@ -91,7 +114,9 @@ static void test_binary(void) {
         check_floats(&s, "fma", got, expected, 16);
         for (int i = 0; i < 16; i++) got[i] = sf_fma(a[i], b[i], c[i]);
         check_floats(&s, "sf_fma", got, expected, 16);
-        vf_store(got, vf_where(vf_not(vf_and(vf_less(vf_load(a), vf_load(b)), vm_first(round % 20))), vf_load(a), vf_load(c)));
+        vf_store(got,
+                 vf_where(vf_not(vf_and(vf_less(vf_load(a), vf_load(b)), vm_first(round % 20))),
+                          vf_load(a), vf_load(c)));
         for (int i = 0; i < 16; i++) expected[i] = !(a[i] < b[i] && i < round % 20) ? a[i] : c[i];
         check_floats(&s, "where", got, expected, 16);
     }
@@ -121,7 +146,8 @@ static void test_integers(void) {
         for (int i = 0; i < 16; i++) expected_int[i] = si_from_float(a[i]);
         vi_store(got_int, vi_from_float(vf_load(a)));
         check_true(&s, "from_float", !memcmp(got_int, expected_int, sizeof got_int));
-        for (int i = 0; i < 16; i++) expected_int[i] = si_shift_right(si_shift_left(x[i], round % 20), round % 32);
+        for (int i = 0; i < 16; i++)
+            expected_int[i] = si_shift_right(si_shift_left(x[i], round % 20), round % 32);
         vi_store(got_int, vi_shift_right(vi_shift_left(vi_load(x), round % 20), round % 32));
         check_true(&s, "shift", !memcmp(got_int, expected_int, sizeof got_int));
         s.hash = burin_hash_bytes(s.hash, got_int, sizeof got_int);
@@ -140,8 +166,8 @@ static void test_lanes(void) {
         for (int i = 0; i < 16; i++) expected[i] = i < m ? tight[i] : 0;
         vf_store(y, vf_load_n(tight, n));
         check_floats(&s, "load_n", y, expected, 16);
-        float lane[16],
-            sums[4] = {vf_sum(vf_load(x)), vf_product(vf_load(x)), vf_reduce_max(vf_load(x)), vf_reduce_min(vf_load(x))};
+        float lane[16], sums[4] = {vf_sum(vf_load(x)), vf_product(vf_load(x)),
+                                   vf_reduce_max(vf_load(x)), vf_reduce_min(vf_load(x))};
         memcpy(lane, x, sizeof lane);
         float top = lane[0], bottom = lane[0];
         for (int i = 0; i < 16; i++) {
@@ -177,28 +203,34 @@ void test_conversions(void) {
         vf_store(f, vf_load_f16(h));
         vf_store_f16(back, vf_load(f));
         for (int i = 0; i < 16; i++)
-            check_true(&s, "f16", same_float(f[i], sf_from_f16(h[i])) && (f[i] != f[i] || back[i] == h[i]));
+            check_true(&s, "f16",
+                       same_float(f[i], sf_from_f16(h[i])) && (f[i] != f[i] || back[i] == h[i]));
         hash_floats(&s, f, 16);
         vf_store(f, vf_load_bf16(h));
         vf_store_bf16(back, vf_load(f));
         for (int i = 0; i < 16; i++)
-            check_true(&s, "bf16", same_float(f[i], sf_from_bf16(h[i])) && (f[i] != f[i] || back[i] == h[i]));
+            check_true(&s, "bf16",
+                       same_float(f[i], sf_from_bf16(h[i])) && (f[i] != f[i] || back[i] == h[i]));
     }
     for (int round = 0; round < 40000; round++) {
         float f[16], again[16];
         uint16_t h[16];
-        for (int i = 0; i < 16; i++) f[i] = round % 2 ? sf_bits((int32_t)random_bits()) : ldexpf(random_float(), i - 26);
+        for (int i = 0; i < 16; i++)
+            f[i] = round % 2 ? sf_bits((int32_t)random_bits()) : ldexpf(random_float(), i - 26);
         vf_store_f16(h, vf_load(f));
-        for (int i = 0; i < 16; i++) check_true(&s, "to f16", f[i] != f[i] || h[i] == f16_from_float(f[i]));
+        for (int i = 0; i < 16; i++)
+            check_true(&s, "to f16", f[i] != f[i] || h[i] == f16_from_float(f[i]));
         vf_store(again, vf_load_f16(h));
         hash_floats(&s, again, 16);
         vf_store_bf16(h, vf_load(f));
-        for (int i = 0; i < 16; i++) check_true(&s, "to bf16", f[i] != f[i] || h[i] == bf16_from_float(f[i]));
+        for (int i = 0; i < 16; i++)
+            check_true(&s, "to bf16", f[i] != f[i] || h[i] == bf16_from_float(f[i]));
     }
     suite_end(&s);
 }
 
-// Distance in units of the last place of the exact result, at least those of the smallest normal number
+// Distance in units of the last place of the exact result, at least those of the smallest normal
+// number
 static double ulps(float got, double exact) {
     if (got != got || exact != exact) return (got != got) == (exact != exact) ? 0 : INFINITY;
     if ((double)got == exact || (isinf(got) && fabs(exact) > 0x1.ffffffp127)) return 0;
@@ -223,8 +255,8 @@ static void measure(const Function *f, float to, double promised) {
             }
         }
     }
-    printf("accuracy %s: at most %.3f ulp, promised %.1f (worst at %a) %s\n", f->name, worst, promised, (double)at,
-           worst <= promised ? "ok" : "differs");
+    printf("accuracy %s: at most %.3f ulp, promised %.1f (worst at %a) %s\n", f->name, worst,
+           promised, (double)at, worst <= promised ? "ok" : "differs");
     suites_failed += worst > promised;
 }
 
@@ -235,36 +267,61 @@ static void measure_pow(void) {
         double error = ulps(sf_pow(a, b), pow(a, b));
         if (error > worst) worst = error;
     }
-    printf("accuracy pow: at most %.3f ulp, promised 0.51 %s\n", worst, worst <= 0.51 ? "ok" : "differs");
+    printf("accuracy pow: at most %.3f ulp, promised 0.51 %s\n", worst,
+           worst <= 0.51 ? "ok" : "differs");
     suites_failed += worst > 0.51;
 }
 
 static void measure_values(void) {
     Suite s = suite_begin("values");
     check_true(&s, "exp(0)", sf_exp(0) == 1 && sf_exp(-0.0f) == 1);
-    check_true(&s, "exp(-inf)", si_bits(sf_exp(-INFINITY)) == 0 && si_bits(sf_exp(-200)) == 0 && si_bits(sf_exp(-1e30f)) == 0);
-    check_true(&s, "exp(inf)", isinf(sf_exp(INFINITY)) && isinf(sf_exp(89)) && isinf(sf_exp(1e30f)) && !isinf(sf_exp(88.72f)));
-    check_true(&s, "log", isinf(sf_log(INFINITY)) && sf_log(0) == -INFINITY && isnan(sf_log(-1)) && si_bits(sf_log(1)) == 0);
-    check_true(&s, "tanh", sf_tanh(INFINITY) == 1 && sf_tanh(-INFINITY) == -1 && sf_erf(INFINITY) == 1 && sf_erf(-50) == -1);
+    check_true(&s, "exp(-inf)",
+               si_bits(sf_exp(-INFINITY)) == 0 && si_bits(sf_exp(-200)) == 0 &&
+                   si_bits(sf_exp(-1e30f)) == 0);
+    check_true(&s, "exp(inf)",
+               isinf(sf_exp(INFINITY)) && isinf(sf_exp(89)) && isinf(sf_exp(1e30f)) &&
+                   !isinf(sf_exp(88.72f)));
+    check_true(&s, "log",
+               isinf(sf_log(INFINITY)) && sf_log(0) == -INFINITY && isnan(sf_log(-1)) &&
+                   si_bits(sf_log(1)) == 0);
+    check_true(&s, "tanh",
+               sf_tanh(INFINITY) == 1 && sf_tanh(-INFINITY) == -1 && sf_erf(INFINITY) == 1 &&
+                   sf_erf(-50) == -1);
     check_true(&s, "nan",
-               isnan(sf_exp(NAN)) && isnan(sf_tanh(NAN)) && isnan(sf_erf(NAN)) && isnan(sf_sin(NAN)) && isnan(sf_log(NAN)));
-    check_true(&s, "sin", isnan(sf_sin(INFINITY)) && sf_sin(0) == 0 && sf_cos(0) == 1 && isnan(sf_silu(NAN)));
-    check_true(
-        &s, "zeros",
-        si_bits(sf_tanh(-0.0f)) == INT32_MIN && si_bits(sf_erf(-0.0f)) == INT32_MIN && si_bits(sf_round(-0.3f)) == INT32_MIN);
-    static const float cases[][2] = {
-        {2, 3},         {-2, 3},  {-2, 2},  {-2, 0.5f},       {0, -1},        {-0.0f, -3},        {INFINITY, -1},
-        {-INFINITY, 3}, {1, NAN}, {NAN, 0}, {0.5f, INFINITY}, {-1, INFINITY}, {-0.5f, -INFINITY}, {9, 0.5f},
-        {2, 128},       {2, -150}};
+               isnan(sf_exp(NAN)) && isnan(sf_tanh(NAN)) && isnan(sf_erf(NAN)) &&
+                   isnan(sf_sin(NAN)) && isnan(sf_log(NAN)));
+    check_true(&s, "sin",
+               isnan(sf_sin(INFINITY)) && sf_sin(0) == 0 && sf_cos(0) == 1 && isnan(sf_silu(NAN)));
+    check_true(&s, "zeros",
+               si_bits(sf_tanh(-0.0f)) == INT32_MIN && si_bits(sf_erf(-0.0f)) == INT32_MIN &&
+                   si_bits(sf_round(-0.3f)) == INT32_MIN);
+    static const float cases[][2] = {{2, 3},
+                                     {-2, 3},
+                                     {-2, 2},
+                                     {-2, 0.5f},
+                                     {0, -1},
+                                     {-0.0f, -3},
+                                     {INFINITY, -1},
+                                     {-INFINITY, 3},
+                                     {1, NAN},
+                                     {NAN, 0},
+                                     {0.5f, INFINITY},
+                                     {-1, INFINITY},
+                                     {-0.5f, -INFINITY},
+                                     {9, 0.5f},
+                                     {2, 128},
+                                     {2, -150}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        check_true(&s, "pow", same_float(sf_pow(cases[i][0], cases[i][1]), powf(cases[i][0], cases[i][1])));
+        check_true(&s, "pow",
+                   same_float(sf_pow(cases[i][0], cases[i][1]), powf(cases[i][0], cases[i][1])));
     suite_end(&s);
 }
 
 void test_accuracy(void) {
     for (size_t i = 0; i < sizeof promises / sizeof *promises; i++)
         for (int j = 0; j < FUNCTIONS; j++)
-            if (!strcmp(functions[j].name, promises[i].name)) measure(&functions[j], promises[i].to, promises[i].ulps);
+            if (!strcmp(functions[j].name, promises[i].name))
+                measure(&functions[j], promises[i].to, promises[i].ulps);
     measure_pow();
     measure_values();
 }

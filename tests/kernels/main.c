@@ -1,4 +1,5 @@
-// Checks every kernel against its reference on the target this was compiled for. usage: check [--accuracy | --matmul |
+// Checks every kernel against its reference on the target this was compiled for. usage: check
+// [--accuracy | --matmul |
 // --target]
 #include "check.h"
 

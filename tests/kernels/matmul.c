@@ -1,10 +1,11 @@
-// Products: every format, plain and glu, odd extents, every number of rows to 9, and shares of threads.
+// Products: every format, plain and glu, odd extents, every number of rows to 9, and shares of
+// threads.
 #include "engine/cpu.h"
 #include "reference.h"
 
-// The formats that are instantiated: each takes seconds to compile. slow-kernels.sh takes them all. INTEGERS_ALONE: a program
-// of the products by weights in blocks, for instruction sets that differ in those whose rows are int8; WITHOUT_FLOATS: of these
-// alone.
+// The formats that are instantiated: each takes seconds to compile. slow-kernels.sh takes them all.
+// INTEGERS_ALONE: a program of the products by weights in blocks, for instruction sets that differ
+// in those whose rows are int8; WITHOUT_FLOATS: of these alone.
 #ifdef ALL_FORMATS
 #define TESTED_FORMATS "kernels/format_rows.h"
 #else
@@ -22,7 +23,8 @@ static inline void store_plain(const void *context, vf sum, int row, int column)
 }
 static inline void store_glu(const void *context, vf gate, vf up, int row, int column) {
     const Output *o = context;
-    vf_store_n(o->y + (size_t)row * (size_t)o->stride + column, vf_mul(vf_silu(gate), up), o->n - column);
+    vf_store_n(o->y + (size_t)row * (size_t)o->stride + column, vf_mul(vf_silu(gate), up),
+               o->n - column);
 }
 
 typedef struct Case {
@@ -35,8 +37,10 @@ typedef struct Case {
 
 // Each product once, plain and glu, as a function of its own: instances, or all in one function,
 // take clang far longer.
-#define PRODUCT(name) \
-    __attribute__((noinline)) static void run_##name(const matmul_args *m, matmul_sink sink) { product_##name(m, sink); }
+#define PRODUCT(name)                                                                          \
+    __attribute__((noinline)) static void run_##name(const matmul_args *m, matmul_sink sink) { \
+        product_##name(m, sink);                                                               \
+    }
 #ifndef INTEGERS_ALONE
 PRODUCT(f32)
 PRODUCT(f16)
@@ -75,10 +79,13 @@ static Multiply product_of(const Case *c) {
 }
 
 static matmul_sink sink_of(const Case *c, const Output *o) {
-    return c->glu ? (matmul_sink){.glu = store_glu, .context = o} : (matmul_sink){.plain = store_plain, .context = o};
+    return c->glu ? (matmul_sink){.glu = store_glu, .context = o}
+                  : (matmul_sink){.plain = store_plain, .context = o};
 }
 
-static void multiply(const Case *c, const matmul_args *m, const Output *o) { product_of(c)(m, sink_of(c, o)); }
+static void multiply(const Case *c, const matmul_args *m, const Output *o) {
+    product_of(c)(m, sink_of(c, o));
+}
 
 static float rounded(weight_format format, float w) {
     if (format == WEIGHT_F16) return sf_from_f16(f16_from_float(w));
@@ -93,7 +100,8 @@ static void *pack_floats(weight_format format, int columns, int k, const float *
     for (int c = 0; c < columns; c++)
         for (int i = 0; i < k; i++) {
             size_t at = ((size_t)(c / 16) * (size_t)k + (size_t)i) * 16 + (size_t)(c % 16);
-            uint16_t half = format == WEIGHT_F16 ? f16_from_float(w[c * k + i]) : bf16_from_float(w[c * k + i]);
+            uint16_t half =
+                format == WEIGHT_F16 ? f16_from_float(w[c * k + i]) : bf16_from_float(w[c * k + i]);
             if (format == WEIGHT_F32)
                 memcpy(packed + 4 * at, &w[c * k + i], 4);
             else
@@ -121,7 +129,9 @@ static bool has_float_scale(weight_format f) {
 static int reference_integer(weight_format f, const uint8_t *block, int column, int k);
 static bool block_fits(weight_format f, const uint8_t *block) {
     for (int i = 0; i < 16 * 32; i += 2)
-        if (abs(reference_integer(f, block, i / 32, i % 32)) + abs(reference_integer(f, block, i / 32, i % 32 + 1)) > 128)
+        if (abs(reference_integer(f, block, i / 32, i % 32)) +
+                abs(reference_integer(f, block, i / 32, i % 32 + 1)) >
+            128)
             return false;
     return true;
 }
@@ -137,7 +147,8 @@ static void end_panel(weight_format f, int k, uint8_t *panel) {
         }
         bool fits = has_fits(f) && block_fits(f, block);
         for (int j = 0; j < 16 * 32; j++)
-            for (int n = 0; n < 1 + fits; n++) sums[n][j / 32] += reference_integer(f, block, j / 32, j % 32);
+            for (int n = 0; n < 1 + fits; n++)
+                sums[n][j / 32] += reference_integer(f, block, j / 32, j % 32);
         if (has_fits(f)) panel[panel_fits_at(f, k) + (size_t)i] = fits;
     }
     memcpy(panel + panel_blocks_bytes(f, k), sums, has_fits(f) ? sizeof sums : sizeof *sums);
@@ -153,7 +164,8 @@ static void make_blocks_fit(size_t n, uint8_t *w) {
 }
 
 static uint8_t *random_blocks(weight_format f, int columns, int k) {
-    size_t n = (size_t)(columns + 15) / 16 * (size_t)((k + block_formats[f].block - 1) / block_formats[f].block),
+    size_t n = (size_t)(columns + 15) / 16 *
+               (size_t)((k + block_formats[f].block - 1) / block_formats[f].block),
            size = block_bytes(f);
     bool exponent = block_formats[f].scales == SCALES_EXPONENT, whole = has_float_scale(f);
     const int floats = has_float_minimum(f) ? 32 : 16;
@@ -186,11 +198,13 @@ static uint8_t *random_blocks(weight_format f, int columns, int k) {
 
 static int bits_at(const uint8_t *plane, int bits, int column, int k) {
     int together = 8 / bits, step = k / 4;
-    return plane[step / together * 64 + column * 4 + k % 4] >> step % together * bits & ((1 << bits) - 1);
+    return plane[step / together * 64 + column * 4 + k % 4] >> step % together * bits &
+           ((1 << bits) - 1);
 }
 
 static int reference_integer(weight_format f, const uint8_t *block, int column, int k) {
-    static const int iq4[] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+    static const int iq4[] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                              1,    13,   25,  38,  53,  69,  89,  113};
     static const int e2m1[] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
     const block_format b = block_formats[f];
     int q;
@@ -219,15 +233,20 @@ static int reference_scale(weight_format f, const uint8_t *block, int column, in
         case SCALES_PAIRED:
             return s[g * 16] & 15;
         case SCALES_SIX:
-            return (((s[g % 8 * 16] >> g / 8 * 4) & 15) | ((s[(8 + g % 4) * 16] >> g / 4 * 2) & 3) << 4) - 32;
+            return (((s[g % 8 * 16] >> g / 8 * 4) & 15) | ((s[(8 + g % 4) * 16] >> g / 4 * 2) & 3)
+                                                              << 4) -
+                   32;
         default:
             return 1;
     }
 }
 
 static int reference_minimum(weight_format f, const uint8_t *block, int column, int g) {
-    if (block_formats[f].minimum == MINIMUM_BYTES) return block[block_minima_at(f) + (size_t)(g * 16 + column)];
-    return block_formats[f].minimum == MINIMUM_PAIRED ? block[block_scales_at(f) + (size_t)(g * 16 + column)] >> 4 : 1;
+    if (block_formats[f].minimum == MINIMUM_BYTES)
+        return block[block_minima_at(f) + (size_t)(g * 16 + column)];
+    return block_formats[f].minimum == MINIMUM_PAIRED
+               ? block[block_scales_at(f) + (size_t)(g * 16 + column)] >> 4
+               : 1;
 }
 
 static float half_at(const uint8_t *at) {
@@ -274,7 +293,8 @@ static GroupEnds reference_ends(const BlockProduct *p, const uint8_t *block, int
         memcpy(fraction ? &e.fraction : &e.minimum, block + block_bytes(f) - 64 + 4 * column, 4);
         if (fraction) e.minimum = -(e.scale * e.fraction);
     } else if (has_minimum(f))
-        e.minimum = half_at(block + block_bytes(f) - 32 + 2 * column) * (float)reference_minimum(f, block, column, g);
+        e.minimum = half_at(block + block_bytes(f) - 32 + 2 * column) *
+                    (float)reference_minimum(f, block, column, g);
     return e;
 }
 
@@ -295,7 +315,8 @@ static float reference_value(const BlockProduct *p, const uint8_t *block, int co
     return has_minimum(p->format) ? e.scale * number + e.minimum : e.scale * number;
 }
 
-static float reference_group(const BlockProduct *p, const uint8_t *block, int column, int k, float sum) {
+static float reference_group(const BlockProduct *p, const uint8_t *block, int column, int k,
+                             float sum) {
     const block_format b = block_formats[p->format];
     int first = k % b.block, integer = 0, row = 0;
     GroupEnds e = reference_ends(p, block, column, first / b.group);
@@ -316,7 +337,8 @@ static float reference_group(const BlockProduct *p, const uint8_t *block, int co
 static float reference_exact(const BlockProduct *p, const uint8_t *panel, int column) {
     int64_t sum = 0;
     for (int k = 0; k < p->k; k++)
-        sum += (int64_t)reference_integer(p->format, panel + (size_t)(k / 32) * block_bytes(p->format), column, k % 32) *
+        sum += (int64_t)reference_integer(
+                   p->format, panel + (size_t)(k / 32) * block_bytes(p->format), column, k % 32) *
                (int64_t)p->floats[k];
     return (float)sum;
 }
@@ -327,9 +349,11 @@ static float reference_blocks(const BlockProduct *p, int column) {
     if (is_exact(p->format)) return reference_exact(p, panel, column % 16);
     BlockProduct of = *p;
     float sum = 0;
-    if (has_panel_d(p->format)) memcpy(&of.d, panel + panel_blocks_bytes(p->format, p->k) + 4 * (column % 16), sizeof of.d);
+    if (has_panel_d(p->format))
+        memcpy(&of.d, panel + panel_blocks_bytes(p->format, p->k) + 4 * (column % 16), sizeof of.d);
     for (int k = 0; k < p->k; k += b.group)
-        sum = reference_group(&of, panel + (size_t)(k / b.block) * block_bytes(p->format), column % 16, k, sum);
+        sum = reference_group(&of, panel + (size_t)(k / b.block) * block_bytes(p->format),
+                              column % 16, k, sum);
     return sum;
 }
 
@@ -338,16 +362,20 @@ static int packed_column(const Case *c, int column, int up) {
     return c->glu ? (column / 16 * 2 + up) * 16 + column % 16 : column;
 }
 
-// Rows of 127 and of -127, blocks of the least and of the largest integers: whatever adds in 16 bits would overflow here first
+// Rows of 127 and of -127, blocks of the least and of the largest integers: whatever adds in 16
+// bits would overflow here first
 static void make_extreme(const Case *c, float *x, uint8_t *w, int columns) {
-    const size_t size = block_bytes(c->format), planes = block_scales_at(c->format), panel = block_panel_bytes(c->format, c->k);
-    const size_t blocks = panel_blocks_bytes(c->format, c->k) / size, n = (size_t)(columns + 15) / 16 * blocks;
+    const size_t size = block_bytes(c->format), planes = block_scales_at(c->format),
+                 panel = block_panel_bytes(c->format, c->k);
+    const size_t blocks = panel_blocks_bytes(c->format, c->k) / size,
+                 n = (size_t)(columns + 15) / 16 * blocks;
     const float ends[] = {is_exact(c->format) ? -128 : 1, is_exact(c->format) ? 127 : -1};
     for (int i = 0; i < c->rows * c->k; i++) x[i] = ends[i / c->k % 2];
     for (size_t i = 0; i < n; i++) {
         uint8_t *block = w + i / blocks * panel + i % blocks * size;
         memset(block, i % 2 ? 255 : 0, planes);
-        if (!has_fits(c->format) || i % 4 < 2) continue;  // the largest that fit: -128 and 0, or 64 and 64
+        if (!has_fits(c->format) || i % 4 < 2)
+            continue;  // the largest that fit: -128 and 0, or 64 and 64
         for (size_t j = 0; j < planes; j++) block[j] = i % 4 == 3 ? 192 : (uint8_t)(j % 2 * 128);
     }
     if (is_exact(c->format)) end_panels(c->format, columns, c->k, w);
@@ -365,7 +393,8 @@ typedef struct Operands {
 // Bytes less a zero point of their type
 static void random_integers(int k, float *x) {
     int zero = (int)(random_bits() % 256), same = random_bits() % 3 == 0;
-    for (int i = 0; i < k; i++) x[i] = (float)((same ? 255 : (int)(random_bits() >> 8 & 255)) - zero);
+    for (int i = 0; i < k; i++)
+        x[i] = (float)((same ? 255 : (int)(random_bits() >> 8 & 255)) - zero);
 }
 
 static Operands operands(const Case *c) {
@@ -393,9 +422,11 @@ static Operands operands(const Case *c) {
 }
 
 static float expected_sum(const Case *c, const Operands *o, int row, int column) {
-    const q8_block *x = c->floats || is_exact(c->format) ? NULL : o->quantized + row * blocks_of(c->k);
+    const q8_block *x =
+        c->floats || is_exact(c->format) ? NULL : o->quantized + row * blocks_of(c->k);
     if (in_blocks(c->format))
-        return reference_blocks(&(BlockProduct){c->format, o->packed, x, o->x + row * c->k, c->k, 0}, column);
+        return reference_blocks(
+            &(BlockProduct){c->format, o->packed, x, o->x + row * c->k, c->k, 0}, column);
     return reference_dot(&(Product){c->rows, c->k, o->columns, o->x, o->w}, row, column);
 }
 
@@ -405,7 +436,11 @@ static void test_case(Suite *s, Case c) {
     size_t size = (size_t)(c.rows * stride);
     float *got = buffer_floats(size), *expected = buffer_floats(size);
     bool quantized = in_blocks(c.format) && !c.floats;
-    matmul_args m = {.panels = panels, .k = c.k, .x_stride = quantized ? blocks_of(c.k) : c.k, .rows = c.rows, .w = o.packed};
+    matmul_args m = {.panels = panels,
+                     .k = c.k,
+                     .x_stride = quantized ? blocks_of(c.k) : c.k,
+                     .rows = c.rows,
+                     .w = o.packed};
     m.streamed = c.streamed;
     m.x = quantized ? (const void *)o.quantized : o.x;
     int split = c.split < units ? c.split : units;
@@ -418,7 +453,8 @@ static void test_case(Suite *s, Case c) {
     for (int r = 0; r < c.rows; r++)
         for (int n = 0; n < c.n; n++) {
             float gate = expected_sum(&c, &o, r, packed_column(&c, n, 0));
-            expected[r * stride + n] = c.glu ? sf_silu(gate) * expected_sum(&c, &o, r, packed_column(&c, n, 1)) : gate;
+            expected[r * stride + n] =
+                c.glu ? sf_silu(gate) * expected_sum(&c, &o, r, packed_column(&c, n, 1)) : gate;
         }
     char label[96];
     snprintf(label, sizeof label, "%dx%dx%d%s, share %d", c.rows, c.n, c.k,
@@ -436,17 +472,21 @@ static void test_format(weight_format format, const char *name) {
     Suite s = suite_begin(name);
     for (int rows = 1; rows <= 9; rows++)
         for (int i = 0; i < 14; i++)
-            test_case(&s, (Case){format, i % 2 == 1, rows, ks[(i + rows) % 8], ns[i / 2], (i + rows) % 3, false, false});
-    for (int i = 0; i < 14; i++) test_case(&s, (Case){format, i % 2 == 1, 1, ks[i % 8], ns[i / 2], i % 3, true, false});
+            test_case(&s, (Case){format, i % 2 == 1, rows, ks[(i + rows) % 8], ns[i / 2],
+                                 (i + rows) % 3, false, false});
+    for (int i = 0; i < 14; i++)
+        test_case(&s, (Case){format, i % 2 == 1, 1, ks[i % 8], ns[i / 2], i % 3, true, false});
     for (int split = 0; split < 60; split += 7)  // 13 blocks of rows, 5 panels in groups of 3 and 2
         test_case(&s, (Case){format, split % 2 == 1, 75, 45, 70, split, false, false});
     static const int many[] = {12, 13, 18, 20, 54};
     for (int i = 0; i < 5; i++)
-        test_case(&s, (Case){format, i % 2 == 0, many[i], 40, 16 * (i + 5) - 3, 9 * i + 2, false, false});
+        test_case(
+            &s, (Case){format, i % 2 == 0, many[i], 40, 16 * (i + 5) - 3, 9 * i + 2, false, false});
     test_case(&s, (Case){format, true, 33, 1100, 40, 1, false, false});
     test_case(&s, (Case){format, false, 50, 4097, 5, 3, false, false});  // k in parts
     test_case(&s, (Case){format, true, 7, 4100, 3, 0, false, false});
-    if (is_exact(format)) test_case(&s, (Case){format, false, 3, 65601, 5, 0, false, false});  // sums near 2^31
+    if (is_exact(format))
+        test_case(&s, (Case){format, false, 3, 65601, 5, 0, false, false});  // sums near 2^31
     suite_end(&s);
 }
 
@@ -459,13 +499,17 @@ static void test_blocks(weight_format format, bool floats, const char *name) {
         int n = ns[(i + i / 6) % 6], k = block * (1 + i % 3);
         test_case(&s, (Case){format, i % 4 == 1, rows[i % 6], k, n, i % 3, i % 5 == 0, floats});
     }
-    const int parts = floats && is_exact(format) ? 32 : 4096;  // k in parts, unless floats would round the sums
+    const int parts =
+        floats && is_exact(format) ? 32 : 4096;  // k in parts, unless floats would round the sums
     test_case(&s, (Case){format, false, 50, parts, 5, 3, false, floats});
     test_case(&s, (Case){format, true, 75, 2 * block, 70, 21, false, floats});
-    test_case(&s, (Case){format, false, 137, 3 * block, 40, 1, false, floats});  // more than share unpacked weights
+    test_case(&s, (Case){format, false, 137, 3 * block, 40, 1, false,
+                         floats});  // more than share unpacked weights
     extreme = true;
     static const int extreme_rows[] = {1, 2, 3, 49};
-    for (int i = 0; i < 4; i++) test_case(&s, (Case){format, false, extreme_rows[i], block * (i + 1), 40, 0, false, floats});
+    for (int i = 0; i < 4; i++)
+        test_case(&s,
+                  (Case){format, false, extreme_rows[i], block * (i + 1), 40, 0, false, floats});
     extreme = false;
     suite_end(&s);
 }
@@ -493,9 +537,15 @@ static void test_experts(Suite *s, Case c, int slots, bool shared) {
     int32_t index[MOST_ENTRIES], order[MOST_ENTRIES];
     random_index(entries, index, order);
     bool integers = in_blocks(c.format);
-    size_t panel = integers ? block_panel_bytes(c.format, c.k) : panel_bytes(c.format, c.k), size = (size_t)(entries * stride);
-    experts_args e = {EXPERTS, slots, panel * (size_t)(panels * (1 + c.glu)), entries, index, order};
-    matmul_args m = {.panels = panels, .k = c.k, .x_stride = integers ? blocks_of(c.k) : c.k, .rows = entries, .w = o.packed};
+    size_t panel = integers ? block_panel_bytes(c.format, c.k) : panel_bytes(c.format, c.k),
+           size = (size_t)(entries * stride);
+    experts_args e = {EXPERTS, slots, panel * (size_t)(panels * (1 + c.glu)),
+                      entries, index, order};
+    matmul_args m = {.panels = panels,
+                     .k = c.k,
+                     .x_stride = integers ? blocks_of(c.k) : c.k,
+                     .rows = entries,
+                     .w = o.packed};
     m.streamed = c.streamed;
     m.x_slots = shared ? slots : 1;
     m.x = integers ? (const void *)o.quantized : o.x;
@@ -511,7 +561,8 @@ static void test_experts(Suite *s, Case c, int slots, bool shared) {
             int first = expert_kept(index[i], EXPERTS) * of_one * (1 + c.glu), row = i / m.x_slots;
             float gate = expected_sum(&all, &o, row, first + packed_column(&c, n, 0));
             expected[i * stride + n] =
-                c.glu ? sf_silu(gate) * expected_sum(&all, &o, row, first + packed_column(&c, n, 1)) : gate;
+                c.glu ? sf_silu(gate) * expected_sum(&all, &o, row, first + packed_column(&c, n, 1))
+                      : gate;
         }
     char label[96];
     snprintf(label, sizeof label, "%d rows of %d, %dx%d, share %d", c.rows, slots, c.n, c.k, split);
@@ -523,8 +574,10 @@ static void test_expert_format(weight_format format, const char *name) {
     static const int rows[] = {1, 2, 3, 9, 40}, ns[] = {1, 16, 40, 72};
     Suite s = suite_begin(name);
     for (int i = 0; i < 30; i++) {
-        Case c = {format,    i % 3 == 1, rows[i % 5], 32 * (1 + i % 4) - (format == WEIGHT_q8_0 ? 0 : i % 2),
-                  ns[i % 4], i % 7,      i % 2 == 0,  false};
+        Case c = {format,      i % 3 == 1,
+                  rows[i % 5], 32 * (1 + i % 4) - (format == WEIGHT_q8_0 ? 0 : i % 2),
+                  ns[i % 4],   i % 7,
+                  i % 2 == 0,  false};
         test_experts(&s, c, 1 + i % 3, i % 4 < 2);
     }
     suite_end(&s);
@@ -545,8 +598,9 @@ void test_matmul(void) {
 #ifdef WITHOUT_FLOATS
 #define FORMAT(name, ...) test_blocks(WEIGHT_##name, false, "matmul_blocks_" #name);
 #else
-#define FORMAT(name, ...)                                                                             \
-    if (!stands_for_floats(WEIGHT_##name)) test_blocks(WEIGHT_##name, false, "matmul_blocks_" #name); \
+#define FORMAT(name, ...)                                          \
+    if (!stands_for_floats(WEIGHT_##name))                         \
+        test_blocks(WEIGHT_##name, false, "matmul_blocks_" #name); \
     test_blocks(WEIGHT_##name, true, "matmul_floats_" #name);
 #endif
 #include TESTED_FORMATS
@@ -562,7 +616,8 @@ int main(void) {
     return suites_failed != 0;
 }
 #else
-// The same products added in descending order of k must not give the same bits: the comparison can tell.
+// The same products added in descending order of k must not give the same bits: the comparison can
+// tell.
 void test_mutation(void) {
     Suite s = suite_begin("mutation");
     Case c = {.format = WEIGHT_F32, .rows = 3, .k = 100, .n = 40};
@@ -571,7 +626,14 @@ void test_mutation(void) {
     float *x = buffer_floats(300), *w = buffer_floats(4000);
     for (int i = 0; i < 300; i++) x[i] = o.x[i / 100 * 100 + 99 - i % 100];
     for (int i = 0; i < 4000; i++) w[i] = o.w[i / 100 * 100 + 99 - i % 100];
-    matmul_args m = {.panels = 3, .k = 100, .x_stride = 100, .rows = 3, .x = o.x, .w = o.packed, .first = 0, .last = 3};
+    matmul_args m = {.panels = 3,
+                     .k = 100,
+                     .x_stride = 100,
+                     .rows = 3,
+                     .x = o.x,
+                     .w = o.packed,
+                     .first = 0,
+                     .last = 3};
     multiply(&c, &m, &(Output){forward, 40, 40});
     m.x = x;
     m.w = pack_floats(WEIGHT_F32, 40, 100, w);

@@ -34,18 +34,21 @@ static inline float reference_squares(int n, const float *x) {
     return reference_tree(lane);
 }
 
-static inline void reference_rms_norm(int n, float epsilon, const float *x, const float *weight, float *y) {
+static inline void reference_rms_norm(int n, float epsilon, const float *x, const float *weight,
+                                      float *y) {
     float scale = 1.0f / sqrtf(reference_squares(n, x) / (float)n + epsilon);
     for (int i = 0; i < n; i++) y[i] = x[i] * scale * weight[i];
 }
 
-static inline void reference_layer_norm(int n, float epsilon, const float *x, const float *const weight_bias[2], float *y) {
+static inline void reference_layer_norm(int n, float epsilon, const float *x,
+                                        const float *const weight_bias[2], float *y) {
     float mean = reference_sum(n, x) / (float)n;
     for (int i = 0; i < n; i++) y[i] = x[i] - mean;
     float scale = 1.0f / sqrtf(reference_squares(n, y) / (float)n + epsilon);
     for (int i = 0; i < n; i++) {
         float v = y[i] * scale;
-        y[i] = weight_bias[1] ? sf_fma(v, weight_bias[0][i], weight_bias[1][i]) : v * weight_bias[0][i];
+        y[i] = weight_bias[1] ? sf_fma(v, weight_bias[0][i], weight_bias[1][i])
+                              : v * weight_bias[0][i];
     }
 }
 
@@ -60,7 +63,8 @@ static inline void reference_softmax(int n, const float *x, float *y) {
 static inline void reference_rotary(rotary_shape s, bool pairs, const float *table[2], float *x) {
     for (int h = 0; h < s.heads; h++)
         for (int i = 0; i < s.turned / 2; i++) {
-            float *a = x + h * s.head_dim + (pairs ? 2 * i : i), *b = a + (pairs ? 1 : s.turned / 2), was = *a;
+            float *a = x + h * s.head_dim + (pairs ? 2 * i : i),
+                  *b = a + (pairs ? 1 : s.turned / 2), was = *a;
             *a = sf_fma(was, table[0][i], -(*b * table[1][i]));
             *b = sf_fma(*b, table[0][i], was * table[1][i]);
         }
@@ -74,7 +78,9 @@ static inline void reference_cached(cache_format f, int n, const float *x, float
         for (int i = first; i < last; i++) top = fabsf(x[i]) > top ? fabsf(x[i]) : top;
         float scale = sf_from_f16(f16_from_float(top / 127)), inverse = top > 0 ? 127 / top : 0;
         for (int i = first; i < last; i++)
-            y[i] = f == CACHE_Q8_0 ? rintf(x[i] * inverse) * scale : f == CACHE_F16 ? sf_from_f16(f16_from_float(x[i])) : x[i];
+            y[i] = f == CACHE_Q8_0  ? rintf(x[i] * inverse) * scale
+                   : f == CACHE_F16 ? sf_from_f16(f16_from_float(x[i]))
+                                    : x[i];
     }
 }
 
@@ -100,18 +106,22 @@ static inline void reference_attention(const Attention *a, float *y) {
     for (int e = 0; e < a->e; e++) y[e] = 0;
     for (int first = a->from / 256 * 256; first < a->to; first += 256) {
         float m = -INFINITY, lane[16] = {0};
-        int from = first > a->from ? first : a->from, to = first + 256 < a->to ? first + 256 : a->to;
+        int from = first > a->from ? first : a->from,
+            to = first + 256 < a->to ? first + 256 : a->to;
         for (int j = from; j < to; j++) {
             score[j - first] = reference_score(a, j);
             m = score[j - first] > m ? score[j - first] : m;
         }
         if (m == -INFINITY) continue;
-        for (int j = from; j < to; j++) lane[j % 16] += score[j - first] = sf_exp(score[j - first] - m);
-        float l = reference_tree(lane), top = m > M ? m : M, old = sf_exp(M - top), new = sf_exp(m - top);
+        for (int j = from; j < to; j++)
+            lane[j % 16] += score[j - first] = sf_exp(score[j - first] - m);
+        float l = reference_tree(lane), top = m > M ? m : M, old = sf_exp(M - top),
+              new = sf_exp(m - top);
         L = sf_fma(L, old, l * new);
         for (int e = 0; e < a->e; e++) {
             float o = 0;
-            for (int j = from; j < to; j++) o = sf_fma(score[j - first], a->values[j * a->value_stride + e], o);
+            for (int j = from; j < to; j++)
+                o = sf_fma(score[j - first], a->values[j * a->value_stride + e], o);
             y[e] = sf_fma(y[e], old, o * new);
         }
         M = top;

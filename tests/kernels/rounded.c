@@ -50,11 +50,13 @@ static bool is_within(const float *x, const uint16_t *w, int k, bool rounded, fl
     double exact = 0, sizes = 0;
     float chain = 0;
     for (int i = 0; i < k; i++) {
-        float b = sf_from_bf16(w[i * LANES]), a = rounded ? sf_from_bf16(bf16_from_float(x[i])) : x[i];
+        float b = sf_from_bf16(w[i * LANES]),
+              a = rounded ? sf_from_bf16(bf16_from_float(x[i])) : x[i];
         exact += (double)a * (double)b, sizes += fabs((double)a * (double)b);
         chain = sf_fma(x[i], b, chain);
     }
-    return rounded ? fabs((double)sum - exact) <= 2 * 0x1p-24 * (k + 2) * sizes + k * 0x1p-120 : sum == chain;
+    return rounded ? fabs((double)sum - exact) <= 2 * 0x1p-24 * (k + 2) * sizes + k * 0x1p-120
+                   : sum == chain;
 }
 
 // Column of the panels that holds result column c: with glu, panels of gate and up alternate.
@@ -63,7 +65,8 @@ static int packed_column(const Case *c, int column) {
     return c->glu ? (column % half / LANES * 2 + up) * LANES + column % half % LANES : column;
 }
 
-static void multiply(const Case *c, matmul_args m, const experts_args *e, burin_range units, const Output *o) {
+static void multiply(const Case *c, matmul_args m, const experts_args *e, burin_range units,
+                     const Output *o) {
     matmul_sink sink = {.context = o};
     m.units = units;
     if (c->glu)
@@ -79,21 +82,27 @@ static void multiply(const Case *c, matmul_args m, const experts_args *e, burin_
 static void test(Suite *s, Case c) {
     const int result = ((c.glu ? c.n / 2 : c.n) + LANES - 1) / LANES, panels = result * (1 + c.glu);
     int32_t index[256], order[256], place[EXPERTS + 1] = {0}, met[EXPERTS] = {0};
-    for (int i = 0; i < c.rows; i++) index[i] = c.experts ? (int32_t)(random_bits() % 4 / 2) : 0, met[index[i]]++;
+    for (int i = 0; i < c.rows; i++)
+        index[i] = c.experts ? (int32_t)(random_bits() % 4 / 2) : 0, met[index[i]]++;
     expert_order(EXPERTS, c.rows, index, place, order);
     float *x = buffer_floats((size_t)(c.rows * c.k));
     for (int i = 0; i < c.rows * c.k; i++) x[i] = random_value();
-    const uint16_t *w = random_panels(panels * (c.experts ? EXPERTS : 1), c.k, c.experts || c.glu ? 1 << 20 : c.n);
-    const experts_args e = {EXPERTS, 1, (size_t)(panels * c.k * LANES) * sizeof *w, c.rows, index, order};
-    const matmul_args m = {.panels = result, .k = c.k, .x_stride = c.k, .x_slots = 1, .rows = c.rows, .x = x, .w = w};
+    const uint16_t *w =
+        random_panels(panels * (c.experts ? EXPERTS : 1), c.k, c.experts || c.glu ? 1 << 20 : c.n);
+    const experts_args e = {EXPERTS, 1,     (size_t)(panels * c.k * LANES) * sizeof *w,
+                            c.rows,  index, order};
+    const matmul_args m = {
+        .panels = result, .k = c.k, .x_stride = c.k, .x_slots = 1, .rows = c.rows, .x = x, .w = w};
     const int units = c.experts ? expert_units(result, c.rows, 1) : matmul_units(result, c.rows);
     const int split = c.split * units / 7;
-    Output all = {buffer_floats((size_t)(c.rows * c.n)), c.n}, parts = {buffer_floats((size_t)(c.rows * c.n)), c.n};
+    Output all = {buffer_floats((size_t)(c.rows * c.n)), c.n},
+           parts = {buffer_floats((size_t)(c.rows * c.n)), c.n};
     multiply(&c, m, &e, (burin_range){0, units}, &all);
-    multiply(&c, m, &e, (burin_range){0, split}, &parts), multiply(&c, m, &e, (burin_range){split, units}, &parts);
+    multiply(&c, m, &e, (burin_range){0, split}, &parts),
+        multiply(&c, m, &e, (burin_range){split, units}, &parts);
     char label[96];
-    snprintf(label, sizeof label, "%d rows, %dx%d%s%s, share %d", c.rows, c.n, c.k, c.glu ? ", glu" : "",
-             c.experts ? ", experts" : "", c.split);
+    snprintf(label, sizeof label, "%d rows, %dx%d%s%s, share %d", c.rows, c.n, c.k,
+             c.glu ? ", glu" : "", c.experts ? ", experts" : "", c.split);
     bool within = true;
     for (int i = 0; i < c.rows * c.n; i++) {
         const int row = i / c.n, column = packed_column(&c, i % c.n) + index[row] * panels * LANES;
@@ -113,9 +122,12 @@ int main(void) {
 #endif
     Suite s = suite_begin("matmul_rounded");
     for (int i = 1; i <= 40; i++) test(&s, (Case){i, ks[i % 15], ns[i % 7], false, false, i % 7});
-    for (int i = 0; i < 15; i++) test(&s, (Case){rows[i % 5], ks[i], ns[i % 7], false, false, i % 7});
-    for (int i = 0; i < 10; i++) test(&s, (Case){rows[i % 5] - 50, ks[i + 5], 2 * ns[i % 7], true, false, i % 7});
-    for (int i = 0; i < 10; i++) test(&s, (Case){rows[i % 5], ks[i + 4], 32 * (1 + i % 3), i % 2 == 1, true, i % 7});
+    for (int i = 0; i < 15; i++)
+        test(&s, (Case){rows[i % 5], ks[i], ns[i % 7], false, false, i % 7});
+    for (int i = 0; i < 10; i++)
+        test(&s, (Case){rows[i % 5] - 50, ks[i + 5], 2 * ns[i % 7], true, false, i % 7});
+    for (int i = 0; i < 10; i++)
+        test(&s, (Case){rows[i % 5], ks[i + 4], 32 * (1 + i % 3), i % 2 == 1, true, i % 7});
     suite_end(&s);
     return suites_failed != 0;
 }

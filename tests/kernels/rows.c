@@ -10,7 +10,8 @@ static void reference_quantize(int n, const float *x, q8_block *q) {
         if (fabsf(x[i]) > top) top = fabsf(x[i]);
     bool zero = !(top >= 0x1p-100f), none = zero || top == INFINITY;
     *q = (q8_block){.scale = zero ? 0 : top / 127.0f};
-    for (int i = 0; i < n; i++) q->q[i] = (int8_t)(none || x[i] != x[i] ? 0 : rintf(x[i] * (127.0f / top)));
+    for (int i = 0; i < n; i++)
+        q->q[i] = (int8_t)(none || x[i] != x[i] ? 0 : rintf(x[i] * (127.0f / top)));
     for (int i = 0; i < 32; i++) {
         q->start -= 128 * q->q[i];
         q->first += i < 16 ? q->q[i] : 0;
@@ -22,7 +23,8 @@ void test_quantize(void) {
     for (int i = 0; i < 10 * LENGTHS; i++) {
         int n = lengths[i % LENGTHS], blocks = blocks_of(n);
         float *x = random_floats((size_t)n);
-        for (int j = 0; j < n; j++) x[j] = i % 10 == 0 ? 0 : ldexpf(x[j], i % 9 == 8 ? -130 : j % 12);
+        for (int j = 0; j < n; j++)
+            x[j] = i % 10 == 0 ? 0 : ldexpf(x[j], i % 9 == 8 ? -130 : j % 12);
         if (i % 10 == 3) x[n / 2] = NAN;
         if (i % 10 == 6) x[n / 3] = -INFINITY;
         q8_block *q = buffer_bytes((size_t)blocks * sizeof *q), expected;
@@ -38,12 +40,12 @@ void test_quantize(void) {
 }
 
 static void test_norms(void) {
-    Suite rms = suite_begin("rms_norm"), layer = suite_begin("layer_norm"), softmax = suite_begin("softmax"),
-          skip = suite_begin("add_row");
+    Suite rms = suite_begin("rms_norm"), layer = suite_begin("layer_norm"),
+          softmax = suite_begin("softmax"), skip = suite_begin("add_row");
     for (int i = 0; i < 3 * LENGTHS; i++) {
         size_t n = (size_t)lengths[i % LENGTHS];
-        float *x = random_floats(n), *w = random_floats(n), *b = random_floats(n), *y = buffer_floats(n),
-              *expected = buffer_floats(n);
+        float *x = random_floats(n), *w = random_floats(n), *b = random_floats(n),
+              *y = buffer_floats(n), *expected = buffer_floats(n);
         rms_norm((int)n, 1e-5f, x, w, y);
         reference_rms_norm((int)n, 1e-5f, x, w, expected);
         check_floats(&rms, "row", y, expected, n);
@@ -54,7 +56,8 @@ static void test_norms(void) {
         add_row((int)n, x, b, y);
         for (size_t j = 0; j < n; j++) expected[j] = x[j] + b[j];
         check_floats(&skip, "row", y, expected, n);
-        for (size_t j = 0; j < n; j++) x[j] = i % 7 == 6 || random_bits() % 5 == 0 ? -INFINITY : x[j] * 30;
+        for (size_t j = 0; j < n; j++)
+            x[j] = i % 7 == 6 || random_bits() % 5 == 0 ? -INFINITY : x[j] * 30;
         reference_softmax((int)n, x, expected);
         softmax_row((int)n, x, x);
         check_floats(&softmax, "row", x, expected, n);
@@ -74,7 +77,8 @@ static void test_rotary(void) {
         rotary_shape shape = shapes[i];
         size_t n = (size_t)(shape.heads * shape.head_dim);
         float *x = random_floats(n), *y = buffer_floats(n), *expected = buffer_floats(n);
-        const float *table[2] = {random_floats((size_t)shape.turned / 2), random_floats((size_t)shape.turned / 2)};
+        const float *table[2] = {random_floats((size_t)shape.turned / 2),
+                                 random_floats((size_t)shape.turned / 2)};
         memcpy(expected, x, n * sizeof *x);
         reference_rotary(shape, false, table, expected);
         rotary_half(shape, x, table[0], table[1], y);
@@ -119,21 +123,25 @@ static void test_gather_columns(void) {
         uint16_t *halves = buffer_bytes(count * sizeof *halves);
         uint8_t *panels = buffer_bytes(2 * block_panel_bytes(WEIGHT_q8_0, (int)k));
         for (size_t j = 0; j < count; j++) halves[j] = (uint16_t)(random_bits() % 0x7c00);
-        for (size_t j = 0; j < 2 * block_panel_bytes(WEIGHT_q8_0, (int)k); j++) panels[j] = (uint8_t)(random_bits() % 0x7c);
+        for (size_t j = 0; j < 2 * block_panel_bytes(WEIGHT_q8_0, (int)k); j++)
+            panels[j] = (uint8_t)(random_bits() % 0x7c);
         for (size_t j = 0; j < k; j++) expected[j] = floats[(k + j) * 16 + (size_t)column - 16];
         gather_column_f32((int)k, floats, column, y);
         check_floats(&s, "f32", y, expected, k);
-        for (size_t j = 0; j < k; j++) expected[j] = sf_from_f16(halves[(k + j) * 16 + (size_t)column - 16]);
+        for (size_t j = 0; j < k; j++)
+            expected[j] = sf_from_f16(halves[(k + j) * 16 + (size_t)column - 16]);
         gather_column_f16((int)k, halves, column, y);
         check_floats(&s, "f16", y, expected, k);
-        for (size_t j = 0; j < k; j++) expected[j] = sf_from_bf16(halves[(k + j) * 16 + (size_t)column - 16]);
+        for (size_t j = 0; j < k; j++)
+            expected[j] = sf_from_bf16(halves[(k + j) * 16 + (size_t)column - 16]);
         gather_column_bf16((int)k, halves, column, y);
         check_floats(&s, "bf16", y, expected, k);
         for (size_t j = 0; j < k; j++) {
             const uint8_t *b = panels + ((size_t)blocks + j / 32) * block_bytes(WEIGHT_q8_0);
             uint16_t scale;
             memcpy(&scale, b + 512 + 2 * (column - 16), sizeof scale);
-            expected[j] = sf_from_f16(scale) * (float)(b[j % 32 / 4 * 64 + (size_t)(column - 16) * 4 + j % 4] - 128);
+            expected[j] = sf_from_f16(scale) *
+                          (float)(b[j % 32 / 4 * 64 + (size_t)(column - 16) * 4 + j % 4] - 128);
         }
         gather_column_q8_0((int)k, panels, column, y);
         check_floats(&s, "q8_0", y, expected, k);

@@ -1,6 +1,6 @@
-// Broken checkpoints and tokenizers, one a diagnostic. usage: broken --list | broken NAME | broken --each TEXTS
-// NAME writes its files into the current folder and opens them: the message comes out on stderr, with status 1. --each:
-// case_process.h
+// Broken checkpoints and tokenizers, one a diagnostic. usage: broken --list | broken NAME | broken
+// --each TEXTS NAME writes its files into the current folder and opens them: the message comes out
+// on stderr, with status 1. --each: case_process.h
 #include "broken_blocks.h"
 #include "broken_checkpoints.h"
 #include "broken_gguf.h"
@@ -42,7 +42,8 @@ static int run(const char *name) {
         if (!strcmp(headers[i].name, name)) open_safetensors(headers[i].header, headers[i].data);
     if (!strncmp(name, "nan-scale-", 10)) gguf_nan_scale(name + 10);
     for (size_t i = 0; i < COUNT(quantized); i++)
-        if (!strcmp(quantized[i].name, name)) open_quantized(quantized[i].config, quantized[i].tensors);
+        if (!strcmp(quantized[i].name, name))
+            open_quantized(quantized[i].config, quantized[i].tensors);
     for (size_t i = 0; i < COUNT(tokenizers); i++)
         if (!strcmp(tokenizers[i].name, name)) open_tokenizer(tokenizers[i].text);
     for (size_t i = 0; i < COUNT(gguf_tables); i++)

@@ -4,11 +4,21 @@
 #include "broken_gguf.h"
 #include "ir/format.h"
 
-static void gguf_cut_blocks(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 12, 64}, 160); }
-static void gguf_grid_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 16, 0}, 512); }
-static void gguf_removed_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 32, 31, 0}, 128); }
-static void gguf_activation_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 15, 0}, 2048); }
-static void gguf_vector_of_blocks(void) { open_tensor((Described){"output_norm.weight", 1, 8, 8, 0}, 64); }
+static void gguf_cut_blocks(void) {
+    open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 12, 64}, 160);
+}
+static void gguf_grid_type(void) {
+    open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 16, 0}, 512);
+}
+static void gguf_removed_type(void) {
+    open_tensor((Described){"blk.0.attn_q.weight", 4, 32, 31, 0}, 128);
+}
+static void gguf_activation_type(void) {
+    open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 15, 0}, 2048);
+}
+static void gguf_vector_of_blocks(void) {
+    open_tensor((Described){"output_norm.weight", 1, 8, 8, 0}, 64);
+}
 
 // NVFP4 [2, 64], in 72 bytes, followed by n factors of values, of type F32 unless given
 static void open_factors(uint64_t n, uint32_t type, const char *bytes, size_t length) {
@@ -25,8 +35,12 @@ static void open_factors(uint64_t n, uint32_t type, const char *bytes, size_t le
     write_out("model.gguf");
     open_checkpoint("model.gguf");
 }
-static void gguf_nvfp4_rows(void) { open_tensor((Described){"blk.0.attn_v.weight", 2, 32, 40, 0}, 72); }
-static void gguf_nvfp4_cut(void) { open_tensor((Described){"blk.0.attn_v.weight", 4, 64, 40, 0}, 96); }
+static void gguf_nvfp4_rows(void) {
+    open_tensor((Described){"blk.0.attn_v.weight", 2, 32, 40, 0}, 72);
+}
+static void gguf_nvfp4_cut(void) {
+    open_tensor((Described){"blk.0.attn_v.weight", 4, 64, 40, 0}, 96);
+}
 static void gguf_nvfp4_factor_type(void) { open_factors(1, 1, "\0\74", 2); }
 static void gguf_nvfp4_factor_count(void) { open_factors(3, 0, "\0\0\200?\0\0\200?\0\0\200?", 12); }
 static void gguf_nvfp4_factor_nan(void) { open_factors(1, 0, "\0\0\300\177", 4); }
@@ -38,7 +52,8 @@ static void gguf_nan_scale(const char *name) {
     for (int i = 0; i < n_formats; i++) {
         if (formats[i].ggml < 0 || strcmp(formats[i].name, name)) continue;
         begin_model(1, 0);
-        describe((Described){"blk.0.attn_v.weight", 4, (uint64_t)formats[i].block, (uint32_t)formats[i].ggml, 0});
+        describe((Described){"blk.0.attn_v.weight", 4, (uint64_t)formats[i].block,
+                             (uint32_t)formats[i].ggml, 0});
         zeros(-out.length & 31);
         for (int b = 0; b < 4 * formats[i].bytes; b++) text_append(&out, "\377", 1);
         write_out("model.gguf");
@@ -101,7 +116,8 @@ static void gguf_part_overlap(void) {
     open_checkpoint(FIRST);
 }
 static void gguf_part_twice(void) {
-    static const char *const names[] = {"m-00001-of-00003.gguf", "m-00002-of-00003.gguf", "m-00003-of-00003.gguf"};
+    static const char *const names[] = {"m-00001-of-00003.gguf", "m-00002-of-00003.gguf",
+                                        "m-00003-of-00003.gguf"};
     for (uint32_t i = 0; i < 3; i++) write_part(names[i], i, 3, 3);
     open_checkpoint(names[0]);
 }
@@ -123,10 +139,12 @@ static void gguf_part_same(void) {
 }
 
 static const BrokenCase broken_blocks[] = {
-    CASE(gguf_cut_blocks),        CASE(gguf_grid_type),          CASE(gguf_removed_type),     CASE(gguf_activation_type),
-    CASE(gguf_vector_of_blocks),  CASE(gguf_part_missing),       CASE(gguf_part_second),      CASE(gguf_part_renamed),
-    CASE(gguf_part_other),        CASE(gguf_part_first_number),  CASE(gguf_part_count),       CASE(gguf_part_number),
-    CASE(gguf_part_text),         CASE(gguf_part_same),          CASE(gguf_nvfp4_rows),       CASE(gguf_nvfp4_cut),
-    CASE(gguf_nvfp4_factor_type), CASE(gguf_nvfp4_factor_count), CASE(gguf_nvfp4_factor_nan), CASE(gguf_nvfp4_factor_tiny),
-    CASE(gguf_nvfp4_factor_cut),  CASE(gguf_part_overlap),       CASE(gguf_part_twice)};
+    CASE(gguf_cut_blocks),        CASE(gguf_grid_type),         CASE(gguf_removed_type),
+    CASE(gguf_activation_type),   CASE(gguf_vector_of_blocks),  CASE(gguf_part_missing),
+    CASE(gguf_part_second),       CASE(gguf_part_renamed),      CASE(gguf_part_other),
+    CASE(gguf_part_first_number), CASE(gguf_part_count),        CASE(gguf_part_number),
+    CASE(gguf_part_text),         CASE(gguf_part_same),         CASE(gguf_nvfp4_rows),
+    CASE(gguf_nvfp4_cut),         CASE(gguf_nvfp4_factor_type), CASE(gguf_nvfp4_factor_count),
+    CASE(gguf_nvfp4_factor_nan),  CASE(gguf_nvfp4_factor_tiny), CASE(gguf_nvfp4_factor_cut),
+    CASE(gguf_part_overlap),      CASE(gguf_part_twice)};
 #endif

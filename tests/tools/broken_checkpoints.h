@@ -3,7 +3,7 @@
 #define BURIN_TEST_BROKEN_CHECKPOINTS_H
 #include "broken.h"
 
-// --------------------------------------------------------------------------------------------------------------- safetensors
+// ------------------------------------------------------------------------------------- safetensors
 static void safetensors(const char *path, const char *header, size_t data) {
     u64(strlen(header));
     json(header);
@@ -34,7 +34,8 @@ static const struct {
     {"shape-negative", "{'x':{'dtype':'F32','shape':[-1],'data_offsets':[0,4]}}", 4},
     {"shape-fraction", "{'x':{'dtype':'F32','shape':[1.5],'data_offsets':[0,4]}}", 4},
     {"shape-huge", "{'x':{'dtype':'F32','shape':[9223372036854775807,2],'data_offsets':[0,8]}}", 8},
-    {"shape-too-big-integer", "{'x':{'dtype':'F32','shape':[9223372036854775808],'data_offsets':[0,8]}}", 8},
+    {"shape-too-big-integer",
+     "{'x':{'dtype':'F32','shape':[9223372036854775808],'data_offsets':[0,8]}}", 8},
     {"offsets-missing", "{'x':{'dtype':'F32','shape':[2]}}", 8},
     {"offsets-three", "{'x':{'dtype':'F32','shape':[2],'data_offsets':[0,4,8]}}", 8},
     {"offsets-negative", "{'x':{'dtype':'F32','shape':[2],'data_offsets':[-8,0]}}", 8},
@@ -73,7 +74,7 @@ static void header_cut(void) {
     open_checkpoint("tiny.safetensors");
 }
 
-// ------------------------------------------------------------------------------------------------------------------- folders
+// ----------------------------------------------------------------------------------------- folders
 static void index_of(const char *text) {
     json(text);
     write_out("model.safetensors.index.json");
@@ -82,8 +83,12 @@ static void index_of(const char *text) {
 }
 
 static void index_no_map(void) { index_of("{}"); }
-static void index_missing_shard(void) { index_of("{'weight_map':{'x':'a.safetensors','y':'b.safetensors'}}"); }
-static void index_absent_tensor(void) { index_of("{'weight_map':{'x':'a.safetensors','y':'a.safetensors'}}"); }
+static void index_missing_shard(void) {
+    index_of("{'weight_map':{'x':'a.safetensors','y':'b.safetensors'}}");
+}
+static void index_absent_tensor(void) {
+    index_of("{'weight_map':{'x':'a.safetensors','y':'a.safetensors'}}");
+}
 static void index_outside(void) { index_of("{'weight_map':{'x':'../a.safetensors'}}"); }
 static void index_not_json(void) { index_of("{'weight_map':\n  {'x' 'a.safetensors'}}"); }
 
@@ -115,19 +120,28 @@ static void config_of(const char *name, const char *text) {
     open_checkpoint(".");
 }
 
-static void config_nan(void) { config_of("config.json", "{\n  'model_type': 'llama',\n  'rms_norm_eps': nan\n}\n"); }
+static void config_nan(void) {
+    config_of("config.json", "{\n  'model_type': 'llama',\n  'rms_norm_eps': nan\n}\n");
+}
 static void config_infinity(void) { config_of("config.json", "{\n  'rope_theta': -inf\n}\n"); }
-static void config_duplicate(void) { config_of("config.json", "{\n  'vocab_size': 1,\n  'vocab_size': 2\n}\n"); }
+static void config_duplicate(void) {
+    config_of("config.json", "{\n  'vocab_size': 1,\n  'vocab_size': 2\n}\n");
+}
 static void config_cut(void) { config_of("config.json", "{\n  'vocab_size': 1,"); }
 static void config_no_object(void) { config_of("config.json", "[1]\n"); }
 static void config_type(void) { config_of("config.json", "{\n  'model_type': 3\n}\n"); }
-static void config_eos(void) { config_of("config.json", "{\n  'vocab_size': 5,\n  'eos_token_id': [1, -5]\n}\n"); }
+static void config_eos(void) {
+    config_of("config.json", "{\n  'vocab_size': 5,\n  'eos_token_id': [1, -5]\n}\n");
+}
 static void config_many_eos(void) {
     char text[512] = "{'eos_token_id': [0";
-    for (int i = 1; i < 65; i++) snprintf(text + strlen(text), sizeof text - strlen(text), ",%d", i);
+    for (int i = 1; i < 65; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ",%d", i);
     config_of("config.json", strcat(text, "]}\n"));
 }
-static void config_quantized_text(void) { config_of("config.json", "{\n  'quantization_config': 'gptq'\n}\n"); }
+static void config_quantized_text(void) {
+    config_of("config.json", "{\n  'quantization_config': 'gptq'\n}\n");
+}
 static void quantized_beside_cut(void) {
     json("{\n  'quantization': {'quant_algo': 'FP8'");
     write_out("hf_quant_config.json");
@@ -160,7 +174,7 @@ static void pickle(void) {
     open_checkpoint("pytorch_model.bin");
 }
 
-// ------------------------------------------------------------------------------------------------------------------- PyTorch
+// ----------------------------------------------------------------------------------------- PyTorch
 static void u16(uint16_t x) { text_append(&out, (char *)&x, sizeof x); }
 
 typedef struct ArchiveEntry {
@@ -201,8 +215,8 @@ static void open_archive(void) {
     open_checkpoint("pytorch_model.bin");
 }
 
-// A ZIP archive of stored entries, as torch.save writes them; `method`: 0, or how they claim to be packed.
-// Returns the offset of its directory.
+// A ZIP archive of stored entries, as torch.save writes them; `method`: 0, or how they claim to be
+// packed. Returns the offset of its directory.
 static uint32_t archive_entries(const ArchiveEntry *entries, uint16_t n, uint16_t method) {
     uint32_t at[4] = {0};
     for (int i = 0; i < n; i++) {
@@ -253,11 +267,14 @@ static void archive_wide(uint32_t signature, uint64_t entries) {
     open_archive();
 }
 
-static void pickle_of(const char *code, size_t size) { archive_of("m/data.pkl", code, (uint32_t)size, 0); }
-#define PICKLE(code)        pickle_of(code, sizeof(code) - 1)
-#define STORAGE             "((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0cpuK\4tQ"
-#define TENSOR_CODE(places) "\x80\2}X\1\0\0\0xctorch._utils\n_rebuild_tensor_v2\n" STORAGE places "\x89NtRs."
-#define TENSOR(places)      PICKLE(TENSOR_CODE(places))
+static void pickle_of(const char *code, size_t size) {
+    archive_of("m/data.pkl", code, (uint32_t)size, 0);
+}
+#define PICKLE(code) pickle_of(code, sizeof(code) - 1)
+#define STORAGE      "((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0cpuK\4tQ"
+#define TENSOR_CODE(places) \
+    "\x80\2}X\1\0\0\0xctorch._utils\n_rebuild_tensor_v2\n" STORAGE places "\x89NtRs."
+#define TENSOR(places) PICKLE(TENSOR_CODE(places))
 
 static void pickle_calls(void) { PICKLE("\x80\2cposix\nsystem\nX\4\0\0\0true\x85R."); }
 static void pickle_code(void) { PICKLE("\x80\2i"); }
@@ -277,7 +294,9 @@ static void pickle_storage(void) { PICKLE("\x80\2K\1Q."); }
 static void tensor_no_storage(void) { TENSOR("K\0(K\4t(K\1t"); }
 static void tensor_negative(void) { TENSOR("J\xff\xff\xff\xff(K\4t(K\1t"); }
 static void tensor_strides(void) { TENSOR("K\0(K\4t(K\1K\1t"); }
-static void tensor_huge(void) { TENSOR("K\0(J\xff\xff\xff\x7fJ\xff\xff\xff\x7fJ\xff\xff\xff\x7ft(K\0K\0K\0t"); }
+static void tensor_huge(void) {
+    TENSOR("K\0(J\xff\xff\xff\x7fJ\xff\xff\xff\x7fJ\xff\xff\xff\x7ft(K\0K\0K\0t");
+}
 static void pickle_call_value(void) { PICKLE("\x80\2K\1)R."); }
 static void pickle_items(void) { PICKLE("\x80\2K\1K\2K\3s."); }
 static void pickle_name_number(void) { PICKLE("\x80\2K\1K\2\x93."); }
@@ -319,7 +338,7 @@ static void pointer_of_lfs(void) {
     open_checkpoint("model.safetensors");
 }
 
-// ------------------------------------------------------------------------------------------------------------------- folders
+// ----------------------------------------------------------------------------------------- folders
 static void folder_holding(const char *name, const char *text) {
     raw(text);
     write_out(name);
@@ -338,7 +357,7 @@ static void folder_of_meta(void) { folder_holding("consolidated.00.pth", "x"); }
 static void folder_of_mistral(void) { folder_holding("consolidated.safetensors", "x"); }
 static void folder_of_flax(void) { folder_holding("flax_model.msgpack", "x"); }
 
-// ------------------------------------------------------------------------------------------------------------------ llama2.c
+// ---------------------------------------------------------------------------------------- llama2.c
 static void llama2c_header(int32_t vocabulary, int32_t heads) {
     const int32_t header[] = {8, 4, 1, heads, 1, vocabulary, 4};
     for (int i = 0; i < 7; i++) u32((uint32_t)header[i]);

@@ -178,7 +178,8 @@ static void gguf_ids_beyond(void) {
 }
 
 static void open_gemma(const char *architecture, const char *name, uint32_t value) {
-    static const char *const keys[] = {"embedding_length", "block_count", "attention.head_count", "context_length"};
+    static const char *const keys[] = {"embedding_length", "block_count", "attention.head_count",
+                                       "context_length"};
     char text[80];
     begin(3, 0, 7);
     put_string("general.architecture", architecture);
@@ -195,7 +196,9 @@ static void open_gemma(const char *architecture, const char *name, uint32_t valu
     open_gguf(0);
 }
 static void gguf_window_0(void) { open_gemma("gemma-embedding", "attention.sliding_window", 0); }
-static void gguf_pattern_below_0(void) { open_gemma("gemma3", "attention.sliding_window_pattern", UINT32_MAX - 2); }
+static void gguf_pattern_below_0(void) {
+    open_gemma("gemma3", "attention.sliding_window_pattern", UINT32_MAX - 2);
+}
 
 static void gguf_unread_window_base(void) { open_window("llama.rope.freq_base_swa", F32); }
 static void gguf_unread_window_turns(void) { open_window("llama.rope.dimension_count_swa", U32); }
@@ -422,17 +425,19 @@ static void gguf_yarn_mixture(void) {
 
 // Architectures that are not scaled, or not without a number more
 static void open_scaled(const char *architecture, const char *type) {
-    static const char *const sizes[] = {"embedding_length",       "feed_forward_length",    "block_count",
-                                        "context_length",         "attention.head_count",   "attention.key_length",
-                                        "attention.value_length", "attention.kv_lora_rank", "rope.dimension_count",
-                                        "expert_count",           "expert_used_count",      "expert_feed_forward_length"};
-    static const char *const floats[] = {"attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon",
-                                         "rope.scaling.factor"};
+    static const char *const sizes[] = {
+        "embedding_length",       "feed_forward_length",    "block_count",
+        "context_length",         "attention.head_count",   "attention.key_length",
+        "attention.value_length", "attention.kv_lora_rank", "rope.dimension_count",
+        "expert_count",           "expert_used_count",      "expert_feed_forward_length"};
+    static const char *const floats[] = {"attention.layer_norm_epsilon",
+                                         "attention.layer_norm_rms_epsilon", "rope.scaling.factor"};
     enum { SIZES = sizeof sizes / sizeof *sizes, FLOATS = sizeof floats / sizeof *floats };
     begin(3, 1, 2 + SIZES + FLOATS);
     put_string("general.architecture", architecture);
     put_string(arena_printf(arena, "%s.rope.scaling.type", architecture), type);
-    for (int i = 0; i < SIZES; i++) put_u32(arena_printf(arena, "%s.%s", architecture, sizes[i]), 4);
+    for (int i = 0; i < SIZES; i++)
+        put_u32(arena_printf(arena, "%s.%s", architecture, sizes[i]), 4);
     for (int i = 0; i < FLOATS; i++) {
         key(arena_printf(arena, "%s.%s", architecture, floats[i]), F32);
         f32(2);
@@ -455,12 +460,20 @@ static void gguf_unscaled(void) { open_scaled("nemotron", "linear"); }
 static void gguf_unstretched(void) { open_scaled("deepseek2", "yarn"); }
 
 static void gguf_rope_freqs(void) { open_tensor((Described){"rope_freqs.weight", 1, 2, 0, 0}, 8); }
-static void gguf_quantized(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 4, 12, 0}, 64); }
-static void gguf_tensor_type(void) { open_tensor((Described){"token_embd.weight", 4, 4, 99, 0}, 64); }
+static void gguf_quantized(void) {
+    open_tensor((Described){"blk.0.attn_q.weight", 4, 4, 12, 0}, 64);
+}
+static void gguf_tensor_type(void) {
+    open_tensor((Described){"token_embd.weight", 4, 4, 99, 0}, 64);
+}
 static void gguf_past_end(void) { open_tensor((Described){"token_embd.weight", 4, 4, 0, 32}, 64); }
-static void gguf_offset_wraps(void) { open_tensor((Described){"token_embd.weight", 4, 4, 0, UINT64_MAX - 63}, 64); }
+static void gguf_offset_wraps(void) {
+    open_tensor((Described){"token_embd.weight", 4, 4, 0, UINT64_MAX - 63}, 64);
+}
 static void gguf_zero_rows(void) { open_tensor((Described){"token_embd.weight", 0, 4, 0, 0}, 64); }
-static void gguf_huge(void) { open_tensor((Described){"token_embd.weight", UINT64_C(1) << 62, 4, 0, 0}, 64); }
+static void gguf_huge(void) {
+    open_tensor((Described){"token_embd.weight", UINT64_C(1) << 62, 4, 0, 0}, 64);
+}
 static void gguf_odd_rows(void) { open_tensor((Described){"blk.0.attn_q.weight", 3, 4, 0, 0}, 64); }
 
 static void gguf_rank(void) {

@@ -1,5 +1,5 @@
-// Changes of a small valid model, each of which a reader must refuse: the graph, its tensors, names, types and versions. Those
-// of single operators: broken_operators.h.
+// Changes of a small valid model, each of which a reader must refuse: the graph, its tensors,
+// names, types and versions. Those of single operators: broken_operators.h.
 #ifndef BURIN_TEST_BROKEN_GRAPHS_H
 #define BURIN_TEST_BROKEN_GRAPHS_H
 
@@ -32,10 +32,13 @@ static const Change GRAPHS[] = {
     {"operator-newer-than-opset", "node Softmax", "node Swish r -> y"},
     // operators
     {"operator-unknown", "node Add", "node Frobnicate p b -> q : @name=shift"},
-    {"operator-unknown-thrice", "node Add", "node Twist p -> q1\nnode Twist q1 -> q2\nnode Twist q2 -> q"},
+    {"operator-unknown-thrice", "node Add",
+     "node Twist p -> q1\nnode Twist q1 -> q2\nnode Twist q2 -> q"},
     {"operators-unknown", "node Add", "node Twist p -> q1\nnode Shout q1 -> q"},
-    {"operator-unknown-domain", NULL, "opset 3 com.example\nnode Add y y -> z : @domain=com.example"},
-    {"operator-for-one-cpu", NULL, "opset 1 com.microsoft.nchwc\nnode ReorderInput y -> z : @domain=com.microsoft.nchwc"},
+    {"operator-unknown-domain", NULL,
+     "opset 3 com.example\nnode Add y y -> z : @domain=com.example"},
+    {"operator-for-one-cpu", NULL,
+     "opset 1 com.microsoft.nchwc\nnode ReorderInput y -> z : @domain=com.microsoft.nchwc"},
     {"operator-in-body-unknown", NULL,
      "graph G\nnode Twist x -> t\noutput t f32 [T,4]\nend\nnode If x -> z : then_branch=graph:G"},
     {"operator-missing", "node Add", "node - p b -> q : @name=shift"},
@@ -56,7 +59,8 @@ static const Change GRAPHS[] = {
     {"axis-too-large", "node Softmax", "node Softmax r -> y : axis=3"},
     {"axis-too-small", "node Softmax", "node Softmax r -> y : axis=-9223372036854775808"},
     {"constant-empty", "node Add", "node Constant -> c\nnode Add p c -> q"},
-    {"constant-two-values", "node Add", "node Constant -> c : value='x' value_int=3\nnode Add p c -> q"},
+    {"constant-two-values", "node Add",
+     "node Constant -> c : value='x' value_int=3\nnode Add p c -> q"},
     {"perm-too-short", "node Softmax", "node Transpose r -> y : perm=[0,1]"},
     {"perm-twice", "node Softmax", "node Transpose r -> y : perm=[0,1,1]"},
     {"perm-outside", "node Softmax", "node Transpose r -> y : perm=[0,1,7]"},
@@ -95,7 +99,8 @@ static const Change GRAPHS[] = {
     {"shape-two-open", "tensor shape", "tensor shape i64 [3] raw 0 -1 -1"},
     {"shape-zero", "tensor shape", "tensor shape i64 [3] raw -1 0 0"},
     {"shape-negative", "tensor shape", "tensor shape i64 [3] raw 0 -2 -3"},
-    {"shape-overflows", "tensor shape", "tensor shape i64 [3] raw 4611686018427387904 4 9223372036854775807"},
+    {"shape-overflows", "tensor shape",
+     "tensor shape i64 [3] raw 4611686018427387904 4 9223372036854775807"},
     {"shape-too-long", "tensor shape", "tensor shape i64 [9] raw 0 2 3 1 1 1 1 1 1"},
     {"shape-of-floats", "tensor shape", "tensor shape f32 [3] raw 0 2 3"},
     {"shape-is-a-matrix", "tensor shape", "tensor shape i64 [3,1] raw 0 2 3"},
@@ -106,9 +111,12 @@ static const Change GRAPHS[] = {
     {"gather-by-floats", "node Softmax", "node Gather r r -> y"},
     {"expand-to-nothing", "node Softmax", "node Expand r shape -> y"},
     {"slice-without-ends", "node Softmax", "node Slice r -> y : starts=[0]"},
-    {"slice-step-zero", "node Softmax", "tensor z i64 [1] raw 0\ntensor one i64 [1] raw 1\nnode Slice r z one z z -> y"},
-    {"split-sizes-wrong", "node Softmax", "tensor s i64 [2] raw 1 5\nnode Split r s -> y z : axis=1"},
-    {"split-sizes-negative", "node Softmax", "tensor s i64 [2] raw -1 3\nnode Split r s -> y z : axis=1"},
+    {"slice-step-zero", "node Softmax",
+     "tensor z i64 [1] raw 0\ntensor one i64 [1] raw 1\nnode Slice r z one z z -> y"},
+    {"split-sizes-wrong", "node Softmax",
+     "tensor s i64 [2] raw 1 5\nnode Split r s -> y z : axis=1"},
+    {"split-sizes-negative", "node Softmax",
+     "tensor s i64 [2] raw -1 3\nnode Split r s -> y z : axis=1"},
     {"squeeze-not-one", "node Softmax", "tensor a i64 [1] raw 1\nnode Squeeze r a -> y"},
     {"unsqueeze-twice", "node Softmax", "tensor a i64 [2] raw 1 1\nnode Unsqueeze r a -> y"},
     {"range-endless", "node Softmax", "tensor z i64 [] raw 0\nnode Range z z z -> y"},
@@ -123,7 +131,8 @@ static const Change GRAPHS[] = {
     {"tensor-without-data", "tensor b", "tensor b f32 [6]"},
     {"tensor-strings-short", NULL, "tensor s string [2] text a"},
     {"tensor-dim-negative", "tensor W", "tensor W f32 [-4,6] raw 1"},
-    {"tensor-dims-overflow", "tensor W", "tensor W f32 [4611686018427387904,4611686018427387904] raw 1"},
+    {"tensor-dims-overflow", "tensor W",
+     "tensor W f32 [4611686018427387904,4611686018427387904] raw 1"},
     {"tensor-huge", "tensor W", "tensor W f32 [4000000000,4000000000] raw 1"},
     {"tensor-rank", "tensor W", "tensor W f32 [1,1,1,1,1,1,1,4,6] raw 1"},
     {"sparse-index-outside", NULL, "sparse S f32 [4] values 1 2 at 0 4"},
@@ -141,32 +150,44 @@ static const Change GRAPHS[] = {
     {"external-folder", "tensor b", "tensor b f32 [6] external location=folder"},
     {"external-empty-name", "tensor b", "tensor b f32 [6] external location="},
     {"external-short", "tensor b", "tensor b f32 [6] external location=four.bin"},
-    {"external-offset-outside", "tensor b", "tensor b f32 [6] external location=many.bin offset=5000 length=24"},
-    {"external-offset-wraps", "tensor b", "tensor b f32 [6] external location=many.bin offset=18446744073709551612 length=24"},
-    {"external-offset-no-number", "tensor b", "tensor b f32 [6] external location=many.bin offset=0x10"},
-    {"external-offset-negative", "tensor b", "tensor b f32 [6] external location=many.bin offset=-8"},
-    {"external-length-wrong", "tensor b", "tensor b f32 [6] external location=many.bin offset=0 length=20"},
+    {"external-offset-outside", "tensor b",
+     "tensor b f32 [6] external location=many.bin offset=5000 length=24"},
+    {"external-offset-wraps", "tensor b",
+     "tensor b f32 [6] external location=many.bin offset=18446744073709551612 length=24"},
+    {"external-offset-no-number", "tensor b",
+     "tensor b f32 [6] external location=many.bin offset=0x10"},
+    {"external-offset-negative", "tensor b",
+     "tensor b f32 [6] external location=many.bin offset=-8"},
+    {"external-length-wrong", "tensor b",
+     "tensor b f32 [6] external location=many.bin offset=0 length=20"},
     {"external-strings", NULL, "tensor s string [3] external location=many.bin"},
     // functions and bodies
     {"function-recursive", "node Softmax",
-     "opset 1 f\nfunction F f\ntakes a\ngives z\nopset 20\nnode F a -> z : @domain=f\nend\nnode F r -> y : @domain=f"},
+     "opset 1 f\nfunction F f\ntakes a\ngives z\nopset 20\nnode F a -> z : @domain=f\nend\nnode F "
+     "r -> y : @domain=f"},
     {"function-bomb", "node Softmax",
      "opset 1 f\n"
      "function A f\ntakes a\ngives z\nnode B a -> t : @domain=f\nnode B t -> z : @domain=f\nend\n"
      "function B f\ntakes a\ngives z\nnode C a -> t : @domain=f\nnode C t -> z : @domain=f\nend\n"
-     "function C f\ntakes a\ngives z\nnode A a -> t : @domain=f\nnode A t -> z : @domain=f\nend\nnode A r -> y : @domain=f"},
+     "function C f\ntakes a\ngives z\nnode A a -> t : @domain=f\nnode A t -> z : "
+     "@domain=f\nend\nnode A r -> y : @domain=f"},
     {"function-operands", "node Softmax",
-     "opset 1 f\nfunction F f\ntakes a\ngives z\nnode Relu a -> z\nend\nnode F r r -> y : @domain=f"},
+     "opset 1 f\nfunction F f\ntakes a\ngives z\nnode Relu a -> z\nend\nnode F r r -> y : "
+     "@domain=f"},
     {"function-result-missing", "node Softmax",
      "opset 1 f\nfunction F f\ntakes a\ngives z\nnode Relu a -> t\nend\nnode F r -> y : @domain=f"},
     {"function-sees-no-outside", "node Softmax",
-     "opset 1 f\nfunction F f\ntakes a\ngives z\nnode Add a b -> z\nend\nnode F r -> y : @domain=f"},
+     "opset 1 f\nfunction F f\ntakes a\ngives z\nnode Add a b -> z\nend\nnode F r -> y : "
+     "@domain=f"},
     {"function-attribute-unknown", "node Softmax",
-     "opset 1 f\nfunction F f\ntakes a\ngives z\nnode Relu a -> z\nend\nnode F r -> y : axis=1 @domain=f"},
+     "opset 1 f\nfunction F f\ntakes a\ngives z\nnode Relu a -> z\nend\nnode F r -> y : axis=1 "
+     "@domain=f"},
     {"function-attribute-missing", "node Softmax",
-     "opset 1 f\nfunction F f\ntakes a\ngives z\nattribute axis\nnode Softmax a -> z : axis=ref:axis/2\nend\n"
+     "opset 1 f\nfunction F f\ntakes a\ngives z\nattribute axis\nnode Softmax a -> z : "
+     "axis=ref:axis/2\nend\n"
      "node F r -> y : @domain=f"},
     {"function-overload-unknown", "node Softmax",
-     "opset 1 f\nfunction F f one\ntakes a\ngives z\nnode Relu a -> z\nend\nnode F r -> y : @domain=f @overload=two"},
+     "opset 1 f\nfunction F f one\ntakes a\ngives z\nnode Relu a -> z\nend\nnode F r -> y : "
+     "@domain=f @overload=two"},
 };
 #endif

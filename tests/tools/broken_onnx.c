@@ -1,7 +1,8 @@
-// Broken ONNX models: a small valid one, and a change that damages it. usage: broken_onnx --list | broken_onnx NAME | --valid
-// NAME writes model.onnx into the current folder and imports it: one message on stderr, status 1, no memory to speak of.
-// --each: case_process.h. `broken_onnx --flips FIRST COUNT` and `--cuts` try many damaged files, a process each: an answer, or
-// a message and status 1.
+// Broken ONNX models: a small valid one, and a change that damages it. usage: broken_onnx --list |
+// broken_onnx NAME | --valid NAME writes model.onnx into the current folder and imports it: one
+// message on stderr, status 1, no memory to speak of.
+// --each: case_process.h. `broken_onnx --flips FIRST COUNT` and `--cuts` try many damaged files, a
+// process each: an answer, or a message and status 1.
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -9,7 +10,8 @@
 #include "tests/tools/case_process.h"
 #include "tests/tools/onnx_text.h"
 
-// The line of the valid model that begins with `line` becomes `by` (which may be several, or none); NULL: `by` is added.
+// The line of the valid model that begins with `line` becomes `by` (which may be several, or none);
+// NULL: `by` is added.
 typedef struct Change {
     const char *name, *line, *by;
 } Change;
@@ -50,7 +52,7 @@ static Text with_operator(const Operator *o) {
     return model;
 }
 
-// --------------------------------------------------------------------------------------------------------------- damaged bytes
+// ----------------------------------------------------------------------------------- damaged bytes
 static Text valid(void) { return onnx_of_text(VALID); }
 
 static Text message(int field, Text inner) {
@@ -172,7 +174,8 @@ static Text sparse_without_values(void) {
 // A graph in an attribute of a node of a graph: three messages a level.
 static Text nested_deep(void) {
     Text t = {0};
-    for (int level = 0; level < 30000; level++) t = message(level % 3 == 0 ? 6 : level % 3 == 1 ? 5 : 1, t);
+    for (int level = 0; level < 30000; level++)
+        t = message(level % 3 == 0 ? 6 : level % 3 == 1 ? 5 : 1, t);
     return message(7, t);
 }
 
@@ -186,9 +189,13 @@ static Text type_nested_deep(void) {
 static Text functions_double(void) {
     Text text = {0};
     for (int i = 0; i < 40; i++)
-        text_add(&text, "function F%d f\ntakes a\ngives z\nnode F%d a -> t : @domain=f\nnode F%d t -> z : @domain=f\nend\n", i,
-                 i + 1, i + 1);
-    text_add(&text, "function F40 f\nopset 20\ntakes a\ngives z\nnode Relu a -> z\nend\nopset 1 f\n%s", VALID);
+        text_add(&text,
+                 "function F%d f\ntakes a\ngives z\nnode F%d a -> t : @domain=f\nnode F%d t -> z : "
+                 "@domain=f\nend\n",
+                 i, i + 1, i + 1);
+    text_add(&text,
+             "function F40 f\nopset 20\ntakes a\ngives z\nnode Relu a -> z\nend\nopset 1 f\n%s",
+             VALID);
     text_add(&text, "node F0 y -> z : @domain=f\noutput z f32\n");
     Text model = onnx_of_text(text.data);
     text_free(&text);
@@ -219,7 +226,7 @@ static const struct {
                {"nested-deep", nested_deep},
                {"type-nested-deep", type_nested_deep}};
 
-// ------------------------------------------------------------------------------------------------------------------- importing
+// --------------------------------------------------------------------------------------- importing
 static void import(const char *path) {
     Arena *arena = arena_new();
     onnx_load(arena, path, &(OnnxOptions){.library = getenv("LIBRARY")});
@@ -332,6 +339,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     if (!strcmp(what, "--cuts")) return try_cuts() > 0;
-    if (!strcmp(what, "--flips") && argc == 4) return try_flips(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10)) > 0;
+    if (!strcmp(what, "--flips") && argc == 4)
+        return try_flips(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10)) > 0;
     return run_cases(argc, argv, each_name, run_case);
 }

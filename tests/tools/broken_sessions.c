@@ -1,5 +1,5 @@
-// Sessions whose checksum is right and whose numbers are not: broken_sessions PROGRAM SESSION SCRATCH-FILE. Each must be
-// refused with status 1 and a message.
+// Sessions whose checksum is right and whose numbers are not: broken_sessions PROGRAM SESSION
+// SCRATCH-FILE. Each must be refused with status 1 and a message.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,9 @@ static int refused(const char *program, const char *path, size_t n, const char *
     put(SUM, burin_checksum_of(changed + BYTES, n - BYTES), 8);
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(changed, 1, n, file) != n || fclose(file)) exit(2);
-    snprintf(command, sizeof command, "'%s' -n 3 --session '%s' < /dev/null 2>&1 | grep -q -e '--session %s: '", program, path,
-             path);
+    snprintf(command, sizeof command,
+             "'%s' -n 3 --session '%s' < /dev/null 2>&1 | grep -q -e '--session %s: '", program,
+             path, path);
     int status = system(command);
     if (status) printf("%s: not refused\n", what);
     memcpy(changed, session, bytes);

@@ -1,4 +1,5 @@
-// Tables of GGUF architectures, with one mistake each: `x` in a library of its own, and its part `p`.
+// Tables of GGUF architectures, with one mistake each: `x` in a library of its own, and its part
+// `p`.
 #ifndef BURIN_BROKEN_TABLES_H
 #define BURIN_BROKEN_TABLES_H
 #include "broken.h"

@@ -1,4 +1,5 @@
-// Broken tokenizers: tokenizer.json as texts, vocabularies of other files by functions. A case is a row or a function.
+// Broken tokenizers: tokenizer.json as texts, vocabularies of other files by functions. A case is a
+// row or a function.
 #ifndef BURIN_TEST_BROKEN_TOKENIZERS_H
 #define BURIN_TEST_BROKEN_TOKENIZERS_H
 #include "broken.h"
@@ -183,8 +184,9 @@ static void bin_empty(void) {
 #define WITH(part)      "{" part "," BPE "}"
 #define MODEL(text)     "{'model':{" text "}}"
 #define BPE_MODEL(text) MODEL("'type':'BPE','vocab':{'a':0,'b':1,'ab':2}," text)
-#define SPLIT(regex)    WITH("'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'Regex':'" regex "'}}")
-#define UNICODE_2581    "\\u2581"
+#define SPLIT(regex) \
+    WITH("'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'Regex':'" regex "'}}")
+#define UNICODE_2581 "\\u2581"
 static const struct {
     const char *name, *text;
 } tokenizers[] = {
@@ -200,7 +202,8 @@ static const struct {
     {"model-unknown", BPE_MODEL("'merges':[],'unk_token':'?'")},
     {"model-unknown-type", BPE_MODEL("'merges':[],'unk_token':7")},
     {"model-dropout", BPE_MODEL("'merges':[],'dropout':0.1")},
-    {"model-prefix", BPE_MODEL("'merges':[],'continuing_subword_prefix':'##','end_of_word_suffix':'</w>'")},
+    {"model-prefix",
+     BPE_MODEL("'merges':[],'continuing_subword_prefix':'##','end_of_word_suffix':'</w>'")},
     {"model-suffix-long",
      "{'pre_tokenizer':{'type':'ByteLevel'},'model':{'type':'BPE','vocab':{'a':0},'merges':[],"
      "'end_of_word_suffix':'012345678901234567890123456789012'}}"},
@@ -214,18 +217,23 @@ static const struct {
     {"unigram-unknown", MODEL("'type':'Unigram','vocab':[['a',0]],'unk_id':1")},
     {"normalizer-unknown", WITH("'normalizer':{'type':'Umlaut'}")},
     {"normalizer-no-type", WITH("'normalizer':{}")},
-    {"normalizer-grows", WITH("'normalizer':{'type':'Sequence','normalizers':["
-                              "{'type':'Replace','pattern':{'String':'a'},'content':'01234567890123456789012345678901'},"
-                              "{'type':'Replace','pattern':{'String':'a'},'content':'01234567890123456789012345678901'}]}")},
+    {"normalizer-grows",
+     WITH(
+         "'normalizer':{'type':'Sequence','normalizers':["
+         "{'type':'Replace','pattern':{'String':'a'},'content':'01234567890123456789012345678901'},"
+         "{'type':'Replace','pattern':{'String':'a'},'content':'01234567890123456789012345678901'}]"
+         "}")},
     {"pattern-missing", WITH("'normalizer':{'type':'Replace','pattern':{},'content':''}")},
     {"pattern-empty", WITH("'normalizer':{'type':'Replace','pattern':{'String':''},'content':''}")},
     {"pretokenizer-unknown", WITH("'pre_tokenizer':{'type':'Odd'}")},
-    {"pretokenizer-delimiter", WITH("'pre_tokenizer':{'type':'CharDelimiterSplit','delimiter':''}")},
+    {"pretokenizer-delimiter",
+     WITH("'pre_tokenizer':{'type':'CharDelimiterSplit','delimiter':''}")},
     {"pretokenizer-length", WITH("'pre_tokenizer':{'type':'FixedLength','length':0}")},
-    {"pretokenizer-behavior", WITH("'pre_tokenizer':{'type':'Split','behavior':'Odd','pattern':{'String':'a'}}")},
+    {"pretokenizer-behavior",
+     WITH("'pre_tokenizer':{'type':'Split','behavior':'Odd','pattern':{'String':'a'}}")},
     {"pretokenizer-metaspace", WITH("'pre_tokenizer':{'type':'Metaspace','replacement':'__'}")},
-    {"pretokenizer-scheme",
-     WITH("'pre_tokenizer':{'type':'Metaspace','replacement':'" UNICODE_2581 "','prepend_scheme':'last'}")},
+    {"pretokenizer-scheme", WITH("'pre_tokenizer':{'type':'Metaspace','replacement':'" UNICODE_2581
+                                 "','prepend_scheme':'last'}")},
     {"regex-property", SPLIT("\\\\p{Klingon}")},
     {"regex-no-property", SPLIT("\\\\pL")},
     {"regex-hex", SPLIT("\\\\x{zz}")},
@@ -247,32 +255,45 @@ static const struct {
     {"regex-nested-nothing", SPLIT("(?:(?:(?:(?:(?:(?:){1000}){1000}){1000}){1000}){1000}){1000}")},
     {"regex-deep", SPLIT("((((((((((((((((((a))))))))))))))))))")},
     {"added-no-id", WITH("'added_tokens':[{'content':'<s>'}]")},
-    {"added-taken", "{'added_tokens':[{'content':'<s>','id':9}],'model':{'type':'BPE','vocab':{'a':0,'b':2},'merges':[]}}"},
+    {"added-taken",
+     "{'added_tokens':[{'content':'<s>','id':9}],'model':{'type':'BPE','vocab':{'a':0,'b':2},'"
+     "merges':[]}}"},
     {"charsmap-base64", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'AA*A'}")},
     {"charsmap-short", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'AQI='}")},
-    {"charsmap-trie", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'BAAAAP////8='}")},
+    {"charsmap-trie",
+     WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'BAAAAP////8='}")},
     {"post-unknown", WITH("'post_processor':{'type':'Odd'}")},
     {"post-no-list", WITH("'post_processor':{'type':'TemplateProcessing'}")},
-    {"post-no-token", WITH("'post_processor':{'type':'TemplateProcessing','single':[{'SpecialToken':{'id':'<s>'}}]}")},
-    {"post-twice",
-     WITH("'post_processor':{'type':'TemplateProcessing','single':[{'Sequence':{'id':'A'}},{'Sequence':{'id':'A'}}]}")},
+    {"post-no-token", WITH("'post_processor':{'type':'TemplateProcessing','single':[{'SpecialToken'"
+                           ":{'id':'<s>'}}]}")},
+    {"post-twice", WITH("'post_processor':{'type':'TemplateProcessing','single':[{'Sequence':{'id':"
+                        "'A'}},{'Sequence':{'id':'A'}}]}")},
     {"post-cls", WITH("'post_processor':{'type':'BertProcessing','cls':['a',0]}")},
     {"post-id", WITH("'post_processor':{'type':'BertProcessing','cls':['a',99],'sep':['a',0]}")},
-    {"post-no-text", WITH("'post_processor':{'type':'TemplateProcessing','single':[{'SpecialToken':{'id':'a'}}],'special_"
+    {"post-no-text", WITH("'post_processor':{'type':'TemplateProcessing','single':[{'SpecialToken':"
+                          "{'id':'a'}}],'special_"
                           "tokens':{'a':{'ids':[0]}}}")},
-    {"post-pieces", WITH("'post_processor':{'type':'Sequence','processors':[{'type':'TemplateProcessing','single':["
-                         "{'SpecialToken':{'id':'a'}},{'Sequence':{'id':'A'}}],'special_tokens':{'a':{'ids':[0]}}},"
-                         "{'type':'BertProcessing','cls':['a',0],'sep':['a',0]}]}")},
+    {"post-pieces",
+     WITH(
+         "'post_processor':{'type':'Sequence','processors':[{'type':'TemplateProcessing','single':["
+         "{'SpecialToken':{'id':'a'}},{'Sequence':{'id':'A'}}],'special_tokens':{'a':{'ids':[0]}}},"
+         "{'type':'BertProcessing','cls':['a',0],'sep':['a',0]}]}")},
     {"decoder-unknown", WITH("'decoder':{'type':'CTC'}")},
     {"decoder-strip", WITH("'decoder':{'type':'Strip','content':' ','start':300,'stop':0}")},
-    {"decoder-strip-bytes", WITH("'decoder':{'type':'Sequence','decoders':[{'type':'ByteFallback'},{'type':'Strip','content':' "
+    {"decoder-strip-bytes", WITH("'decoder':{'type':'Sequence','decoders':[{'type':'ByteFallback'},"
+                                 "{'type':'Strip','content':' "
                                  "','start':0,'stop':1}]}")},
-    {"normalizer-replace-nothing", WITH("'normalizer':{'type':'Replace','pattern':{'Regex':'a*'},'content':'b'}")},
-    {"decoder-behind", WITH("'decoder':{'type':'Sequence','decoders':[{'type':'Fuse'},{'type':'ByteLevel'}]}")},
-    {"decoder-suffix", WITH("'decoder':{'type':'BPEDecoder','suffix':'a'},'added_tokens':[{'content':'xay','id':7}]")},
+    {"normalizer-replace-nothing",
+     WITH("'normalizer':{'type':'Replace','pattern':{'Regex':'a*'},'content':'b'}")},
+    {"decoder-behind",
+     WITH("'decoder':{'type':'Sequence','decoders':[{'type':'Fuse'},{'type':'ByteLevel'}]}")},
+    {"decoder-suffix",
+     WITH(
+         "'decoder':{'type':'BPEDecoder','suffix':'a'},'added_tokens':[{'content':'xay','id':7}]")},
     {"truncation-second", WITH("'truncation':{'max_length':4,'strategy':'OnlySecond'}")},
     {"truncation-length", WITH("'truncation':{'max_length':'4','strategy':'LongestFirst'}")},
-    {"padding-direction", WITH("'padding':{'strategy':'BatchLongest','direction':'Up','pad_id':0}")},
+    {"padding-direction",
+     WITH("'padding':{'strategy':'BatchLongest','direction':'Up','pad_id':0}")},
     {"decoder-metaspace", WITH("'decoder':{'type':'Metaspace','replacement':'__'}")},
 };
 
@@ -315,25 +336,30 @@ static void charsmap_grows(void) {
 
 #define METASPACE "{'type':'Metaspace','replacement':'" UNICODE_2581 "','split':false}"
 static void pretokenizers_too_many(void) {
-    open_steps("{'pre_tokenizer':{'type':'Sequence','pretokenizers':[", METASPACE, 70, METASPACE "]}," BPE "}");
+    open_steps("{'pre_tokenizer':{'type':'Sequence','pretokenizers':[", METASPACE, 70,
+               METASPACE "]}," BPE "}");
 }
 
 static void pretokenizers_grow(void) {
-    open_steps("{'pre_tokenizer':{'type':'Sequence','pretokenizers':[", METASPACE, 60, METASPACE "]}," BPE "}");
+    open_steps("{'pre_tokenizer':{'type':'Sequence','pretokenizers':[", METASPACE, 60,
+               METASPACE "]}," BPE "}");
 }
 
 static void normalizers_too_many(void) {
-    open_steps("{'normalizer':{'type':'Sequence','normalizers':[", "{'type':'Strip'}", 1024, "{'type':'Strip'}]}," BPE "}");
+    open_steps("{'normalizer':{'type':'Sequence','normalizers':[", "{'type':'Strip'}", 1024,
+               "{'type':'Strip'}]}," BPE "}");
 }
 
 static void decoder_grows(void) {
-    static const char step[] = "{'type':'Replace','pattern':{'String':'a'},'content':'aaaaaaaaaaaaaaaa'}";
+    static const char step[] =
+        "{'type':'Replace','pattern':{'String':'a'},'content':'aaaaaaaaaaaaaaaa'}";
     open_steps("{'decoder':{'type':'Sequence','decoders':[", step, 8, "{'type':'Fuse'}]}," BPE "}");
 }
 
 static void decoders_too_many(void) {
     static const char step[] = "{'type':'Replace','pattern':{'String':'a'},'content':'b'}";
-    open_steps("{'decoder':{'type':'Sequence','decoders':[", step, 65, "{'type':'Fuse'}]}," BPE "}");
+    open_steps("{'decoder':{'type':'Sequence','decoders':[", step, 65,
+               "{'type':'Fuse'}]}," BPE "}");
 }
 
 // Tokens of 900 letters, each of which becomes 1,000.
@@ -354,7 +380,8 @@ static void regex_many_sets(void) {
     json("{'pre_tokenizer':{'type':'Sequence','pretokenizers':[");
     for (uint32_t i = 0; i < 3; i++) {
         json("{'type':'Split','behavior':'Isolated','pattern':{'String':'");
-        for (uint32_t code = 0x4e00 + 4000 * i; code < 0x4e00 + 4000 * (i + 1); code++) raw(utf8_of(code));
+        for (uint32_t code = 0x4e00 + 4000 * i; code < 0x4e00 + 4000 * (i + 1); code++)
+            raw(utf8_of(code));
         json("'}},");
     }
     json("{'type':'WhitespaceSplit'}]}," BPE "}");
@@ -366,22 +393,29 @@ static void regex_many_sets(void) {
 static void open_class(const char *config, const char *model) {
     json(config);
     write_out("tokenizer_config.json");
-    json("{'post_processor':{'type':'TemplateProcessing','single':[{'Sequence':{'id':'A'}}]},'model':");
+    json(
+        "{'post_processor':{'type':'TemplateProcessing','single':[{'Sequence':{'id':'A'}}]},'model'"
+        ":");
     json(model);
     json("}");
     write_out("tokenizer.json");
     tokenizer_load(arena, "tokenizer.json", 0);
 }
 
-#define UNIGRAM "{'type':'Unigram','unk_id':0,'vocab':[['<unk>',0.0],['</s>',-1.0],['a',-2.0],['b',-3.0]]}"
+#define UNIGRAM \
+    "{'type':'Unigram','unk_id':0,'vocab':[['<unk>',0.0],['</s>',-1.0],['a',-2.0],['b',-3.0]]}"
 static void class_value(void) {
     open_class("{'tokenizer_class':'BertTokenizer','strip_accents':'no'}",
                "{'type':'WordPiece','unk_token':'a','vocab':{'a':0}}");
 }
 
-static void class_extra_ids(void) { open_class("{'tokenizer_class':'T5Tokenizer','extra_ids':-1}", UNIGRAM); }
+static void class_extra_ids(void) {
+    open_class("{'tokenizer_class':'T5Tokenizer','extra_ids':-1}", UNIGRAM);
+}
 
-static void class_around(void) { open_class("{'tokenizer_class':'MBartTokenizer','src_lang':'xx'}", UNIGRAM); }
+static void class_around(void) {
+    open_class("{'tokenizer_class':'MBartTokenizer','src_lang':'xx'}", UNIGRAM);
+}
 
 static void regex_too_long(void) {
     json("{'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'String':'");

@@ -45,8 +45,9 @@ static void start(const char *program, const char *profile) {
         in = in < 10 ? dup2(in, 10) : in, out = out < 11 ? dup2(out, 11) : out;
         dup2(in, TO_BROWSER), dup2(out, FROM_BROWSER);
         if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "r", stdin)) _exit(127);
-        execlp(program, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-               "--window-size=1400,1000", "--remote-debugging-pipe", data, (char *)NULL);
+        execlp(program, program, "--headless", "--no-sandbox", "--disable-gpu",
+               "--disable-dev-shm-usage", "--window-size=1400,1000", "--remote-debugging-pipe",
+               data, (char *)NULL);
         _exit(127);
     }
     close(to[0]), close(from[1]);
@@ -84,7 +85,8 @@ static int send_message(const char *method, json_t *parameters) {
 // The next message, ended by a zero.
 static json_t *receive(void) {
     for (;;) {
-        char *end = browser.read.length ? memchr(browser.read.data, 0, browser.read.length) : NULL, some[1 << 16];
+        char *end = browser.read.length ? memchr(browser.read.data, 0, browser.read.length) : NULL,
+             some[1 << 16];
         if (end) {
             json_t *m = json_loads(browser.read.data, 0, NULL);
             size_t used = (size_t)(end - browser.read.data) + 1;
@@ -104,11 +106,14 @@ static json_t *receive(void) {
 static void notice(const json_t *m) {
     const char *method = json_string_value(json_object_get(m, "method"));
     const json_t *parameters = json_object_get(m, "params");
-    const char *level = json_string_value(json_object_get(json_object_get(parameters, "entry"), "level")),
+    const char *level = json_string_value(
+                   json_object_get(json_object_get(parameters, "entry"), "level")),
                *type = json_string_value(json_object_get(parameters, "type"));
     if (!method) return;
-    bool logged = !strcmp(method, "Log.entryAdded") && level && (!strcmp(level, "error") || !strcmp(level, "warning"));
-    bool called = !strcmp(method, "Runtime.consoleAPICalled") && type && (!strcmp(type, "error") || !strcmp(type, "assert"));
+    bool logged = !strcmp(method, "Log.entryAdded") && level &&
+                  (!strcmp(level, "error") || !strcmp(level, "warning"));
+    bool called = !strcmp(method, "Runtime.consoleAPICalled") && type &&
+                  (!strcmp(type, "error") || !strcmp(type, "assert"));
     if (!strcmp(method, "Page.loadEventFired")) browser.loaded = true;
     if (!logged && !called && strcmp(method, "Runtime.exceptionThrown")) return;
     char *text = json_dumps(m, JSON_COMPACT);
@@ -141,7 +146,8 @@ static void open_page(const char *page) {
     json_t *target = ask("Target.createTarget", json_pack("{ss}", "url", "about:blank"));
     json_t *attached =
         ask("Target.attachToTarget",
-            json_pack("{sssb}", "targetId", json_string_value(json_object_get(target, "targetId")), "flatten", 1));
+            json_pack("{sssb}", "targetId", json_string_value(json_object_get(target, "targetId")),
+                      "flatten", 1));
     const char *session = json_string_value(json_object_get(attached, "sessionId"));
     if (!session) give_up("no session");
     browser.session = strdup(session);
@@ -157,7 +163,8 @@ static void open_page(const char *page) {
 }
 
 static void evaluate(const char *expression) {
-    json_t *r = ask("Runtime.evaluate", json_pack("{sssbsb}", "expression", expression, "returnByValue", 1, "awaitPromise", 1));
+    json_t *r = ask("Runtime.evaluate", json_pack("{sssbsb}", "expression", expression,
+                                                  "returnByValue", 1, "awaitPromise", 1));
     json_t *value = json_object_get(json_object_get(r, "result"), "value");
     char *text = json_is_string(value) ? strdup(json_string_value(value))
                  : value               ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT)
@@ -185,7 +192,8 @@ static void write_screenshot(const char *path) {
 
 static void set_width(int width) {
     json_decref(ask("Emulation.setDeviceMetricsOverride",
-                    json_pack("{sisisisb}", "width", width, "height", 800, "deviceScaleFactor", 1, "mobile", width < 600)));
+                    json_pack("{sisisisb}", "width", width, "height", 800, "deviceScaleFactor", 1,
+                              "mobile", width < 600)));
 }
 
 static void obey(const char *line) {

@@ -1,4 +1,5 @@
-// Writes files byte by byte, and the parts of a GGUF: for tests that need a checkpoint of their own.
+// Writes files byte by byte, and the parts of a GGUF: for tests that need a checkpoint of their
+// own.
 #ifndef BURIN_TEST_BYTES_H
 #define BURIN_TEST_BYTES_H
 #include <string.h>

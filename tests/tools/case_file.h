@@ -1,5 +1,6 @@
-// The file that `conformance --emit` writes beside a case's program: CaseHeader, then a CaseTensor with its data for each input
-// and each expected output, padded to CASE_ALIGN bytes; and how the suite compares two values.
+// The file that `conformance --emit` writes beside a case's program: CaseHeader, then a CaseTensor
+// with its data for each input and each expected output, padded to CASE_ALIGN bytes; and how the
+// suite compares two values.
 #ifndef CASE_FILE_H
 #define CASE_FILE_H
 #include <math.h>

@@ -22,7 +22,9 @@ static int wrong;
 static void in_own_folder(const char *name) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.err", texts, name);
-    if (mkdir(name, 0777) || chdir(name) || !freopen(path, "w", stderr) || !freopen("printed", "w", stdout)) exit(3);
+    if (mkdir(name, 0777) || chdir(name) || !freopen(path, "w", stderr) ||
+        !freopen("printed", "w", stdout))
+        exit(3);
     exit(run_this(name));
 }
 
@@ -48,7 +50,8 @@ static void visit_process(const char *name) {
     snprintf(path, sizeof path, "%s/printed", name);
     bool says = add_status(name, status), silent = !stat(path, &printed) && !printed.st_size;
     if (says && status <= 1 && silent) return;
-    printf("%s ends with status %d, says %s%s\n", name, status, says ? "why" : "nothing", silent ? "" : ", and prints");
+    printf("%s ends with status %d, says %s%s\n", name, status, says ? "why" : "nothing",
+           silent ? "" : ", and prints");
     wrong++;
 }
 

@@ -26,7 +26,8 @@ static inline unsigned char *read_case_file(Arena *arena, const char *path, size
 static inline const Tensor *case_tensor(Arena *arena, const char *path, BurinOnnx__TensorData *p) {
     if (!p || !p->data_type) diag_fatal(NO_LOC, "%s is not a tensor", path);
     MappedFile *file = ARENA_NEW(arena, MappedFile);
-    *file = (MappedFile){.source = {.name = path}, .data = p->raw_data.data, .size = p->raw_data.len};
+    *file =
+        (MappedFile){.source = {.name = path}, .data = p->raw_data.data, .size = p->raw_data.len};
     if (p->has_raw_data) {
         WirePlace place = {0, p->raw_data.len};
         p->raw_data.data = arena_alloc(arena, sizeof place);
@@ -47,8 +48,8 @@ static inline const Tensor *read_case_tensor(Arena *arena, const char *path) {
 
 // The tensors of a value of that type: one, those of a sequence, one or none for an optional value.
 // Returns their number.
-static inline int read_case_value(Arena *arena, const char *path, const BurinOnnx__ValueType *type, const Tensor **list,
-                                  int most) {
+static inline int read_case_value(Arena *arena, const char *path, const BurinOnnx__ValueType *type,
+                                  const Tensor **list, int most) {
     size_t size = 0;
     const BurinOnnx__SequenceData *sequence = NULL;
     unsigned char *bytes = read_case_file(arena, path, &size);
@@ -56,7 +57,8 @@ static inline int read_case_value(Arena *arena, const char *path, const BurinOnn
     if (type && type->sequence_type) {
         sequence = burin_onnx__sequence_data__unpack(&allocator, size, bytes);
     } else if (type && type->optional_type) {
-        const BurinOnnx__OptionalData *optional = burin_onnx__optional_data__unpack(&allocator, size, bytes);
+        const BurinOnnx__OptionalData *optional =
+            burin_onnx__optional_data__unpack(&allocator, size, bytes);
         if (!optional) diag_fatal(NO_LOC, "%s is not an optional value", path);
         sequence = optional->sequence_value;
         if (optional->tensor_value) {
@@ -70,7 +72,8 @@ static inline int read_case_value(Arena *arena, const char *path, const BurinOnn
     }
     if (!sequence) diag_fatal(NO_LOC, "%s is not a sequence", path);
     int n = 0;
-    for (; n < most && n < (int)sequence->n_tensor_values; n++) list[n] = case_tensor(arena, path, sequence->tensor_values[n]);
+    for (; n < most && n < (int)sequence->n_tensor_values; n++)
+        list[n] = case_tensor(arena, path, sequence->tensor_values[n]);
     return n;
 }
 
@@ -82,7 +85,8 @@ static inline void shape_text(char *out, size_t size, const Tensor *t) {
 }
 
 // The difference (types, shapes and strings exactly), or NULL.
-static inline const char *tensor_difference(Arena *arena, const Tensor *got, const Tensor *expected) {
+static inline const char *tensor_difference(Arena *arena, const Tensor *got,
+                                            const Tensor *expected) {
     char a[128], b[128];
     shape_text(a, sizeof a, got);
     shape_text(b, sizeof b, expected);
@@ -90,10 +94,13 @@ static inline const char *tensor_difference(Arena *arena, const Tensor *got, con
     for (int64_t i = 0, n = tensor_count(expected); i < n; i++) {
         if (expected->dtype == DT_string) {
             const char *const *x = got->data, *const *y = expected->data;
-            if (strcmp(x[i], y[i])) return arena_printf(arena, "wrong string at %lld", (long long)i);
+            if (strcmp(x[i], y[i]))
+                return arena_printf(arena, "wrong string at %lld", (long long)i);
         } else {
-            double x = dtype_load(got->dtype, got->data, i), y = dtype_load(expected->dtype, expected->data, i);
-            if (!is_close(x, y)) return arena_printf(arena, "wrong value: %g, not %g, at %lld", x, y, (long long)i);
+            double x = dtype_load(got->dtype, got->data, i),
+                   y = dtype_load(expected->dtype, expected->data, i);
+            if (!is_close(x, y))
+                return arena_printf(arena, "wrong value: %g, not %g, at %lld", x, y, (long long)i);
         }
     }
     return NULL;

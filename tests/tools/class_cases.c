@@ -1,6 +1,7 @@
-// class_cases FILE FOLDER: the cases of tests/tokenizers/class_rules.py, each written into the folder as tokenizer.json,
-// tokenizer_config.json and config.json, read as burin reads them, and its ids compared. Prints the ones that differ.
-// class_cases --expected FILE FOLDER: {"texts": [..], "ids": [..]} of a folder that is there.
+// class_cases FILE FOLDER: the cases of tests/tokenizers/class_rules.py, each written into the
+// folder as tokenizer.json, tokenizer_config.json and config.json, read as burin reads them, and
+// its ids compared. Prints the ones that differ. class_cases --expected FILE FOLDER: {"texts":
+// [..], "ids": [..]} of a folder that is there.
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -23,10 +24,13 @@ static int compare(const void *blob, const json_t *texts, const json_t *expected
     int differ = 0;
     for (size_t i = 0; i < json_array_size(texts); i++) {
         const json_t *text = json_array_get(texts, i), *ids = json_array_get(expected, i);
-        burin_tokens got = burin_encode_text(
-            blob, &(burin_encoding){.text = json_string_value(text), .bytes = json_string_length(text), .special = true});
+        burin_tokens got =
+            burin_encode_text(blob, &(burin_encoding){.text = json_string_value(text),
+                                                      .bytes = json_string_length(text),
+                                                      .special = true});
         bool same = (size_t)got.n == json_array_size(ids);
-        for (int32_t k = 0; same && k < got.n; k++) same = got.id[k] == json_integer_value(json_array_get(ids, (size_t)k));
+        for (int32_t k = 0; same && k < got.n; k++)
+            same = got.id[k] == json_integer_value(json_array_get(ids, (size_t)k));
         differ += !same;
         free(got.id);
     }
@@ -36,15 +40,15 @@ static int compare(const void *blob, const json_t *texts, const json_t *expected
 static bool passes(const json_t *root, const json_t *one) {
     Arena *volatile arena = arena_new();
     volatile int differ = -1;
-    write_json("tokenizer.json",
-               json_object_get(json_object_get(root, "files"), json_string_value(json_object_get(one, "kind"))));
+    write_json("tokenizer.json", json_object_get(json_object_get(root, "files"),
+                                                 json_string_value(json_object_get(one, "kind"))));
     write_json("tokenizer_config.json", json_object_get(one, "config"));
     write_json("config.json", json_object_get(one, "model"));
     write_json("special_tokens_map.json", json_object_get(one, "map"));
     write_json("added_tokens.json", json_object_get(one, "added"));
     if (!setjmp(*diag_guard()))
-        differ = compare(tokenizer_load(arena, "tokenizer.json", 0)->blob, json_object_get(root, "texts"),
-                         json_object_get(one, "ids"));
+        differ = compare(tokenizer_load(arena, "tokenizer.json", 0)->blob,
+                         json_object_get(root, "texts"), json_object_get(one, "ids"));
     diag_unguard();
     arena_free(arena);
     if (!differ) return true;
@@ -52,8 +56,9 @@ static bool passes(const json_t *root, const json_t *one) {
          *model = json_dumps(json_object_get(one, "model"), JSON_COMPACT);
     char *map = json_dumps(json_object_get(one, "map"), JSON_COMPACT),
          *added = json_dumps(json_object_get(one, "added"), JSON_COMPACT);
-    printf("%s of %s with %s, %s, %s: %d texts differ\n", config, json_string_value(json_object_get(one, "kind")), model,
-           map ? map : "", added ? added : "", differ);
+    printf("%s of %s with %s, %s, %s: %d texts differ\n", config,
+           json_string_value(json_object_get(one, "kind")), model, map ? map : "",
+           added ? added : "", differ);
     free(config), free(model), free(map), free(added);
     return false;
 }
@@ -61,8 +66,9 @@ static bool passes(const json_t *root, const json_t *one) {
 static int compare_folder(const char *expected, const char *folder) {
     Arena *arena = arena_new();
     json_t *root = json_load_file(expected, JSON_ALLOW_NUL, NULL);
-    int differ = compare(tokenizer_load(arena, arena_printf(arena, "%s/tokenizer.json", folder), 0)->blob,
-                         json_object_get(root, "texts"), json_object_get(root, "ids"));
+    int differ =
+        compare(tokenizer_load(arena, arena_printf(arena, "%s/tokenizer.json", folder), 0)->blob,
+                json_object_get(root, "texts"), json_object_get(root, "ids"));
     printf("%d of %zu texts differ\n", differ, json_array_size(json_object_get(root, "texts")));
     json_decref(root);
     arena_free(arena);

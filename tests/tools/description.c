@@ -1,6 +1,7 @@
-// Descriptions that have a message. usage: description --list | description NAME | description --each TEXTS (case_process.h)
-// NAME is $FIXTURES/errors/NAME.burin, with NAME.json and NAME.tensors where it has them. Writes the checkpoint into the
-// current folder; status 1 when the description has no graphs.
+// Descriptions that have a message. usage: description --list | description NAME | description
+// --each TEXTS (case_process.h) NAME is $FIXTURES/errors/NAME.burin, with NAME.json and
+// NAME.tensors where it has them. Writes the checkpoint into the current folder; status 1 when the
+// description has no graphs.
 #include <glob.h>
 
 #include "case_process.h"
@@ -32,4 +33,6 @@ static int run(const char *name) {
     return !loaded;
 }
 
-int main(int argc, char **argv) { return getenv("TOP") && getenv("FIXTURES") ? run_cases(argc, argv, each_name, run) : 2; }
+int main(int argc, char **argv) {
+    return getenv("TOP") && getenv("FIXTURES") ? run_cases(argc, argv, each_name, run) : 2;
+}

@@ -1,6 +1,6 @@
 // Runs an embedding program on recorded texts: embeddings PROGRAM EXPECTED.json
-// EXPECTED.json holds {"cases": [{"text", "ids", "embedding"}, ...]}. Each case needs equal ids and a cosine of at least
-// 0.999999.
+// EXPECTED.json holds {"cases": [{"text", "ids", "embedding"}, ...]}. Each case needs equal ids and
+// a cosine of at least 0.999999.
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
@@ -31,7 +31,8 @@ static json_t *run(const char *program, const char *text) {
 static double cosine(const json_t *a, const json_t *b) {
     double ab = 0, aa = 0, bb = 0;
     for (size_t i = 0; i < json_array_size(a); i++) {
-        double x = json_number_value(json_array_get(a, i)), y = json_number_value(json_array_get(b, i));
+        double x = json_number_value(json_array_get(a, i)),
+               y = json_number_value(json_array_get(b, i));
         ab += x * y;
         aa += x * x;
         bb += y * y;
@@ -40,15 +41,18 @@ static double cosine(const json_t *a, const json_t *b) {
 }
 
 int main(int argc, char **argv) {
-    json_t *expected = argc == 3 ? json_load_file(argv[2], 0, NULL) : NULL, *list = json_object_get(expected, "cases");
+    json_t *expected = argc == 3 ? json_load_file(argv[2], 0, NULL) : NULL,
+           *list = json_object_get(expected, "cases");
     int wrong = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *c = json_array_get(list, i), *got = run(argv[1], json_string_value(json_object_get(c, "text")));
+        json_t *c = json_array_get(list, i),
+               *got = run(argv[1], json_string_value(json_object_get(c, "text")));
         bool same_text = json_equal(json_object_get(got, "text"), json_object_get(c, "text")),
              same_ids = json_equal(json_object_get(got, "ids"), json_object_get(c, "ids"));
         double near = cosine(json_object_get(got, "embedding"), json_object_get(c, "embedding"));
         if (!same_text || !same_ids || !(near >= 0.999999)) {
-            printf("case %zu: %s%scosine %.9f\n", i, same_text ? "" : "another text, ", same_ids ? "" : "other ids, ", near);
+            printf("case %zu: %s%scosine %.9f\n", i, same_text ? "" : "another text, ",
+                   same_ids ? "" : "other ids, ", near);
             wrong++;
         }
         json_decref(got);

@@ -1,5 +1,6 @@
-// A graph as a compiled case: NAME.c, NAME_dispatch.c, NAME_plan.h, the weights, and the tensors of the case (case_file.h),
-// which run_cases.c reads; and one process for each case, with a time limit.
+// A graph as a compiled case: NAME.c, NAME_dispatch.c, NAME_plan.h, the weights, and the tensors of
+// the case (case_file.h), which run_cases.c reads; and one process for each case, with a time
+// limit.
 #ifndef EMIT_CASE_H
 #define EMIT_CASE_H
 #include <signal.h>
@@ -27,7 +28,9 @@ static inline void case_write(CasePlace at, const char *suffix, Text *t) {
     text_free(t);
 }
 
-static inline void case_sink(void *text, const void *bytes, size_t n) { text_append(text, bytes, n); }
+static inline void case_sink(void *text, const void *bytes, size_t n) {
+    text_append(text, bytes, n);
+}
 
 static inline void case_write_program(CasePlace at, Program *p) {
     Text t = {0};
@@ -37,14 +40,15 @@ static inline void case_write_program(CasePlace at, Program *p) {
     case_write(at, ".c", &t);
     emit_header(p, &t);
     case_write(at, "_plan.h", &t);
-    emit_dispatch(p,
-                  &(DispatchOptions){.cpus = &cpu,
-                                     .n_cpus = 1,
-                                     .identity = "0",
-                                     .info = "",
-                                     .weights_symbol = arena_printf(at.arena, "%s_weights", at.name),
-                                     .descriptor = arena_printf(at.arena, "%s_descriptor", at.name)},
-                  &t);
+    emit_dispatch(
+        p,
+        &(DispatchOptions){.cpus = &cpu,
+                           .n_cpus = 1,
+                           .identity = "0",
+                           .info = "",
+                           .weights_symbol = arena_printf(at.arena, "%s_weights", at.name),
+                           .descriptor = arena_printf(at.arena, "%s_descriptor", at.name)},
+        &t);
     case_write(at, "_dispatch.c", &t);
     weights_write(p, case_sink, &t);
     while (t.length < 64) text_append(&t, "", 1);
@@ -61,7 +65,8 @@ static inline void case_put_tensor(Text *t, const Tensor *x) {
 }
 
 // Tensors in order: `n` inputs, then outputs.
-static inline void case_write_values(CasePlace at, CaseHeader head, const Tensor *const *inputs, const Tensor *const *outputs) {
+static inline void case_write_values(CasePlace at, CaseHeader head, const Tensor *const *inputs,
+                                     const Tensor *const *outputs) {
     Text t = {0};
     text_append(&t, (const char *)&head, sizeof head);
     for (int i = 0; i < head.n_inputs; i++) case_put_tensor(&t, inputs[i]);

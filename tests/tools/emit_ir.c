@@ -1,5 +1,5 @@
-// Emits the program of a graph in IR text: emit_ir FILE.ir FOLDER [NAME]. Writes NAME.c, NAME_plan.h, NAME_model.c and
-// NAME.weights.
+// Emits the program of a graph in IR text: emit_ir FILE.ir FOLDER [NAME]. Writes NAME.c,
+// NAME_plan.h, NAME_model.c and NAME.weights.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static void write_model(Arena *arena, const Program *p, const char *folder, Text
     const Target *cpus[8];
     const char *list = getenv("CPUS");
     int n = 0;
-    for (char *name = strtok(arena_strdup(arena, list ? list : "x86-64-v3"), ","); name && n < 8; name = strtok(NULL, ","))
+    for (char *name = strtok(arena_strdup(arena, list ? list : "x86-64-v3"), ","); name && n < 8;
+         name = strtok(NULL, ","))
         cpus[n++] = target_find(name, false);
     emit_dispatch(p,
                   &(DispatchOptions){.cpus = cpus,
@@ -36,9 +37,15 @@ int main(int argc, char **argv) {
     Arena *arena = arena_new();
     const char *name = argc > 3 ? argv[3] : "model";
     Graph *g = load_ir_text(arena, argv[1]);
-    Module m = {
-        .arena = arena, .name = name, .graphs = &g, .n_graphs = 1, .description = "llama.burin", .bos = -1, .context = 64};
-    LowerOptions options = {.over_ranks = getenv("OVER_RANKS") != NULL, .guarded = getenv("GUARDED") != NULL};
+    Module m = {.arena = arena,
+                .name = name,
+                .graphs = &g,
+                .n_graphs = 1,
+                .description = "llama.burin",
+                .bos = -1,
+                .context = 64};
+    LowerOptions options = {.over_ranks = getenv("OVER_RANKS") != NULL,
+                            .guarded = getenv("GUARDED") != NULL};
     Program *p = lower(arena, &m, 0, &options);
     name_functions(p);
     Text t = {0};

@@ -15,7 +15,8 @@ static int64_t vocabulary(const Graph *g) {
 }
 
 static Tensor row_values(DType dtype, int n, const void *data) {
-    return (Tensor){.dtype = dtype, .rank = 1, .dim = {n}, .data = data, .bytes = dtype_bytes(dtype, n)};
+    return (Tensor){
+        .dtype = dtype, .rank = 1, .dim = {n}, .data = data, .bytes = dtype_bytes(dtype, n)};
 }
 
 int main(int argc, char **argv) {
@@ -35,8 +36,8 @@ int main(int argc, char **argv) {
             position[i] = at + i;
             logit_rows[i] = (at + i) % 3 != 1;
         }
-        Tensor rows[4] = {row_values(DT_i32, n, token), row_values(DT_i32, n, slot), row_values(DT_i32, n, position),
-                          row_values(DT_bool, n, logit_rows)};
+        Tensor rows[4] = {row_values(DT_i32, n, token), row_values(DT_i32, n, slot),
+                          row_values(DT_i32, n, position), row_values(DT_bool, n, logit_rows)};
         const Tensor *logits[1];
         eval_graph(c, g, (const Tensor *[]){&rows[0], &rows[1], &rows[2], &rows[3]}, logits);
         hash = burin_hash_bytes(hash, logits[0]->data, logits[0]->bytes);

@@ -45,7 +45,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < g->n_inputs; i++) inputs[i] = input_value(arena, g->inputs[i], i, &values);
     eval_graph(c, g, inputs, outputs);
     uint64_t hash = burin_hash_start;
-    for (int i = 0; i < g->n_outputs; i++) hash = burin_hash_bytes(hash, outputs[i]->data, outputs[i]->bytes);
+    for (int i = 0; i < g->n_outputs; i++)
+        hash = burin_hash_bytes(hash, outputs[i]->data, outputs[i]->bytes);
     printf("%016llx\n", (unsigned long long)hash);
     eval_free(c);
     graph_free(g);

@@ -1,6 +1,7 @@
 // Reads values out of a model's expected.json: usage: expected FILE KEY [INDEX KEY]... | all KEY
 // `all`: that value of every object of a list, a line each.
-// Prints a string as it is, a list of numbers with commas between; status 1 when there is nothing there.
+// Prints a string as it is, a list of numbers with commas between; status 1 when there is nothing
+// there.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ int main(int argc, char **argv) {
     const json_t *v = file;
     if (v && argc == 4 && !strcmp(argv[2], "all")) return print_all(v, argv[3]);
     for (int i = 2; i < argc && v; i++)
-        v = json_is_array(v) ? json_array_get(v, (size_t)atoi(argv[i])) : json_object_get(v, argv[i]);
+        v = json_is_array(v) ? json_array_get(v, (size_t)atoi(argv[i]))
+                             : json_object_get(v, argv[i]);
     if (!v) return 1;
     print_value(v);
     putchar('\n');

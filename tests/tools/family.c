@@ -1,7 +1,8 @@
 // Descriptions against transformers: usage: [LORA=DIR,DIR=0.5] family FOLDER...
-// For each folder with config.json, weights, inputs and expected outputs as .npy: finds the description as `burin build` does,
-// runs its graphs in the interpreter as they leave the DSL, before any pass, and prints `ok - family NAME` with the largest
-// error in units of the largest magnitude, or `not ok`.
+// For each folder with config.json, weights, inputs and expected outputs as .npy: finds the
+// description as `burin build` does, runs its graphs in the interpreter as they leave the DSL,
+// before any pass, and prints `ok - family NAME` with the largest error in units of the largest
+// magnitude, or `not ok`.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,14 @@ static Tensor *read_npy(Arena *arena, const char *path) {
     size_t size;
     char *file = read_text_file(path, &size), *shape = strstr(file + 10, "'shape': (");
     size_t header = 10 + (unsigned char)file[8] + 256u * (unsigned char)file[9];
-    bool wide = memmem(file, header, "<i8", 3) != NULL, is_float = memmem(file, header, "<f4", 3) != NULL;
+    bool wide = memmem(file, header, "<i8", 3) != NULL,
+         is_float = memmem(file, header, "<f4", 3) != NULL;
     Tensor *t = ARENA_NEW(arena, Tensor);
     t->dtype = is_float ? DT_f32 : DT_i32;
-    for (char *at = shape + 10; *at != ')'; at += strspn(at, ", ")) t->dim[t->rank++] = strtol(at, &at, 10);
-    if (!is_float && t->rank == 2 && t->dim[0] == 1) t->rank = 1, t->dim[0] = t->dim[1];  // a batch of one
+    for (char *at = shape + 10; *at != ')'; at += strspn(at, ", "))
+        t->dim[t->rank++] = strtol(at, &at, 10);
+    if (!is_float && t->rank == 2 && t->dim[0] == 1)
+        t->rank = 1, t->dim[0] = t->dim[1];  // a batch of one
     int64_t n = tensor_count(t);
     int32_t *data = ARENA_ARRAY(arena, int32_t, n);
     for (int64_t i = 0; i < n; i++) memcpy(&data[i], file + header + (size_t)i * (wide ? 8 : 4), 4);
@@ -56,7 +60,8 @@ static double relative_error(const Tensor *got, const Tensor *expected) {
 }
 
 // The value of an input: the array of its name, otherwise the program's default.
-static const Tensor *input_value(Arena *arena, const char *folder, const Node *input, const Tensor *tokens) {
+static const Tensor *input_value(Arena *arena, const char *folder, const Node *input,
+                                 const Tensor *tokens) {
     InputRole role = input_role(input);
     if (role != INPUT_MASK && role != INPUT_TYPES)
         return read_array(arena, folder, strcmp(input->name, "tokens") ? input->name : "input_ids");
@@ -73,7 +78,8 @@ static double graph_error(Arena *arena, const Graph *g, const char *folder, int 
     enum { MOST = 8 };
     const Tensor *inputs[MOST], *outputs[MOST];
     double largest = 0;
-    for (int i = 0; i < g->n_inputs; i++) inputs[i] = input_value(arena, folder, g->inputs[i], i ? inputs[0] : NULL);
+    for (int i = 0; i < g->n_inputs; i++)
+        inputs[i] = input_value(arena, folder, g->inputs[i], i ? inputs[0] : NULL);
     EvalContext *eval = eval_new(EVAL_F32);
     eval_graph(eval, g, inputs, outputs);
     for (int i = 0; i < g->n_outputs; i++) {

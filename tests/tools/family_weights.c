@@ -1,6 +1,7 @@
 // A tiny model of tests/families as a Hugging Face folder: usage: family_weights FOLDER OUT [F64]
-// Weights are a formula (tests/families/generate.py): a line NAME SCALE OFFSET DIMENSIONS... of FOLDER/tensors makes a tensor
-// whose element i is OFFSET + SCALE * u(NAME, i), rounded to f16 and stored so, or as F64. Everything else of FOLDER is copied.
+// Weights are a formula (tests/families/generate.py): a line NAME SCALE OFFSET DIMENSIONS... of
+// FOLDER/tensors makes a tensor whose element i is OFFSET + SCALE * u(NAME, i), rounded to f16 and
+// stored so, or as F64. Everything else of FOLDER is copied.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +55,9 @@ static void write_weights(const char *formulas, const char *path, bool wide) {
         size_t begin = data.length;
         Formula f = read_line(line, &shape);
         add_values(&data, &f, wide);
-        text_add(&header, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", header.length ? "," : "{",
-                 f.name, wide ? "F64" : "F16", shape.data, begin, data.length);
+        text_add(&header, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
+                 header.length ? "," : "{", f.name, wide ? "F64" : "F16", shape.data, begin,
+                 data.length);
         text_free(&shape);
     }
     text_add(&header, "}");

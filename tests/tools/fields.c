@@ -33,8 +33,10 @@ static void read_file(Fields *f, const char *path) {
     if (!dsl_parse_file(&parser, f->arena, read_source(f->arena, path))) exit(1);
     note_reads(f, parser.declarations.first);
     for (const Ast *d = parser.declarations.first; d; d = d->next) {
-        if (d->kind == AST_CONFIG || d->kind == AST_ALIAS) map_put(&f->declared, d->name, (void *)d);
-        if (d->kind == AST_IMPORT && d->name) read_file(f, arena_printf(f->arena, "%s/std/%s.burin", f->library, d->name));
+        if (d->kind == AST_CONFIG || d->kind == AST_ALIAS)
+            map_put(&f->declared, d->name, (void *)d);
+        if (d->kind == AST_IMPORT && d->name)
+            read_file(f, arena_printf(f->arena, "%s/std/%s.burin", f->library, d->name));
     }
 }
 
@@ -48,7 +50,8 @@ static bool differs(const Ast *d, const char *json) {
     if (j && d->kind == AST_FLOAT) other = !json_is_number(j) || n != d->number;
     if (j && (d->kind == AST_TRUE || d->kind == AST_FALSE))
         other = !json_is_boolean(j) || json_is_true(j) != (d->kind == AST_TRUE);
-    if (j && d->kind == AST_STRING && d->list) other = !json_is_string(j) || strcmp(json_string_value(j), d->list->name);
+    if (j && d->kind == AST_STRING && d->list)
+        other = !json_is_string(j) || strcmp(json_string_value(j), d->list->name);
     json_decref(j);
     return other;
 }
@@ -61,7 +64,9 @@ static const char *fault(const Fields *f, const char *field, const char *standar
     if (!d && dot && map_get(&f->read, dot + 1)) return NULL;
     if (!d) return "is not declared";
     if (!strncmp(standard, alias, strlen(alias)))
-        return d->kind == AST_ALIAS && !strcmp(d->a->name, standard + strlen(alias)) ? NULL : "is another name";
+        return d->kind == AST_ALIAS && !strcmp(d->a->name, standard + strlen(alias))
+                   ? NULL
+                   : "is another name";
     return d->kind == AST_CONFIG && d->a && differs(d->a, standard) ? "has another default" : NULL;
 }
 

@@ -55,13 +55,15 @@ static void compare_mask(const Checked *c, int32_t vocabulary) {
             complain("a mask", "differs at token", i);
         n -= allowed;
     }
-    if (n && !burin_constraint_overflowed(c->constraint)) complain("a mask", "counts so many too many", n);
+    if (n && !burin_constraint_overflowed(c->constraint))
+        complain("a mask", "counts so many too many", n);
     free(logits);
 }
 
 static bool force_tokens(const Checked *c, const char *text, size_t bytes) {
     int32_t *ids = calloc(bytes + 16, sizeof *ids);
-    burin_encoding e = {.text = text, .bytes = bytes, .plain = true, .ids = ids, .capacity = bytes + 16};
+    burin_encoding e = {
+        .text = text, .bytes = bytes, .plain = true, .ids = ids, .capacity = bytes + 16};
     e.memory = malloc(burin_encode_memory(c->tokenizer->blob, bytes) + 16);
     size_t n = burin_encode(c->tokenizer->blob, &e), i = 0;
     burin_constraint_start(c->constraint, false);
@@ -78,19 +80,21 @@ static void check_text(const Checked *c, const json_t *text, long long expected)
     size_t n = json_string_length(text);
     long long at = follow_bytes(c->grammar, bytes, n);
     if (at != expected && (expected != -3 || at == -1)) complain(bytes, "ends at", at);
-    if (c->constraint && force_tokens(c, bytes, n) != (expected == -1)) complain(bytes, "as tokens", 0);
+    if (c->constraint && force_tokens(c, bytes, n) != (expected == -1))
+        complain(bytes, "as tokens", 0);
 }
 
 static void check_cases(const Checked *c, const json_t *cases) {
     const char *lists[] = {"accepted", "valid", "rejected", "invalid"};
     for (int l = 0; l < 4; l++)
         for (size_t i = 0; i < json_array_size(json_object_get(cases, lists[l])); i++) {
-            const json_t *one = json_array_get(json_object_get(cases, lists[l]), i), *at = json_object_get(one, "at");
+            const json_t *one = json_array_get(json_object_get(cases, lists[l]), i),
+                         *at = json_object_get(one, "at");
             if (l < 2)
                 check_text(c, one, -1);
             else
                 check_text(c, json_object_get(one, "text"),
-                           at                                                 ? json_integer_value(at)
+                           at ? json_integer_value(at)
                            : json_is_true(json_object_get(one, "incomplete")) ? -2
                                                                               : -3);
         }
@@ -106,7 +110,8 @@ static void check_bad(const json_t *bad) {
     for (size_t i = 0; i < json_array_size(bad); i++) {
         const json_t *text = json_object_get(json_array_get(bad, i), "grammar");
         burin_grammar g;
-        bool good = burin_grammar_parse(&g, "grammar", json_string_value(text), json_string_length(text));
+        bool good =
+            burin_grammar_parse(&g, "grammar", json_string_value(text), json_string_length(text));
         printf("%s\n", good ? "accepted" : g.error);
         wrong |= good;
         burin_grammar_free(&g);
@@ -123,25 +128,30 @@ static char *read_text(const char *path, size_t *bytes) {
 }
 
 static char *grammar_of_schema(const char *name, const json_t *schema) {
-    char error[512],
-        *text = json_is_string(schema) ? strdup(json_string_value(schema)) : json_dumps(schema, JSON_COMPACT | JSON_ENCODE_ANY);
+    char error[512], *text = json_is_string(schema)
+                                 ? strdup(json_string_value(schema))
+                                 : json_dumps(schema, JSON_COMPACT | JSON_ENCODE_ANY);
     char *grammar = burin_schema_grammar(name, text, strlen(text), error, sizeof error);
     if (!grammar) printf("%s\n", error);
     free(text);
     return grammar;
 }
 
-// "template": what its form is found by, or a file with a template; "choice": "required", or any other; "messages"
-static char *grammar_of_tools(Arena *arena, const char *name, const json_t *cases, burin_tool_format *format) {
+// "template": what its form is found by, or a file with a template; "choice": "required", or any
+// other; "messages"
+static char *grammar_of_tools(Arena *arena, const char *name, const json_t *cases,
+                              burin_tool_format *format) {
     const char *template = json_string_value(json_object_get(cases, "template"));
     char error[512], *text = json_dumps(json_object_get(cases, "messages"), JSON_COMPACT);
     bool must = !strcmp(json_string_value(json_object_get(cases, "choice")), "required");
     TemplateText found;
     CompiledTemplate t = {0};
-    if (strstr(template, ".jinja") && template_find(arena, template, &found)) t = template_compile(arena, &found);
+    if (strstr(template, ".jinja") && template_find(arena, template, &found))
+        t = template_compile(arena, &found);
     burin_tool_format_open(format, t.blob ? t.blob : template, t.blob ? t.bytes : strlen(template));
-    char *grammar = burin_tools_grammar(format, &(burin_tools_text){name, text, strlen(text)},
-                                        must ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED, error, sizeof error);
+    char *grammar =
+        burin_tools_grammar(format, &(burin_tools_text){name, text, strlen(text)},
+                            must ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED, error, sizeof error);
     if (!grammar) printf("%s\n", *error ? error : "no grammar");
     const char *missed = json_string_value(json_object_get(cases, "missed"));
     if (missed && strcmp(missed, format->missed)) printf("missed: %s\n", format->missed), wrong = 1;
@@ -151,7 +161,8 @@ static char *grammar_of_tools(Arena *arena, const char *name, const json_t *case
 
 static void check_bad_schemas(const json_t *bad) {
     for (size_t i = 0; i < json_array_size(bad); i++) {
-        char *grammar = grammar_of_schema("schema", json_object_get(json_array_get(bad, i), "schema"));
+        char *grammar =
+            grammar_of_schema("schema", json_object_get(json_array_get(bad, i), "schema"));
         burin_grammar g;
         if (grammar && !burin_grammar_parse(&g, "schema", grammar, strlen(grammar))) {
             printf("%s\n", g.error);
@@ -163,7 +174,7 @@ static void check_bad_schemas(const json_t *bad) {
     }
 }
 
-// ----------------------------------------------------------------------------------------------------------- random grammars
+// --------------------------------------------------------------------------------- random grammars
 static uint32_t drawn;
 
 static uint32_t draw(uint32_t below) {
@@ -188,9 +199,11 @@ static void add_item(FILE *f, int depth) {
                                           "[^é]",
                                           "[z0-9A-Za-y]",
                                           "[^w0]"};
-    static const char *const counts[] = {"*", "+", "?", "{2,5}", "{0,40}", "{3}", "{31,33}", "{1,300}", "{4,}"};
-    static const char *const texts[] = {"\"a\"",  "\" \"",   "\"\\\"\"",       "\"\\n\"",
-                                        "\"中\"", "\"], \"", "\"ab\" | \"a\"", "\"\\\\\" [a-z\\\\\\\"]"};
+    static const char *const counts[] = {"*",   "+",       "?",       "{2,5}", "{0,40}",
+                                         "{3}", "{31,33}", "{1,300}", "{4,}"};
+    static const char *const texts[] = {
+        "\"a\"",  "\" \"",   "\"\\\"\"",       "\"\\n\"",
+        "\"中\"", "\"], \"", "\"ab\" | \"a\"", "\"\\\\\" [a-z\\\\\\\"]"};
     uint32_t kind = draw(depth > 2 ? 2 : 5);
     if (kind < 2) {
         const char *text = kind ? classes[draw(sizeof classes / sizeof *classes)] : texts[draw(8)];
@@ -198,7 +211,8 @@ static void add_item(FILE *f, int depth) {
         return;
     }
     fputs("(", f);
-    for (uint32_t i = 0, n = 1 + draw(3); i < n; i++) add_item(f, depth + 1), fputs(kind == 2 && i + 1 < n ? "| " : "", f);
+    for (uint32_t i = 0, n = 1 + draw(3); i < n; i++)
+        add_item(f, depth + 1), fputs(kind == 2 && i + 1 < n ? "| " : "", f);
     fprintf(f, ")%s ", draw(2) ? counts[draw(5)] : "");
 }
 
@@ -225,7 +239,9 @@ static int check_random(uint32_t first, uint32_t count, const Tokenizer *t) {
         fclose(f);
         burin_grammar g;
         read_grammar(&g, text, text, bytes);
-        Checked c = {.tokenizer = t, .constraint = burin_constraint_open(&g, t->blob, burin_tokenizer_size(t->blob), NULL)};
+        Checked c = {
+            .tokenizer = t,
+            .constraint = burin_constraint_open(&g, t->blob, burin_tokenizer_size(t->blob), NULL)};
         walk_random(&c, burin_tokenizer_size(t->blob));
         if (wrong) printf("grammar %u: %s", seed, text);
         burin_constraint_close(c.constraint);
@@ -257,12 +273,18 @@ static int check_schemas(json_t *list) {
 
 int main(int argc, char **argv) {
     if (argc == 5 && !strcmp(argv[1], "random"))
-        return check_random((uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), tokenizer_load(arena_new(), argv[4], 0));
+        return check_random((uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]),
+                            tokenizer_load(arena_new(), argv[4], 0));
     if (argc == 3 && !strcmp(argv[1], "schemas"))
-        return check_bad_schemas(json_object_get(json_load_file(argv[2], JSON_ALLOW_NUL, NULL), "schemas")), wrong;
-    if (argc == 3 && !strcmp(argv[1], "bad")) return check_bad(json_load_file(argv[2], JSON_ALLOW_NUL, NULL)), wrong;
-    if (argc > 2 && !strcmp(argv[1], "list")) return check_schemas(json_load_file(argv[2], JSON_ALLOW_NUL, NULL));
-    bool tools = argc > 2 && !strcmp(argv[1], "tools"), schema = tools || (argc > 2 && !strcmp(argv[1], "schema"));
+        return check_bad_schemas(
+                   json_object_get(json_load_file(argv[2], JSON_ALLOW_NUL, NULL), "schemas")),
+               wrong;
+    if (argc == 3 && !strcmp(argv[1], "bad"))
+        return check_bad(json_load_file(argv[2], JSON_ALLOW_NUL, NULL)), wrong;
+    if (argc > 2 && !strcmp(argv[1], "list"))
+        return check_schemas(json_load_file(argv[2], JSON_ALLOW_NUL, NULL));
+    bool tools = argc > 2 && !strcmp(argv[1], "tools"),
+         schema = tools || (argc > 2 && !strcmp(argv[1], "schema"));
     if (argc < 4 - schema) return 2;
     Arena *arena = arena_new();
     json_t *cases = json_load_file(argv[3 - schema], JSON_ALLOW_NUL, NULL);
@@ -280,7 +302,8 @@ int main(int argc, char **argv) {
     if (argc > 4 - schema) {
         read_grammar(&second, argv[2], text, bytes);
         c.tokenizer = tokenizer_load(arena, argv[4 - schema], 0);
-        c.constraint = burin_constraint_open(&second, c.tokenizer->blob, burin_tokenizer_size(c.tokenizer->blob),
+        c.constraint = burin_constraint_open(&second, c.tokenizer->blob,
+                                             burin_tokenizer_size(c.tokenizer->blob),
                                              tools ? format.marks : NULL);
     }
     check_cases(&c, cases);

@@ -13,7 +13,9 @@ enum { MOST_TENSORS = 512 };
 
 static int64_t value_of_symbol(const Dim *symbol, void *size) {
     int64_t value = *(const int64_t *)size;
-    return value > dim_upper(symbol) ? dim_upper(symbol) : value < dim_lower(symbol) ? dim_lower(symbol) : value;
+    return value > dim_upper(symbol)   ? dim_upper(symbol)
+           : value < dim_lower(symbol) ? dim_lower(symbol)
+                                       : value;
 }
 
 // Floats of [-2, 2), integers of 0 and 1 (which are indices too), truth.
@@ -21,12 +23,14 @@ static Tensor *random_tensor(Arena *arena, const Type *type, int64_t size, uint6
     Tensor *t = ARENA_NEW(arena, Tensor);
     int64_t count = 1;
     *t = (Tensor){.dtype = type->dtype, .rank = type->rank};
-    for (int i = 0; i < t->rank; i++) count *= t->dim[i] = dim_eval(type->dim[i], value_of_symbol, &size);
+    for (int i = 0; i < t->rank; i++)
+        count *= t->dim[i] = dim_eval(type->dim[i], value_of_symbol, &size);
     t->bytes = dtype_bytes(t->dtype, count);
     void *data = arena_alloc(arena, t->bytes + 8);
     for (int64_t i = 0; i < count; i++) {
         uint32_t r = next_random(state);
-        dtype_store(t->dtype, data, i, dtype_is_float(t->dtype) ? (r % 4001 - 2000.0) / 1000 : r % 2);
+        dtype_store(t->dtype, data, i,
+                    dtype_is_float(t->dtype) ? (r % 4001 - 2000.0) / 1000 : r % 2);
     }
     t->data = data;
     return t;
@@ -48,7 +52,8 @@ static bool is_near(const Tensor *a, const Tensor *b) {
     return true;
 }
 
-static void interpret(Arena *arena, const Graph *g, int64_t size, const Tensor *const *in, const Tensor **out) {
+static void interpret(Arena *arena, const Graph *g, int64_t size, const Tensor *const *in,
+                      const Tensor **out) {
     EvalContext *eval = eval_new(EVAL_F32);
     for (int i = 0; i < g->n_inputs; i++)
         for (int j = 0; j < g->inputs[i]->type.rank; j++)
@@ -70,18 +75,29 @@ static void interpret(Arena *arena, const Graph *g, int64_t size, const Tensor *
 // program must have the bits of the last graph.
 static void emit_graph(CasePlace at, Graph *g, int64_t size, uint64_t seed, bool passes) {
     const Tensor *in[MOST_TENSORS], *before[MOST_TENSORS], *after[MOST_TENSORS];
-    if (g->n_inputs > MOST_TENSORS || g->n_outputs > MOST_TENSORS) diag_fatal(NO_LOC, "too many tensors");
-    for (int i = 0; i < g->n_inputs; i++) in[i] = random_tensor(at.arena, &g->inputs[i]->type, size, &seed);
+    if (g->n_inputs > MOST_TENSORS || g->n_outputs > MOST_TENSORS)
+        diag_fatal(NO_LOC, "too many tensors");
+    for (int i = 0; i < g->n_inputs; i++)
+        in[i] = random_tensor(at.arena, &g->inputs[i]->type, size, &seed);
     interpret(at.arena, g, size, in, before);
     Module *m = ARENA_NEW(at.arena, Module);
-    *m = (Module){.arena = at.arena, .name = at.name, .graphs = &g, .n_graphs = 1, .description = "", .bos = -1, .context = 64};
-    PassContext c = {.arena = at.arena, .module = m, .stop_after = -1, .context = 64, .max_rows = 64};
+    *m = (Module){.arena = at.arena,
+                  .name = at.name,
+                  .graphs = &g,
+                  .n_graphs = 1,
+                  .description = "",
+                  .bos = -1,
+                  .context = 64};
+    PassContext c = {
+        .arena = at.arena, .module = m, .stop_after = -1, .context = 64, .max_rows = 64};
     if (passes && !passes_run(m, &c)) diag_fatal(NO_LOC, "the passes stop");
     interpret(at.arena, g, size, in, after);
     for (int i = 0; i < g->n_outputs; i++)
         if (!is_near(before[i], after[i])) diag_fatal(NO_LOC, "the passes change output %d", i);
     LowerOptions options = {.guarded = getenv("GUARDED") != NULL};
-    case_write_values(at, (CaseHeader){.n_inputs = g->n_inputs, .n_outputs = g->n_outputs, .exact = 1}, in, after);
+    case_write_values(at,
+                      (CaseHeader){.n_inputs = g->n_inputs, .n_outputs = g->n_outputs, .exact = 1},
+                      in, after);
     case_write_program(at, lower_module(at.arena, m, &options));
 }
 #endif

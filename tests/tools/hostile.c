@@ -30,7 +30,7 @@ static Text replaced(const char *text, size_t n) {
     return out;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- formats
+// ----------------------------------------------------------------------------------------- formats
 static json_t *json_replaced(const json_t *v) {
     const char *key;
     json_t *item, *out;
@@ -42,7 +42,8 @@ static json_t *json_replaced(const json_t *v) {
     }
     if (json_is_array(v)) {
         out = json_array();
-        for (size_t i = 0; i < json_array_size(v); i++) json_array_append_new(out, json_replaced(json_array_get(v, i)));
+        for (size_t i = 0; i < json_array_size(v); i++)
+            json_array_append_new(out, json_replaced(json_array_get(v, i)));
         return out;
     }
     if (!json_is_object(v)) return json_deep_copy(v);
@@ -184,7 +185,8 @@ static void add_ir(Text *out, const char *data, size_t n) {
         Text t = replaced(data + 1, (size_t)(close - data - 1));
         text_add(out, "\"");
         for (size_t i = 0; i < t.length; i++) {
-            bool plain = t.data[i] > ' ' && t.data[i] < 0x7f && t.data[i] != '"' && t.data[i] != '\\';
+            bool plain =
+                t.data[i] > ' ' && t.data[i] < 0x7f && t.data[i] != '"' && t.data[i] != '\\';
             text_add(out, plain ? "%c" : "\\x%02x", plain ? t.data[i] : (unsigned char)t.data[i]);
         }
         text_add(out, "\"");
@@ -193,12 +195,15 @@ static void add_ir(Text *out, const char *data, size_t n) {
     }
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- main
+// -------------------------------------------------------------------------------------------- main
 static const struct {
     const char *end;
     void (*add)(Text *, const char *, size_t);
-} formats[] = {
-    {".json", add_json}, {".safetensors", add_safetensors}, {".gguf", add_gguf}, {".onnx", add_onnx}, {".ir", add_ir}};
+} formats[] = {{".json", add_json},
+               {".safetensors", add_safetensors},
+               {".gguf", add_gguf},
+               {".onnx", add_onnx},
+               {".ir", add_ir}};
 
 static const char *unescaped(const char *text) {
     Text t = {0};

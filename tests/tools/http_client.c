@@ -44,7 +44,8 @@ static void add_words(text *t, const char *words) { add(t, words, strlen(words))
 
 static int connect_to(double seconds) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    struct timeval limit = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)};
+    struct timeval limit = {(time_t)seconds,
+                            (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)};
     int file = socket(AF_INET, SOCK_STREAM, 0);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -68,7 +69,8 @@ static void receive(int file, text *reply, size_t most) {
     char block[4096];
     ssize_t n;
     add(reply, "", 0);
-    while (reply->n < most && (n = recv(file, block, sizeof block, 0)) > 0) add(reply, block, (size_t)n);
+    while (reply->n < most && (n = recv(file, block, sizeof block, 0)) > 0)
+        add(reply, block, (size_t)n);
 }
 
 static void send_request(int file, const char *line) {
@@ -133,8 +135,10 @@ static void answer(int i) {
         add(&replies[i], "gone", 4);
     } else {
         text body = body_of(&reply);
-        set_to_zero(&body, "\"created\": "), set_to_zero(&body, "\"created_at\": "), set_to_zero(&body, "\"cached_tokens\": ");
-        set_to_zero(&body, "\"cache_read_input_tokens\": "), set_to_zero(&body, "\"input_tokens\": ");
+        set_to_zero(&body, "\"created\": "), set_to_zero(&body, "\"created_at\": "),
+            set_to_zero(&body, "\"cached_tokens\": ");
+        set_to_zero(&body, "\"cache_read_input_tokens\": "),
+            set_to_zero(&body, "\"input_tokens\": ");
         for (char *c = body.data; *c; c++) *c = *c == '\n' ? '~' : *c;
         add(&replies[i], reply.n > 12 ? reply.data + 9 : "000", 3);
         add(&replies[i], " ", 1);
@@ -201,7 +205,9 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[2], "idle") && argc == 4) open_idle(atoi(argv[3])), argv[2] = "1", argc = 3;
     int at_once = atoi(argv[2]);
     headers = argv + 3, n_headers = argc - 3;
-    for (ssize_t n; n_requests < MOST_REQUESTS && (n = getline(&requests[n_requests], &room, stdin)) > 0; room = 0) {
+    for (ssize_t n;
+         n_requests < MOST_REQUESTS && (n = getline(&requests[n_requests], &room, stdin)) > 0;
+         room = 0) {
         if (requests[n_requests][n - 1] == '\n') requests[n_requests][n - 1] = 0;
         if (*requests[n_requests]) n_requests++;
     }

@@ -1,5 +1,5 @@
-// A graph in IR text, for tests of the code generator. Constants that the text names by hash get numbers of their own: a fixed
-// sequence that starts from the hash.
+// A graph in IR text, for tests of the code generator. Constants that the text names by hash get
+// numbers of their own: a fixed sequence that starts from the hash.
 #ifndef IR_TEXT_H
 #define IR_TEXT_H
 #include "ir.h"

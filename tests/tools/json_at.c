@@ -11,8 +11,8 @@
 static int found;
 
 static void print(const json_t *v) {
-    char *text =
-        json_is_string(v) ? strdup(json_string_value(v)) : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+    char *text = json_is_string(v) ? strdup(json_string_value(v))
+                                   : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
     puts(text);
     free(text);
     found = 1;
@@ -44,7 +44,8 @@ int main(int argc, char **argv) {
     json_error_t error;
     size_t size;
     if (argc != 3) return 2;
-    char *text = read_text_file(argv[1], &size), *mark = strstr(text, MARK), *begin = mark ? mark + strlen(MARK) : text;
+    char *text = read_text_file(argv[1], &size), *mark = strstr(text, MARK),
+         *begin = mark ? mark + strlen(MARK) : text;
     char *end = mark ? strstr(begin, "</script>") : NULL;
     if (end) *end = 0;
     json_t *v = json_loads(begin, JSON_REJECT_DUPLICATES, &error);

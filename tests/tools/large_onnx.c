@@ -1,5 +1,6 @@
-// Writes two ONNX models of 3 GB into the current folder, y = x W with W all zeros: inside.onnx holds W itself (protobuf's own
-// readers stop at 2 GB), beside.onnx has it in beside.bin. The zeros are holes: the files take no room on disk.
+// Writes two ONNX models of 3 GB into the current folder, y = x W with W all zeros: inside.onnx
+// holds W itself (protobuf's own readers stop at 2 GB), beside.onnx has it in beside.bin. The zeros
+// are holes: the files take no room on disk.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,7 +10,8 @@ enum { ROWS = 4096, COLUMNS = 196608 };
 
 static const uint64_t BYTES = (uint64_t)ROWS * COLUMNS * 4;
 
-// The end of a file whose last field holds BYTES zeros: the length of each message around it counts them.
+// The end of a file whose last field holds BYTES zeros: the length of each message around it counts
+// them.
 static void write_hole(const char *path, Text *head, uint64_t bytes) {
     write_file(path, head->data, head->length);
     if (truncate(path, (off_t)(head->length + bytes))) {
@@ -36,7 +38,8 @@ static Text weight_head(void) {
 
 static Text graph_head(void) {
     Text g = {0};
-    OnnxText lines = {.at = "node MatMul x W -> y\ninput x f32 [T,4096]\noutput y f32 [T,196608]\n"};
+    OnnxText lines = {.at =
+                          "node MatMul x W -> y\ninput x f32 [T,4096]\noutput y f32 [T,196608]\n"};
     while (onnx_next_line(&lines)) onnx_graph_line(&lines, &g);
     return g;
 }
@@ -54,10 +57,12 @@ int main(void) {
     text_free(&weight);
     text_free(&graph);
 
-    Text beside = onnx_of_text(
-             "ir 10\nopset 20\nnode MatMul x W -> y\ninput x f32 [T,4096]\noutput y f32 [T,196608]\n"
-             "tensor W f32 [4096,196608] external location=beside.bin offset=4096 length=3221225472\n"),
-         start = {0};
+    Text
+        beside = onnx_of_text(
+            "ir 10\nopset 20\nnode MatMul x W -> y\ninput x f32 [T,4096]\noutput y f32 [T,196608]\n"
+            "tensor W f32 [4096,196608] external location=beside.bin offset=4096 "
+            "length=3221225472\n"),
+        start = {0};
     write_file("beside.onnx", beside.data, beside.length);
     text_append(&start, "", 1);
     write_hole("beside.bin", &start, 4095 + BYTES);

@@ -1,5 +1,5 @@
-// The C interface of a decoder as the driver writes it: library_text NAME FOLDER makes NAME.h and NAME.c there, for the fake
-// model of tests/e2e/fake_model.h.
+// The C interface of a decoder as the driver writes it: library_text NAME FOLDER makes NAME.h and
+// NAME.c there, for the fake model of tests/e2e/fake_model.h.
 #include <stdio.h>
 
 #include "output/library.h"
@@ -11,7 +11,8 @@ static void write_text(const char *folder, const char *name, const char *end, co
 }
 
 int main(int argc, char **argv) {
-    const LibraryFacts facts = {.identity = "0123456789abcdef", .vocab_size = 300, .context = 64, .max_rows = 16};
+    const LibraryFacts facts = {
+        .identity = "0123456789abcdef", .vocab_size = 300, .context = 64, .max_rows = 16};
     Text header = {0}, source = {0};
     if (argc != 3) return 2;
     library_header(".", argv[1], &facts, &header);

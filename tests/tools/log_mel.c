@@ -35,11 +35,13 @@ int main(int argc, char **argv) {
     int32_t n_mels = (int32_t)expected.dim[0], frames = (int32_t)expected.dim[1];
     float *samples = read_padded(argv[1]), *features = calloc(expected.count, sizeof *features);
     if (!samples || !features) return 2;
-    burin_log_mel mel = burin_log_mel_compute(&(burin_mel_size){RATE, 400, 160, n_mels}, samples, WINDOW);
+    burin_log_mel mel =
+        burin_log_mel_compute(&(burin_mel_size){RATE, 400, 160, n_mels}, samples, WINDOW);
     burin_log_mel_window(&mel, 0, frames, features);
     double largest = 0;
     for (size_t i = 0; i < expected.count; i++) {
-        double error = fabs((double)features[i] - burin_load_real(expected.element, expected.data, i));
+        double error =
+            fabs((double)features[i] - burin_load_real(expected.element, expected.data, i));
         largest = error > largest ? error : largest;
     }
     printf("%.3g\n", largest);

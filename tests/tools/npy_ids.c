@@ -11,7 +11,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "npy_ids: %s %s\n", argc > 1 ? argv[1] : "FILE", error);
         return 2;
     }
-    for (size_t i = 0; i < a.count; i++) printf("%s%lld", i ? "," : "", (long long)burin_load_integer(a.element, a.data, i));
+    for (size_t i = 0; i < a.count; i++)
+        printf("%s%lld", i ? "," : "", (long long)burin_load_integer(a.element, a.data, i));
     putchar('\n');
     free(a.data);
     return 0;

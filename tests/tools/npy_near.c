@@ -1,7 +1,7 @@
-// Compares two .npy files of any shape and type: npy_near GOT EXPECTED TOLERANCE [largest | rms [units]]
-// Prints the largest difference; status 1 when it is above TOLERANCE (with `largest`: times the largest magnitude expected),
-// with `rms` when the differences' root mean square is above TOLERANCE times the expected one's, or when the shapes differ
-// (with `units`: but for axes of 1).
+// Compares two .npy files of any shape and type: npy_near GOT EXPECTED TOLERANCE [largest | rms
+// [units]] Prints the largest difference; status 1 when it is above TOLERANCE (with `largest`:
+// times the largest magnitude expected), with `rms` when the differences' root mean square is above
+// TOLERANCE times the expected one's, or when the shapes differ (with `units`: but for axes of 1).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,9 +35,11 @@ int main(int argc, char **argv) {
         drop_units(&got);
         drop_units(&expected);
     }
-    bool same_shape = got.rank == expected.rank && !memcmp(got.dim, expected.dim, (size_t)got.rank * sizeof *got.dim);
+    bool same_shape = got.rank == expected.rank &&
+                      !memcmp(got.dim, expected.dim, (size_t)got.rank * sizeof *got.dim);
     for (size_t i = 0; same_shape && i < got.count; i++) {
-        double a = burin_load_real(got.element, got.data, i), b = burin_load_real(expected.element, expected.data, i);
+        double a = burin_load_real(got.element, got.data, i),
+               b = burin_load_real(expected.element, expected.data, i);
         double difference = a == b ? 0 : isnan(a - b) ? INFINITY : fabs(a - b);
         if (difference > worst) worst = difference;
         if (fabs(b) > largest) largest = fabs(b);
@@ -48,8 +50,9 @@ int main(int argc, char **argv) {
         printf("the shapes differ\n");
         worst = INFINITY;
     } else
-        printf("largest difference %.3g, largest magnitude %.3g, rms %.3g of %.3g\n", worst, largest,
-               sqrt(squares / (double)got.count), sqrt(expected_squares / (double)got.count));
+        printf("largest difference %.3g, largest magnitude %.3g, rms %.3g of %.3g\n", worst,
+               largest, sqrt(squares / (double)got.count),
+               sqrt(expected_squares / (double)got.count));
     free(got.data);
     free(expected.data);
     if (rms) return !(same_shape && sqrt(squares) <= atof(argv[3]) * sqrt(expected_squares));

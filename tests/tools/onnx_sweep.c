@@ -1,8 +1,10 @@
-// Calls every operator of the ONNX importer with each of its operands absent, scalar, of another rank, without elements, of
-// another element type, a sequence, and with each of its attributes out of range. Each case is imported and, where its sizes
-// are known, run by the interpreter: it gives a result or one message, within a second of a CPU and 1 GB.
+// Calls every operator of the ONNX importer with each of its operands absent, scalar, of another
+// rank, without elements, of another element type, a sequence, and with each of its attributes out
+// of range. Each case is imported and, where its sizes are known, run by the interpreter: it gives
+// a result or one message, within a second of a CPU and 1 GB.
 //
-// usage: onnx_sweep CALLS        CALLS: models as text, one valid call a block (tests/readers/onnx_calls.txt)
+// usage: onnx_sweep CALLS        CALLS: models as text, one valid call a block
+// (tests/readers/onnx_calls.txt)
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -31,7 +33,7 @@ typedef struct Progress {
 static Progress *progress;
 static int messages;  // a file in memory that standard error goes to
 
-// ----------------------------------------------------------------------------------------------------------------- one case
+// ---------------------------------------------------------------------------------------- one case
 // Sizes are known and small: the interpreter takes no more than an instant.
 static bool is_quick(Graph *g) {
     int64_t elements = 0, count;
@@ -49,7 +51,8 @@ static bool is_quick(Graph *g) {
 
 static void run(Arena *arena, const Graph *g) {
     EvalContext *e = eval_new(EVAL_F32);
-    const Tensor *outputs[MOST_RESULTS], **inputs = ARENA_ARRAY(arena, const Tensor *, g->n_inputs + 1);
+    const Tensor *outputs[MOST_RESULTS],
+        **inputs = ARENA_ARRAY(arena, const Tensor *, g->n_inputs + 1);
     for (int i = 0; i < g->n_inputs; i++) {
         const Type *type = &g->inputs[i]->type;
         Tensor *t = ARENA_NEW(arena, Tensor);
@@ -97,7 +100,8 @@ static int count_of(const char *text, const char *wanted) {
 }
 
 // `wanted`: the message has it, or NULL for a message or a result; "": a result.
-static void try_case(const Text *text, const char *wanted, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void try_case(const Text *text, const char *wanted, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static void try_case(const Text *text, const char *wanted, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -113,7 +117,8 @@ static void try_case(const Text *text, const char *wanted, const char *format, .
     text_free(&model);
     const char *said = read_messages();
     int n_errors = count_of(said, ": error: ");
-    bool good = n_errors <= 1 && (!wanted || (*wanted ? n_errors && strstr(said, wanted) : !n_errors));
+    bool good =
+        n_errors <= 1 && (!wanted || (*wanted ? n_errors && strstr(said, wanted) : !n_errors));
     progress->n_cases++;
     if (good) return;
     progress->n_bad++;
@@ -121,7 +126,7 @@ static void try_case(const Text *text, const char *wanted, const char *format, .
     fflush(stdout);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- operands
+// ---------------------------------------------------------------------------------------- operands
 // The replacement of an operand. The type and the dimensions "." are its own; without a type it is
 // left out.
 static const struct {
@@ -165,7 +170,9 @@ static bool next_word(const char **at, const char **word, int *length) {
     return *length > 0;
 }
 
-static bool is_declaration(const char *line) { return !strncmp(line, "input ", 6) || !strncmp(line, "tensor ", 7); }
+static bool is_declaration(const char *line) {
+    return !strncmp(line, "input ", 6) || !strncmp(line, "tensor ", 7);
+}
 
 static void add_replaced(Text *out, const char *line, size_t other) {
     const char *at = line, *word[4];
@@ -173,10 +180,11 @@ static void add_replaced(Text *out, const char *line, size_t other) {
     for (int i = 0; i < 4; i++)
         if (!next_word(&at, &word[i], &length[i])) length[i] = 0;
     bool own_type = *OTHERS[other].type == '.', own_dims = *OTHERS[other].dims == '.';
-    text_add(out, "%s %.*s %.*s %.*s%s\n", *OTHERS[other].rest ? "tensor" : "input", length[1], word[1],
-             own_type ? length[2] : (int)strlen(OTHERS[other].type), own_type ? word[2] : OTHERS[other].type,
-             own_dims ? length[3] : (int)strlen(OTHERS[other].dims), own_dims ? word[3] : OTHERS[other].dims,
-             OTHERS[other].rest);
+    text_add(out, "%s %.*s %.*s %.*s%s\n", *OTHERS[other].rest ? "tensor" : "input", length[1],
+             word[1], own_type ? length[2] : (int)strlen(OTHERS[other].type),
+             own_type ? word[2] : OTHERS[other].type,
+             own_dims ? length[3] : (int)strlen(OTHERS[other].dims),
+             own_dims ? word[3] : OTHERS[other].dims, OTHERS[other].rest);
 }
 
 static void add_without(Text *out, const char *line, const char *name, int name_length) {
@@ -218,7 +226,7 @@ static void try_operands(const Call *c) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- attributes
+// -------------------------------------------------------------------------------------- attributes
 static const struct {
     const char *operator, * attribute, *words;
     int64_t least, most;
@@ -231,7 +239,8 @@ static const struct {
 };
 
 // The last node, with the attribute set to `value` instead of its own.
-static void try_attribute(const Call *c, const char *name, int name_length, const char *value, const char *wanted) {
+static void try_attribute(const Call *c, const char *name, int name_length, const char *value,
+                          const char *wanted) {
     Text text = {0};
     bool has_colon = false;
     for (int i = 0; i < c->n; i++) {
@@ -254,8 +263,9 @@ static void try_attribute(const Call *c, const char *name, int name_length, cons
 static const struct OperatorRow {
     const char *name, *domain, *attributes;
 } OPERATORS[] = {
-#define ROW_IN(domain, name, least, most, since, results, handler, argument, attributes, ranks) {name, domain, attributes},
-#define ROW(...)                                                                                ROW_IN("", __VA_ARGS__)
+#define ROW_IN(domain, name, least, most, since, results, handler, argument, attributes, ranks) \
+    {name, domain, attributes},
+#define ROW(...) ROW_IN("", __VA_ARGS__)
 #include "frontend/onnx/operators/operators.def"
 #undef ROW
 #undef ROW_IN
@@ -268,21 +278,26 @@ static const OperatorRow *find_operator(const Call *c) {
     if (sscanf(c->node, "node %63s", name) != 1) return NULL;
     if (at) sscanf(at, "@domain=%63s", domain);
     for (size_t i = 0; i < sizeof OPERATORS / sizeof *OPERATORS; i++)
-        if (!strcmp(OPERATORS[i].name, name) && !strcmp(OPERATORS[i].domain, domain)) return &OPERATORS[i];
+        if (!strcmp(OPERATORS[i].name, name) && !strcmp(OPERATORS[i].domain, domain))
+            return &OPERATORS[i];
     return NULL;
 }
 
 // Values that no word or range of the table has are refused by the attribute's name.
-static bool try_listed(const Call *c, const OperatorRow *op, const char *name, int length, char kind) {
+static bool try_listed(const Call *c, const OperatorRow *op, const char *name, int length,
+                       char kind) {
     bool found = false;
     for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
         if (strcmp(VALUES[i].operator, "*") && strcmp(VALUES[i].operator, op->name)) continue;
-        if ((int)strlen(VALUES[i].attribute) != length || strncmp(VALUES[i].attribute, name, (size_t)length)) continue;
+        if ((int)strlen(VALUES[i].attribute) != length ||
+            strncmp(VALUES[i].attribute, name, (size_t)length))
+            continue;
         char value[32], wanted[96];
         if (VALUES[i].words)
             snprintf(value, sizeof value, "'wrong'");
         else
-            snprintf(value, sizeof value, kind == 'I' ? "[%lld]" : "%lld", (long long)VALUES[i].most + 1);
+            snprintf(value, sizeof value, kind == 'I' ? "[%lld]" : "%lld",
+                     (long long)VALUES[i].most + 1);
         snprintf(wanted, sizeof wanted, "the attribute %.*s is ", length, name);
         try_attribute(c, name, length, value, wanted);
         found = true;
@@ -294,7 +309,8 @@ static void try_attributes(const Call *c, const OperatorRow *op) {
     static const char *const values[][6] = {
         {"-1", "0", "7", "1000000", "2147483647", "-2147483647"},
         {"-1.0", "0.0", "nan", "inf", "1e30", "-inf"},
-        {"[]", "[0]", "[-1,-1]", "[1000000,1000000,1000000,1000000]", "[1,1,1,1,1,1,1,1,1,1]", "[2147483647,-2147483647]"},
+        {"[]", "[0]", "[-1,-1]", "[1000000,1000000,1000000,1000000]", "[1,1,1,1,1,1,1,1,1,1]",
+         "[2147483647,-2147483647]"},
         {"''", "'wrong'", "'...'", "'a,b->c'", "'%s'", "'1'"}};
     const char *at = op->attributes, *word, *kinds = "ifIs";
     for (int length; next_word(&at, &word, &length);) {
@@ -306,7 +322,7 @@ static void try_attributes(const Call *c, const OperatorRow *op) {
     }
 }
 
-// --------------------------------------------------------------------------------------------------------------------- calls
+// ------------------------------------------------------------------------------------------- calls
 static void try_call(const Call *c) {
     Text text = {0};
     for (int i = 0; i < c->n; i++) text_add(&text, "%s\n", c->line[i]);
@@ -335,7 +351,8 @@ static void start(const Call *c) {
     int status = -1;
     if (child < 0 || waitpid(child, &status, 0) != child || status) {
         progress->n_bad++;
-        printf("not ok - onnx operands: %s: the process ends with status %d\n%s\n", progress->name, status, read_messages());
+        printf("not ok - onnx operands: %s: the process ends with status %d\n%s\n", progress->name,
+               status, read_messages());
     }
 }
 
@@ -343,7 +360,8 @@ int main(int argc, char **argv) {
     static char line[4096];
     FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
     messages = memfd_create("messages", 0);
-    progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    progress =
+        mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!file || messages < 0 || progress == MAP_FAILED) return 2;
     Call c = {0};
     bool more = true;
@@ -362,6 +380,7 @@ int main(int argc, char **argv) {
         c = (Call){0};
     }
     fclose(file);
-    if (!progress->n_bad) printf("ok - onnx operands: %d calls give a result or one message\n", progress->n_cases);
+    if (!progress->n_bad)
+        printf("ok - onnx operands: %d calls give a result or one message\n", progress->n_cases);
     return progress->n_bad > 0;
 }

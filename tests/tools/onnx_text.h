@@ -38,13 +38,15 @@ typedef struct OnnxText {
     int n;
 } OnnxText;
 
-// --------------------------------------------------------------------------------------------------------------- wire format
+// ------------------------------------------------------------------------------------- wire format
 static inline void wire_varint(Text *t, uint64_t v) {
     for (; v >= 128; v >>= 7) text_append(t, &(char){(char)(v | 128)}, 1);
     text_append(t, &(char){(char)v}, 1);
 }
 
-static inline void wire_tag(Text *t, int field, int type) { wire_varint(t, (uint64_t)field << 3 | (uint64_t)type); }
+static inline void wire_tag(Text *t, int field, int type) {
+    wire_varint(t, (uint64_t)field << 3 | (uint64_t)type);
+}
 
 static inline void wire_int(Text *t, int field, int64_t v) {
     wire_tag(t, field, 0);
@@ -57,7 +59,9 @@ static inline void wire_bytes(Text *t, int field, const void *data, size_t n) {
     text_append(t, n ? data : "", n);
 }
 
-static inline void wire_text(Text *t, int field, const char *s) { wire_bytes(t, field, s, strlen(s)); }
+static inline void wire_text(Text *t, int field, const char *s) {
+    wire_bytes(t, field, s, strlen(s));
+}
 
 static inline void wire_float(Text *t, int field, float f) {
     wire_tag(t, field, 5);
@@ -69,7 +73,7 @@ static inline void wire_message(Text *t, int field, Text *inner) {
     text_free(inner);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- words
+// ------------------------------------------------------------------------------------------- words
 // Splits the next line at spaces; false at the end of the text.
 static inline bool onnx_next_line(OnnxText *o) {
     free(o->line);
@@ -79,11 +83,14 @@ static inline bool onnx_next_line(OnnxText *o) {
     size_t length = strcspn(o->at, "\n");
     o->line = strndup(o->at, length);
     o->at += length + (o->at[length] == '\n');
-    for (char *w = strtok(o->line, " "); w && o->n < ONNX_TEXT_WORDS; w = strtok(NULL, " ")) o->word[o->n++] = w;
+    for (char *w = strtok(o->line, " "); w && o->n < ONNX_TEXT_WORDS; w = strtok(NULL, " "))
+        o->word[o->n++] = w;
     return true;
 }
 
-static inline bool word_is(const OnnxText *o, int i, const char *text) { return i < o->n && !strcmp(o->word[i], text); }
+static inline bool word_is(const OnnxText *o, int i, const char *text) {
+    return i < o->n && !strcmp(o->word[i], text);
+}
 
 static inline int onnx_element_number(const char *name) {
     DType wanted, found;
@@ -114,7 +121,7 @@ static inline void onnx_keep(OnnxText *o, const char *name, Text bytes) {
     o->named[o->n_named++] = (OnnxNamed){strdup(name), bytes};
 }
 
-// -------------------------------------------------------------------------------------------------------------------- tensors
+// ----------------------------------------------------------------------------------------- tensors
 static inline void onnx_dims(Text *t, int field, const char *list) {
     for (const char *p = list + 1; *p && *p != ']'; p += *p == ',') {
         char *end;
@@ -137,7 +144,8 @@ static inline void onnx_elements_of(OnnxText *o, Text *t, int first, DType type,
         else
             convert_elements(type, data + i * dtype_bits(type) / 8, DT_i64, &v, 1);
     }
-    size_t bytes = dtype_bytes(type, count), width = (size_t)(dtype_bits(type) < 8 ? 8 : dtype_bits(type)) / 8;
+    size_t bytes = dtype_bytes(type, count),
+           width = (size_t)(dtype_bits(type) < 8 ? 8 : dtype_bits(type)) / 8;
     if (raw) return wire_bytes(t, 9, data, bytes);
     for (size_t i = 0; i < bytes; i += width) {
         uint64_t v = 0;
@@ -172,7 +180,8 @@ static inline Text onnx_tensor_of(OnnxText *o, int first) {
     } else if (word_is(o, first + 3, "text")) {
         for (int i = first + 4; i < o->n; i++) wire_text(&t, 6, o->word[i]);
     } else if (o->n > first + 3) {
-        onnx_elements_of(o, &t, first + 4, onnx_dtype(number, &type) ? type : DT_u8, word_is(o, first + 3, "raw"));
+        onnx_elements_of(o, &t, first + 4, onnx_dtype(number, &type) ? type : DT_u8,
+                         word_is(o, first + 3, "raw"));
     }
     return t;
 }
@@ -200,7 +209,7 @@ static inline Text onnx_sparse_of(OnnxText *o) {
     return t;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- values
+// ------------------------------------------------------------------------------------------ values
 static inline Text onnx_type_of(const char *type, const char *shape) {
     Text t = {0}, tensor = {0}, dims = {0}, of = {0};
     char inner[32];
@@ -241,7 +250,7 @@ static inline Text onnx_value_of(OnnxText *o) {
     return t;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- attributes
+// -------------------------------------------------------------------------------------- attributes
 enum { A_FLOAT = 1, A_INT, A_STRING, A_TENSOR, A_GRAPH, A_FLOATS, A_INTS, A_STRINGS };
 
 static inline bool looks_like_float(const char *v) { return strpbrk(v, ".naif") && *v != '\''; }
@@ -312,7 +321,7 @@ static inline Text onnx_node_of(OnnxText *o) {
     return t;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- bodies
+// ------------------------------------------------------------------------------------------ bodies
 static inline void onnx_function_line(OnnxText *o, Text *t);
 
 // Adds the line to the graph; false when it is not a line of graphs.
@@ -366,7 +375,10 @@ static inline Text onnx_opset_of(OnnxText *o) {
 
 static inline void onnx_function_line(OnnxText *o, Text *t) {
     Text inner = {0};
-    int field = word_is(o, 0, "takes") ? 4 : word_is(o, 0, "gives") ? 5 : word_is(o, 0, "attribute") ? 6 : 0;
+    int field = word_is(o, 0, "takes")       ? 4
+                : word_is(o, 0, "gives")     ? 5
+                : word_is(o, 0, "attribute") ? 6
+                                             : 0;
     for (int i = 1; field && i < o->n; i++) wire_text(t, field, o->word[i]);
     if (word_is(o, 0, "node")) {
         inner = onnx_node_of(o);

@@ -1,4 +1,5 @@
-// Plants an error in the weights of a .safetensors file: plant FILE swap A B | plant FILE transpose A (a square matrix of f32).
+// Plants an error in the weights of a .safetensors file: plant FILE swap A B | plant FILE transpose
+// A (a square matrix of f32).
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -35,7 +36,8 @@ static char *tensor(const File *f, const char *name, size_t *bytes) {
         fprintf(stderr, "no tensor %s\n", name);
         exit(2);
     }
-    json_int_t from = json_integer_value(json_array_get(offsets, 0)), to = json_integer_value(json_array_get(offsets, 1));
+    json_int_t from = json_integer_value(json_array_get(offsets, 0)),
+               to = json_integer_value(json_array_get(offsets, 1));
     *bytes = (size_t)(to - from);
     return f->data + 8 + length + from;
 }

@@ -1,6 +1,6 @@
 // Checks an embedding against the states it is made of: usage: pooled STATES.npy KIND LINE
-// KIND is a pooling_mode_KIND of sentence-transformers; LINE is a file with the embedding as numbers. Both are compared at
-// length 1.
+// KIND is a pooling_mode_KIND of sentence-transformers; LINE is a file with the embedding as
+// numbers. Both are compared at length 1.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
         e += expected[i] * expected[i];
         g += got[i] * got[i];
     }
-    for (int64_t i = 0; i < a.dim[1]; i++) worst = fmax(worst, fabs(got[i] / sqrt(g) - expected[i] / sqrt(e)));
+    for (int64_t i = 0; i < a.dim[1]; i++)
+        worst = fmax(worst, fabs(got[i] / sqrt(g) - expected[i] / sqrt(e)));
     printf("largest difference %.3g\n", worst);
     fclose(f);
     free(a.data);

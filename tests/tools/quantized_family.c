@@ -35,21 +35,24 @@ typedef struct {
     float *scale;  // [rows, groups]
 } Matrix;
 
-static void add(File *f, const char *name, const char *dtype, const char *shape, const void *data, size_t size) {
+static void add(File *f, const char *name, const char *dtype, const char *shape, const void *data,
+                size_t size) {
     text_add(&f->header, "%s\"%s%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
-             f->header.length ? "," : "{", f->prefix, name, dtype, shape, f->data.length, f->data.length + size);
+             f->header.length ? "," : "{", f->prefix, name, dtype, shape, f->data.length,
+             f->data.length + size);
     text_append(&f->data, data, size);
 }
 
-static void add_part(File *f, const Matrix *m, const char *end, const char *dtype, const int64_t dims[2], const void *data,
-                     size_t size) {
+static void add_part(File *f, const Matrix *m, const char *end, const char *dtype,
+                     const int64_t dims[2], const void *data, size_t size) {
     char name[512], shape[64];
     snprintf(name, sizeof name, "%s%s", m->module, end);
     if (m->experts && dims[1])
-        snprintf(shape, sizeof shape, "%lld,%lld,%lld", (long long)m->experts, (long long)(dims[0] / m->experts),
-                 (long long)dims[1]);
+        snprintf(shape, sizeof shape, "%lld,%lld,%lld", (long long)m->experts,
+                 (long long)(dims[0] / m->experts), (long long)dims[1]);
     else
-        snprintf(shape, sizeof shape, dims[1] ? "%lld,%lld" : "%lld", (long long)dims[0], (long long)dims[1]);
+        snprintf(shape, sizeof shape, dims[1] ? "%lld,%lld" : "%lld", (long long)dims[0],
+                 (long long)dims[1]);
     add(f, name, dtype, shape, data, size * (size_t)(dims[0] * (dims[1] ? dims[1] : 1)));
 }
 
@@ -117,7 +120,8 @@ static void add_gptq(File *f, const Matrix *m) {
     for (int64_t k = 0; k < m->columns; k++) order[k] = (int32_t)(place(m, k) / GROUP);
     for (int64_t i = 0; i < m->rows * groups(m) / 8; i++) zeros[i] = 0x11111111u * (MIDDLE - 1);
     for (int64_t g = 0; g < groups(m); g++)
-        for (int64_t row = 0; row < m->rows; row++) scales[g * m->rows + row] = f16_from_float(m->scale[row * groups(m) + g]);
+        for (int64_t row = 0; row < m->rows; row++)
+            scales[g * m->rows + row] = f16_from_float(m->scale[row * groups(m) + g]);
     add_part(f, m, ".qweight", "I32", (int64_t[]){m->columns / 8, m->rows}, words, sizeof *words);
     add_part(f, m, ".qzeros", "I32", (int64_t[]){groups(m), m->rows / 8}, zeros, sizeof *zeros);
     add_part(f, m, ".g_idx", "I32", (int64_t[]){m->columns, 0}, order, sizeof *order);
@@ -133,16 +137,21 @@ static void add_awq(File *f, const Matrix *m) {
     }
     for (int64_t k = 0; k < m->columns; k++) factors[k] = factor(k);
     add_part(f, m, ".weight", "U8", (int64_t[]){m->rows / 2, m->columns}, pairs, sizeof *pairs);
-    add_part(f, m, ".weight_scale", "F32", (int64_t[]){m->rows, groups(m)}, m->scale, sizeof *m->scale);
+    add_part(f, m, ".weight_scale", "F32", (int64_t[]){m->rows, groups(m)}, m->scale,
+             sizeof *m->scale);
     add_part(f, m, ".pre_quant_scale", "F32", (int64_t[]){m->columns, 0}, factors, sizeof *factors);
 }
 
 static void add_compressed(File *f, const Matrix *m) {
     uint32_t *words = ARENA_ARRAY(arena, uint32_t, m->rows * m->columns / 8);
-    for (int64_t i = 0; i < m->rows * m->columns; i++) words[i / 8] |= (uint32_t)m->code[i] << i % 8 * 4;
-    add_part(f, m, ".weight_packed", "I32", (int64_t[]){m->rows, m->columns / 8}, words, sizeof *words);
-    add_part(f, m, ".weight_scale", "F32", (int64_t[]){m->rows, groups(m)}, m->scale, sizeof *m->scale);
-    add_part(f, m, ".weight_shape", "I64", (int64_t[]){2, 0}, (int64_t[]){m->rows, m->columns}, sizeof(int64_t));
+    for (int64_t i = 0; i < m->rows * m->columns; i++)
+        words[i / 8] |= (uint32_t)m->code[i] << i % 8 * 4;
+    add_part(f, m, ".weight_packed", "I32", (int64_t[]){m->rows, m->columns / 8}, words,
+             sizeof *words);
+    add_part(f, m, ".weight_scale", "F32", (int64_t[]){m->rows, groups(m)}, m->scale,
+             sizeof *m->scale);
+    add_part(f, m, ".weight_shape", "I64", (int64_t[]){2, 0}, (int64_t[]){m->rows, m->columns},
+             sizeof(int64_t));
 }
 
 typedef struct {
@@ -152,10 +161,12 @@ typedef struct {
 } Method;
 
 static const Method methods[] = {
-    {"gptq", "{'quant_method': 'gptq', 'bits': 4, 'group_size': 32, 'desc_act': true}", false, false, false, add_gptq},
+    {"gptq", "{'quant_method': 'gptq', 'bits': 4, 'group_size': 32, 'desc_act': true}", false,
+     false, false, add_gptq},
     {"awq", "{'quant_method': 'modelopt', 'quant_algo': 'W4A16_AWQ'}", false, true, true, add_awq},
     {"ct",
-     "{'quant_method': 'compressed-tensors', 'format': 'pack-quantized', 'config_groups': {'a': {'weights': {'num_bits': 4, "
+     "{'quant_method': 'compressed-tensors', 'format': 'pack-quantized', 'config_groups': {'a': "
+     "{'weights': {'num_bits': 4, "
      "'type': 'int', 'group_size': 32}}}}",
      true, true, false, add_compressed},
     {"fp8", "{'quant_method': 'fp8', 'weight_block_size': [32, 32]}", true, true, false, NULL},
@@ -163,8 +174,8 @@ static const Method methods[] = {
 
 // Of a matrix, or of experts [experts, inputs, outputs]
 static void add_fp8(File files[2], const Tensor *t, const char *shape) {
-    int64_t columns = t->dim[t->rank - 1], n = tensor_count(t), rows = n / columns, across = columns / GROUP,
-            down = (rows + GROUP - 1) / GROUP;
+    int64_t columns = t->dim[t->rank - 1], n = tensor_count(t), rows = n / columns,
+            across = columns / GROUP, down = (rows + GROUP - 1) / GROUP;
     float *value = ARENA_ARRAY(arena, float, n), *scale = ARENA_ARRAY(arena, float, down *across);
     uint8_t *code = ARENA_ARRAY(arena, uint8_t, n);
     for (int64_t i = 0; i < down * across; i++) scale[i] = (float)(1 + i % 3) / 256;
@@ -181,12 +192,13 @@ static void add_fp8(File files[2], const Tensor *t, const char *shape) {
 
 // Tensors that libraries leave unquantized, and those that do not fit
 static bool is_matrix(const Tensor *t, bool stacks) {
-    static const char *const others[] = {"*embed*", "*wte*", "*lm_head*", "*norm*", "*conv*", "*.gate.*", "*router*"};
+    static const char *const others[] = {"*embed*", "*wte*",    "*lm_head*", "*norm*",
+                                         "*conv*",  "*.gate.*", "*router*"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!fnmatch(others[i], t->name, 0)) return false;
     bool fits = t->rank == 2 || (stacks && t->rank == 3);
-    return fits && (text_ends_with(t->name, ".weight") || t->rank == 3) && t->dim[t->rank - 2] % 8 == 0 &&
-           t->dim[t->rank - 1] % GROUP == 0;
+    return fits && (text_ends_with(t->name, ".weight") || t->rank == 3) &&
+           t->dim[t->rank - 2] % 8 == 0 && t->dim[t->rank - 1] % GROUP == 0;
 }
 
 static void add_tensor(File files[2], const Tensor *t, const Method *method) {
@@ -213,7 +225,8 @@ static void write_config(const char *model, const char *out, const char *setting
     char *text = read_text_file(path, &size);
     Text config = {0};
     if (within)
-        text_add(&config, "{\"model_type\": \"llava\", \"vision_config\": {}, \"text_config\": %s", text);
+        text_add(&config, "{\"model_type\": \"llava\", \"vision_config\": {}, \"text_config\": %s",
+                 text);
     else
         text_append(&config, text, (size_t)(strrchr(text, '}') - text));
     text_add(&config, "%s%s}", *settings ? "," : "", settings);
@@ -238,7 +251,8 @@ int main(int argc, char **argv) {
     arena = arena_new();
     Checkpoint *c = checkpoint_open(arena, argv[2], NULL);
     File files[2] = {{.prefix = within ? argv[4] : ""}, {.prefix = ""}};
-    for (int i = 0; i < c->n_tensors; i++) add_tensor(files, checkpoint_find(c, c->tensors[i]->name), method);
+    for (int i = 0; i < c->n_tensors; i++)
+        add_tensor(files, checkpoint_find(c, c->tensors[i]->name), method);
     files[0].prefix = "";
     if (within) add(&files[0], "vision_tower.patch.bias", "F32", "1", &(float){0}, sizeof(float));
     snprintf(floats, sizeof floats, "%s/floats", argv[3]);

@@ -22,7 +22,7 @@ typedef struct Maker {
 static int draw(Maker *m, int n) { return (int)(next_random(&m->state) % (uint32_t)n); }
 static bool chance(Maker *m, int percent) { return draw(m, 100) < percent; }
 
-// ---------------------------------------------------------------------------------------------------------------------- leaves
+// ------------------------------------------------------------------------------------------ leaves
 static const Dim *draw_dim(Maker *m) {
     static const int sizes[] = {1, 2, 3, 4, 5, 8, 16, 17};
     int kind = draw(m, 10);
@@ -78,7 +78,8 @@ static void forget_errors(void) {
 static Node *finished(Node *n) {
     if (node_infer(n) && n->type.rank <= 6) {
         for (int i = 0; i < n->type.rank; i++)
-            if (dim_lower(n->type.dim[i]) < 0 || dim_upper(n->type.dim[i]) > 64) return node_remove(n), NULL;
+            if (dim_lower(n->type.dim[i]) < 0 || dim_upper(n->type.dim[i]) > 64)
+                return node_remove(n), NULL;
         return n;
     }
     node_remove(n);
@@ -89,8 +90,9 @@ static Node *finished(Node *n) {
 // A number, broadcast to the type.
 static Node *add_filled(Maker *m, const Type *t) {
     static const double values[] = {0, 1, 2, -1};
-    Node *x =
-        node_scalar(m->g, t->dtype, t->dtype == DT_bool || t->dtype == DT_u8 ? draw(m, 2) : values[draw(m, 4)], NO_LOC, NULL);
+    Node *x = node_scalar(
+        m->g, t->dtype, t->dtype == DT_bool || t->dtype == DT_u8 ? draw(m, 2) : values[draw(m, 4)],
+        NO_LOC, NULL);
     Node *n = node_make(m->g, OP_expand, NO_LOC, 1, &x, NULL);
     attr_set_dims(n, "shape", t->dim, t->rank);
     return finished(n);
@@ -109,10 +111,11 @@ static Node *add_leaf(Maker *m, DType dtype) {
     int kind = draw(m, 10);
     if (kind == 0) return keep(m, add_filled(m, &t));
     if (kind < 4 && is_constant_type(&t)) return keep(m, add_constant(m, &t));
-    return keep(m, graph_add_input(m->g, arena_printf(m->g->arena, "in%d", m->g->n_inputs), t, NO_LOC));
+    return keep(
+        m, graph_add_input(m->g, arena_printf(m->g->arena, "in%d", m->g->n_inputs), t, NO_LOC));
 }
 
-// ------------------------------------------------------------------------------------------------------------------ attributes
+// -------------------------------------------------------------------------------------- attributes
 static int axis_for(Maker *m, const Node *n) {
     int rank = n->n_in && n->in[0] ? n->in[0]->type.rank : 0;
     return rank ? draw(m, rank) - (chance(m, 20) ? rank : 0) : 0;
@@ -143,7 +146,8 @@ static void set_slice(Maker *m, Node *n) {
     const Type *t = &n->in[0]->type;
     Graph *g = m->g;
     int axis = t->rank ? draw(m, t->rank) : 0;
-    const Dim *size = t->rank ? t->dim[axis] : dim_const(g, 1), *one = dim_const(g, 1), *zero = dim_const(g, 0), *start = zero;
+    const Dim *size = t->rank ? t->dim[axis] : dim_const(g, 1), *one = dim_const(g, 1),
+              *zero = dim_const(g, 0), *start = zero;
     const Dim *extent = size, *two = dim_const(g, 2);
     int64_t step = 1;
     switch (draw(m, 4)) {
@@ -222,7 +226,8 @@ static void set_attribute(Maker *m, Node *n, const OpAttr *a) {
     if (!strcmp(name, "shape")) set_shape(m, n);
     if (!strcmp(name, "low")) set_pads(m, n);
     if (!strcmp(name, "kernel")) set_windows(m, n);
-    if (!strcmp(name, "axis") && !attr_find(n, "axis") && n->op != OP_unique) attr_set_int(n, "axis", axis_for(m, n));
+    if (!strcmp(name, "axis") && !attr_find(n, "axis") && n->op != OP_unique)
+        attr_set_int(n, "axis", axis_for(m, n));
     if (!strcmp(name, "extent") && n->op == OP_top_k)
         attr_set_dims(n, "extent", (const Dim *[]){dim_const(m->g, 1 + draw(m, 2))}, 1);
     if (!strcmp(name, "extent") && op_info[n->op].rows == ROWS_MIX)
@@ -233,31 +238,35 @@ static void set_attribute(Maker *m, Node *n, const OpAttr *a) {
     if (!strcmp(name, "softcap") && chance(m, 20)) attr_set_float(n, "softcap", 5);
     if (!strcmp(name, "num_heads") || !strcmp(name, "num_kv_heads")) attr_set_int(n, name, HEADS);
     if (!strcmp(name, "back")) attr_set_int(n, "back", draw(m, 3));
-    if (!strcmp(name, "reduction") && chance(m, 50)) attr_set_string(n, "reduction", chance(m, 50) ? "add" : "max");
-    static const char *const flags[] = {"keepdims", "select_last_index", "exclusive",       "reverse", "largest",
-                                        "sorted",   "interleaved",       "center_point_box"};
+    if (!strcmp(name, "reduction") && chance(m, 50))
+        attr_set_string(n, "reduction", chance(m, 50) ? "add" : "max");
+    static const char *const flags[] = {"keepdims",    "select_last_index", "exclusive",
+                                        "reverse",     "largest",           "sorted",
+                                        "interleaved", "center_point_box"};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(name, flags[i]) && chance(m, 50)) attr_set_int(n, name, draw(m, 2));
 }
 
-// ------------------------------------------------------------------------------------------------------------------------- ops
+// --------------------------------------------------------------------------------------------- ops
 // Ops of other passes' making, and those whose bodies are graphs.
 static bool is_drawn(Op op) {
-    static const Op left_out[] = {OP_input,        OP_constant, OP_state,       OP_item,          OP_loop, OP_if,
-                                  OP_cache_append, OP_random,   OP_gather_rows, OP_quantize_rows, OP_pack, OP_matmul_packed,
-                                  OP_elementwise,  OP_bit_cast, OP_size,        OP_iota};
+    static const Op left_out[] = {
+        OP_input,        OP_constant, OP_state,       OP_item,          OP_loop, OP_if,
+        OP_cache_append, OP_random,   OP_gather_rows, OP_quantize_rows, OP_pack, OP_matmul_packed,
+        OP_elementwise,  OP_bit_cast, OP_size,        OP_iota};
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
         if (op == left_out[i]) return false;
     return true;
 }
 
 static bool takes_indices(Op op, int operand) {
-    bool second =
-        op == OP_gather || op == OP_gather_elements || op == OP_gather_nd || op == OP_scatter_elements || op == OP_scatter_nd;
+    bool second = op == OP_gather || op == OP_gather_elements || op == OP_gather_nd ||
+                  op == OP_scatter_elements || op == OP_scatter_nd;
     return second && operand == 1;
 }
 
-// Of the types that were there, or a leaf. Indices are leaves: their numbers are inside of any axis of two and more.
+// Of the types that were there, or a leaf. Indices are leaves: their numbers are inside of any axis
+// of two and more.
 static Node *draw_operand(Maker *m, Op op, int operand, const Node *like) {
     if (takes_indices(op, operand)) {
         Node *x = NULL;
@@ -275,9 +284,12 @@ static Node *draw_operand(Maker *m, Op op, int operand, const Node *like) {
 static bool updates_fit(const Type *x, const Type *index, const Type *updates) {
     int64_t depth;
     int outer = index->rank - 1;
-    if (!dim_is_const(index->dim[outer], &depth) || depth > x->rank || updates->rank != outer + x->rank - depth) return false;
+    if (!dim_is_const(index->dim[outer], &depth) || depth > x->rank ||
+        updates->rank != outer + x->rank - depth)
+        return false;
     for (int i = 0; i < updates->rank; i++)
-        if (updates->dim[i] != (i < outer ? index->dim[i] : x->dim[depth + i - outer])) return false;
+        if (updates->dim[i] != (i < outer ? index->dim[i] : x->dim[depth + i - outer]))
+            return false;
     return true;
 }
 
@@ -287,9 +299,11 @@ static bool indices_fit(const Node *n) {
     for (int i = 0; i < x->rank; i++)
         if (dim_lower(x->dim[i]) < 2) return false;
     bool by_element = n->op == OP_gather_elements || n->op == OP_scatter_elements;
-    const Type *index = &n->in[1]->type, *last = &n->in[n->n_in - 1]->type;  // the updates, or the index
+    const Type *index = &n->in[1]->type,
+               *last = &n->in[n->n_in - 1]->type;  // the updates, or the index
     for (int i = 0; by_element && i < x->rank; i++)
-        if (index->rank != x->rank || dim_upper(index->dim[i]) > dim_lower(x->dim[i]) || last->dim[i] != index->dim[i])
+        if (index->rank != x->rank || dim_upper(index->dim[i]) > dim_lower(x->dim[i]) ||
+            last->dim[i] != index->dim[i])
             return false;
     if (n->op == OP_scatter_nd && (!index->rank || !updates_fit(x, index, last))) return false;
     return x->rank > 0;
@@ -306,7 +320,8 @@ static Node *add_viewed(Maker *m, DType dtype, int rank, const Dim *const *dims)
     if (one) from.dim[0] = dim_const(m->g, 1);
     Node *x = is_constant_type(&from) && chance(m, 40)
                   ? add_constant(m, &from)
-                  : graph_add_input(m->g, arena_printf(m->g->arena, "in%d", m->g->n_inputs), from, NO_LOC);
+                  : graph_add_input(m->g, arena_printf(m->g->arena, "in%d", m->g->n_inputs), from,
+                                    NO_LOC);
     if (turned) {
         int64_t perm[MAX_RANK];
         for (int i = 0; i < rank; i++) perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
@@ -324,16 +339,20 @@ static Node *add_viewed(Maker *m, DType dtype, int rank, const Dim *const *dims)
 static Node *attention_operand(Maker *m, int operand, Node *const *in) {
     Graph *g = m->g;
     const Dim *heads = dim_const(g, HEADS), *one = dim_const(g, 1);
-    if (operand == ATTENTION_QUERY) return add_viewed(m, DT_f32, 2, (const Dim *[]){m->rows, dim_const(g, 8 << draw(m, 2))});
+    if (operand == ATTENTION_QUERY)
+        return add_viewed(m, DT_f32, 2, (const Dim *[]){m->rows, dim_const(g, 8 << draw(m, 2))});
     const Dim *rows = in[0]->type.dim[0], *width = in[0]->type.dim[1];
     if (operand == ATTENTION_KEY) {
-        const Dim *of_one = dim_binary(g, DIM_FLOORDIV, width, heads), *keys = chance(m, 60) ? rows : dim_const(g, 5);
+        const Dim *of_one = dim_binary(g, DIM_FLOORDIV, width, heads),
+                  *keys = chance(m, 60) ? rows : dim_const(g, 5);
         return add_viewed(m, DT_f32, 2, (const Dim *[]){keys, chance(m, 50) ? width : of_one});
     }
     const Type *key = &in[ATTENTION_KEY]->type;
     if (operand == ATTENTION_VALUE) return add_viewed(m, DT_f32, 2, key->dim);
-    if (operand == ATTENTION_BIAS) return add_viewed(m, DT_f32, 3, (const Dim *[]){heads, rows, key->dim[0]});
-    if (operand == ATTENTION_MASK) return add_viewed(m, DT_f32, 2, (const Dim *[]){one, key->dim[0]});
+    if (operand == ATTENTION_BIAS)
+        return add_viewed(m, DT_f32, 3, (const Dim *[]){heads, rows, key->dim[0]});
+    if (operand == ATTENTION_MASK)
+        return add_viewed(m, DT_f32, 2, (const Dim *[]){one, key->dim[0]});
     return operand == ATTENTION_SINKS ? add_viewed(m, DT_f32, 1, &heads) : NULL;
 }
 
@@ -363,12 +382,16 @@ static Node *made_to_fit(Maker *m, Op op, int operand, Node *const *in) {
         case OP_attention:
             return attention_operand(m, operand, in);
         case OP_rotary_embedding:
-            if (!operand) return add_viewed(m, DT_f32, 2, (const Dim *[]){m->rows, dim_const(g, 16)});
-            return operand == 1 ? add_viewed(m, DT_f32, 2, (const Dim *[]){chance(m, 80) ? m->rows : one, four})
+            if (!operand)
+                return add_viewed(m, DT_f32, 2, (const Dim *[]){m->rows, dim_const(g, 16)});
+            return operand == 1 ? add_viewed(m, DT_f32, 2,
+                                             (const Dim *[]){chance(m, 80) ? m->rows : one, four})
                                 : add_viewed(m, DT_f32, 2, in[1]->type.dim);
         case OP_non_max_suppression:
             if (operand < 2)
-                return add_viewed(m, DT_f32, 3, operand ? (const Dim *[]){one, one, eight} : (const Dim *[]){one, eight, four});
+                return add_viewed(
+                    m, DT_f32, 3,
+                    operand ? (const Dim *[]){one, one, eight} : (const Dim *[]){one, eight, four});
             return add_viewed(m, operand == 2 ? DT_i64 : DT_f32, 0, NULL);
         case OP_pad:
             return operand ? add_viewed(m, in[0]->type.dtype, 0, NULL) : NULL;
@@ -386,17 +409,19 @@ static int count_operands(Maker *m, Op op) {
 
 // Functions of reals take no integers, and/or/not no numbers: the type alone does not say so.
 static bool is_defined(Op op, DType t) {
-    static const Op of_reals[] = {OP_exp,     OP_log,     OP_sqrt,  OP_reciprocal, OP_sin,  OP_cos,
-                                  OP_tanh,    OP_erf,     OP_atan,  OP_silu,       OP_gelu, OP_gelu_tanh,
-                                  OP_sigmoid, OP_softmax, OP_floor, OP_ceil,       OP_round};
-    static const Op of_f32[] = {OP_rms_normalization, OP_layer_normalization, OP_skip_rms_normalization,
-                                OP_skip_layer_normalization};
+    static const Op of_reals[] = {OP_exp,  OP_log,       OP_sqrt,    OP_reciprocal, OP_sin,
+                                  OP_cos,  OP_tanh,      OP_erf,     OP_atan,       OP_silu,
+                                  OP_gelu, OP_gelu_tanh, OP_sigmoid, OP_softmax,    OP_floor,
+                                  OP_ceil, OP_round};
+    static const Op of_f32[] = {OP_rms_normalization, OP_layer_normalization,
+                                OP_skip_rms_normalization, OP_skip_layer_normalization};
     if (op_is_logical(op)) return t == DT_bool;
     for (size_t i = 0; i < sizeof of_f32 / sizeof *of_f32; i++)
         if (of_f32[i] == op && t == DT_f64) return false;
     for (size_t i = 0; i < sizeof of_reals / sizeof *of_reals; i++)
         if (of_reals[i] == op) return dtype_is_float(t);
-    if (op == OP_cum_sum || op == OP_cum_prod || op_info[op].infer == op_info[OP_reduce_sum].infer) return t != DT_bool;
+    if (op == OP_cum_sum || op == OP_cum_prod || op_info[op].infer == op_info[OP_reduce_sum].infer)
+        return t != DT_bool;
     return t != DT_bool || !op_is_elementwise(op) || op == OP_where || op == OP_equal;
 }
 
@@ -413,11 +438,14 @@ static Node *try_op(Maker *m, Op op) {
     Node *n = node_make(m->g, op, NO_LOC, n_in, in, NULL);
     const char *attrs = op_info[op].attrs;
     for (OpAttr a; op_next_attr(&attrs, &a);) set_attribute(m, n, &a);
-    bool flat = op != OP_unique || in[0]->type.rank == 1;  // of slices: no importer makes them of more axes
+    bool flat =
+        op != OP_unique || in[0]->type.rank == 1;  // of slices: no importer makes them of more axes
     if (op == OP_attention) set_attention(n);
     for (int i = 0; op == OP_slice && i < in[0]->type.rank; i++)  // which may have none
-        for (int j = 0; j < m->symbols; j++) flat = flat && !dim_has_symbol(in[0]->type.dim[i], m->symbol[j]);
-    if (!flat || !indices_fit(n) || (n_in && !is_defined(op, in[op == OP_where]->type.dtype))) return node_remove(n), NULL;
+        for (int j = 0; j < m->symbols; j++)
+            flat = flat && !dim_has_symbol(in[0]->type.dim[i], m->symbol[j]);
+    if (!flat || !indices_fit(n) || (n_in && !is_defined(op, in[op == OP_where]->type.dtype)))
+        return node_remove(n), NULL;
     return finished(n);
 }
 
@@ -431,8 +459,9 @@ static void keep_results(Maker *m, Node *n) {
 static void add_op(Maker *m) {
     for (int i = 0; i < TRIES; i++) {
         Op op = (Op)draw(m, OP_COUNT);
-        static const Op often[] = {OP_transpose, OP_slice, OP_expand, OP_reshape, OP_matmul, OP_matmul,
-                                   OP_attention, OP_pad,   OP_where,  OP_softmax, OP_gather, OP_rotary_embedding};
+        static const Op often[] = {OP_transpose, OP_slice,   OP_expand,    OP_reshape,
+                                   OP_matmul,    OP_matmul,  OP_attention, OP_pad,
+                                   OP_where,     OP_softmax, OP_gather,    OP_rotary_embedding};
         if (chance(m, 30)) op = often[draw(m, sizeof often / sizeof *often)];
         if (!is_drawn(op)) continue;
         Node *n = try_op(m, op);

@@ -1,6 +1,7 @@
-// Runs compiled cases: run_cases FOLDER [RUNS], linked with many cases and their table. FOLDER/NAME.values holds the tensors. A
-// line a case: NAME<tab>pass, or the reason. Each case is a process of its own, which computes it RUNS times (1), with 2, 3 and
-// 4 threads by turns, in memory that holds no earlier results: each time the same bits.
+// Runs compiled cases: run_cases FOLDER [RUNS], linked with many cases and their table.
+// FOLDER/NAME.values holds the tensors. A line a case: NAME<tab>pass, or the reason. Each case is a
+// process of its own, which computes it RUNS times (1), with 2, 3 and 4 threads by turns, in memory
+// that holds no earlier results: each time the same bits.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,8 @@ static Values read_values(const char *folder, const char *name) {
     return v;
 }
 
-static void compare(const burin_network *net, const Values *v, int i, const void *got, const int64_t *symbols) {
+static void compare(const burin_network *net, const Values *v, int i, const void *got,
+                    const int64_t *symbols) {
     const burin_tensor *t = &net->outputs[i];
     const CaseTensor *expected = v->out[i];
     int64_t count = 1;
@@ -91,7 +93,8 @@ static void compare(const burin_network *net, const Values *v, int i, const void
     for (int64_t j = 0; j < count; j++) {
         double x = element(t->type, got, j), y = element(t->type, data_of(expected), j);
         bool bits = v->exact && strcmp(t->type, "f64") && !(isnan(x) && isnan(y));
-        const char *a = (const char *)got + j * bytes_each, *b = (const char *)data_of(expected) + j * bytes_each;
+        const char *a = (const char *)got + j * bytes_each,
+                   *b = (const char *)data_of(expected) + j * bytes_each;
         if (bits ? !memcmp(a, b, (size_t)bytes_each) : is_close(x, y)) continue;
         printf("wrong value: %g, not %g, at %lld of output %d", x, y, (long long)j, i);
         exit(1);
@@ -99,7 +102,8 @@ static void compare(const burin_network *net, const Values *v, int i, const void
 }
 
 // Room for the most that the run may decide, 8 bytes an element.
-static void *output_memory(const burin_network *net, const burin_tensor *t, const int64_t *symbols) {
+static void *output_memory(const burin_network *net, const burin_tensor *t,
+                           const int64_t *symbols) {
     size_t bytes = 8;
     for (int j = 0; j < t->rank; j++) bytes *= (size_t)burin_network_dim(net, t->dim[j], symbols);
     return aligned_alloc(64, (bytes + 127) / 64 * 64);
@@ -137,7 +141,8 @@ static Results compute(const burin_model *m, const Values *v, int threads) {
 
 static size_t result_bytes(const burin_network *net, const Values *v, const Results *r, int i) {
     size_t n = 1;
-    for (int j = 0; j < net->outputs[i].rank; j++) n *= (size_t)burin_network_dim(net, net->outputs[i].dim[j], r->symbols);
+    for (int j = 0; j < net->outputs[i].rank; j++)
+        n *= (size_t)burin_network_dim(net, net->outputs[i].dim[j], r->symbols);
     return n ? v->out[i]->bytes : 0;
 }
 
@@ -151,7 +156,8 @@ static void run_case(const burin_model *m, const char *folder, int runs) {
     for (int run = 1; run < runs; run++) {
         Results again = compute(m, &v, 2 + run % 3);
         for (int i = 0; i < v.n_out; i++) {
-            if (memcmp(again.data[i], first.data[i], result_bytes(net, &v, &first, i))) fail("other bits in another run");
+            if (memcmp(again.data[i], first.data[i], result_bytes(net, &v, &first, i)))
+                fail("other bits in another run");
             free(again.data[i]);
         }
     }

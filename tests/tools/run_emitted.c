@@ -12,8 +12,10 @@
 enum { MAX_TOKENS = 64 };
 
 static burin_row row_of(int i, int slot) {
-    return (burin_row){
-        .token = (i * 37 + 11) % burin_model_this.vocab_size, .slot = slot, .position = i, .wants_logits = i % 3 != 1};
+    return (burin_row){.token = (i * 37 + 11) % burin_model_this.vocab_size,
+                       .slot = slot,
+                       .position = i,
+                       .wants_logits = i % 3 != 1};
 }
 
 static void forward(burin_session *s, const burin_row *rows, int n, float *logits) {
@@ -48,7 +50,8 @@ static bool batch_agrees(burin_session *s, int tokens, const float *expected) {
         forward(s, rows, 2, rows[0].wants_logits ? logits : NULL);
         if (!rows[0].wants_logits) continue;
         for (int j = 0; j < 2; j++)
-            same = same && !memcmp(logits + (size_t)j * width, expected + wanted * width, width * sizeof *logits);
+            same = same && !memcmp(logits + (size_t)j * width, expected + wanted * width,
+                                   width * sizeof *logits);
         wanted++;
     }
     free(logits);
@@ -72,7 +75,8 @@ int main(int argc, char **argv) {
     size_t wanted = run_alone(s, tokens, chunk, logits);
     bool same = batch_agrees(s, tokens, logits);
     size_t floats = wanted * (size_t)burin_model_this.vocab_size;
-    printf("%016llx%s\n", (unsigned long long)burin_hash_bytes(burin_hash_start, logits, floats * sizeof *logits),
+    printf("%016llx%s\n",
+           (unsigned long long)burin_hash_bytes(burin_hash_start, logits, floats * sizeof *logits),
            same ? "" : " batch differs");
     if (getenv("SHOW"))
         for (int i = 0; i < 4; i++) printf("%g ", (double)logits[i]);

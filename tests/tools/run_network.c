@@ -1,4 +1,5 @@
-// Runs an emitted network on fixed inputs: run_network CPU THREADS SYMBOL... Prints the hash of all outputs.
+// Runs an emitted network on fixed inputs: run_network CPU THREADS SYMBOL... Prints the hash of all
+// outputs.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +21,8 @@ int main(int argc, char **argv) {
     if (argc < 3 + net->n_symbols) return 2;
     int64_t symbols[MAX_TENSORS], found[MAX_TENSORS], dims[8 * MAX_TENSORS], *dim = dims;
     void *inputs[MAX_TENSORS], *outputs[MAX_TENSORS];
-    for (int i = 0; i < net->n_data_dependent; i++) symbols[net->n_symbols + i] = net->symbols[net->n_symbols + i].upper;
+    for (int i = 0; i < net->n_data_dependent; i++)
+        symbols[net->n_symbols + i] = net->symbols[net->n_symbols + i].upper;
     for (int i = 0; i < net->n_symbols; i++) symbols[i] = atoi(argv[3 + i]);
     for (int i = 0; i < net->n_inputs; i++) {
         const burin_tensor *t = &net->inputs[i];
@@ -29,7 +31,8 @@ int main(int argc, char **argv) {
         fill_input(t->type, (int64_t)bytes / burin_element_named(t->type)->bytes, i, inputs[i]);
         for (int j = 0; j < t->rank; j++) *dim++ = burin_network_dim(net, t->dim[j], symbols);
     }
-    for (int i = 0; i < net->n_outputs; i++) outputs[i] = malloc(bytes_of(net, &net->outputs[i], symbols));
+    for (int i = 0; i < net->n_outputs; i++)
+        outputs[i] = malloc(bytes_of(net, &net->outputs[i], symbols));
     burin_status status = burin_network_bind(net, dims, found);
     if (status) {
         printf("%s\n", burin_status_text(status));
@@ -47,7 +50,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     uint64_t hash = burin_hash_start;
-    for (int i = 0; i < net->n_outputs; i++) hash = burin_hash_bytes(hash, outputs[i], bytes_of(net, &net->outputs[i], found));
+    for (int i = 0; i < net->n_outputs; i++)
+        hash = burin_hash_bytes(hash, outputs[i], bytes_of(net, &net->outputs[i], found));
     printf("%016llx\n", (unsigned long long)hash);
     burin_session_close(s);
     return 0;

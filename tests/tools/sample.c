@@ -109,7 +109,8 @@ static int compare(Sample *s, const void *tokenizer, int line) {
     burin_sampler_adjust(&sampler, s->logits, s->tokens, s->n_tokens);
     for (int32_t i = 0; i < s->n; i++)
         if (differs((double)s->logits[i], s->adjusted[i]))
-            wrong = printf("%d: logit %d is %g, not %g\n", line, i, (double)s->logits[i], s->adjusted[i]);
+            wrong = printf("%d: logit %d is %g, not %g\n", line, i, (double)s->logits[i],
+                           s->adjusted[i]);
     choose_last(&sampler.random);
     int32_t chosen = burin_sampler_choose(&sampler, s->logits), last = 0;
     while (sampler.candidates[last].token != chosen) last++;
@@ -119,7 +120,8 @@ static int compare(Sample *s, const void *tokenizer, int line) {
     }
     for (int32_t i = 0; i < s->n; i++)
         if (differs(own[i] / total, s->probability[i]))
-            wrong = printf("%d: token %d has %g, not %g\n", line, i, own[i] / total, s->probability[i]);
+            wrong =
+                printf("%d: token %d has %g, not %g\n", line, i, own[i] / total, s->probability[i]);
     burin_sampler_accept(&sampler);
     if (s->probability[chosen] == 0) wrong = printf("%d: token %d is chosen\n", line, chosen);
     if (s->settings.mirostat && differs(sampler.mu, s->mu[chosen]))

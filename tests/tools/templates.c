@@ -20,14 +20,18 @@ typedef struct {
     int texts, raised, refused, wrong;
 } Run;
 
-static const char *text_of(const json_t *object, const char *key) { return json_string_value(json_object_get(object, key)); }
+static const char *text_of(const json_t *object, const char *key) {
+    return json_string_value(json_object_get(object, key));
+}
 
 static void differs(Run *run, const char *kind, const char *got, const char *expected) {
-    if (run->wrong++ < 20) printf("%s: %s\n  got      %s\n  expected %s\n", run->name, kind, got, expected);
+    if (run->wrong++ < 20)
+        printf("%s: %s\n  got      %s\n  expected %s\n", run->name, kind, got, expected);
 }
 
 static bool same_text(const burin_rendering *r, const json_t *expected) {
-    return r->bytes == json_string_length(expected) && !memcmp(r->text, json_string_value(expected), r->bytes);
+    return r->bytes == json_string_length(expected) &&
+           !memcmp(r->text, json_string_value(expected), r->bytes);
 }
 
 // The result of one rendering: "text", or "raised", or any error.
@@ -36,10 +40,12 @@ static void compare(Run *run, const burin_rendering *r, bool rendered, const jso
     const char *raised = text_of(expected, "raised");
     if (text) {
         run->texts++;
-        if (!rendered || !same_text(r, text)) differs(run, "text", rendered ? r->text : r->error, json_string_value(text));
+        if (!rendered || !same_text(r, text))
+            differs(run, "text", rendered ? r->text : r->error, json_string_value(text));
     } else if (raised) {
         run->raised++;
-        if (rendered || !r->raised || strcmp(r->error, raised)) differs(run, "raised", rendered ? r->text : r->error, raised);
+        if (rendered || !r->raised || strcmp(r->error, raised))
+            differs(run, "raised", rendered ? r->text : r->error, raised);
     } else {
         run->refused++;
         if (rendered || !*r->error || r->raised)
@@ -47,7 +53,8 @@ static void compare(Run *run, const burin_rendering *r, bool rendered, const jso
     }
 }
 
-static void render(Run *run, const CompiledTemplate *t, const json_t *input, const json_t *expected) {
+static void render(Run *run, const CompiledTemplate *t, const json_t *input,
+                   const json_t *expected) {
     char *json = json_dumps(input, JSON_COMPACT);
     burin_rendering r = {.as_given = true,
                          .template_blob = t->blob,
@@ -67,8 +74,9 @@ static void render(Run *run, const CompiledTemplate *t, const json_t *input, con
 // A case of our own: it contains the template's text.
 static void run_case(Run *run, const json_t *all, const json_t *item) {
     const char *wrong = text_of(item, "wrong");
-    TemplateText text = {
-        .source = template_source(run->arena, "template", text_of(item, "template"), strlen(text_of(item, "template")))};
+    TemplateText text = {.source =
+                             template_source(run->arena, "template", text_of(item, "template"),
+                                             strlen(text_of(item, "template")))};
     CompiledTemplate t = template_compile(run->arena, &text);
     run->name = text_of(item, "template");
     if (wrong) {
@@ -93,7 +101,8 @@ static json_t *load(const char *path) {
 
 static const json_t *case_named(const json_t *cases, const char *name) {
     for (size_t i = 0; i < json_array_size(cases); i++)
-        if (!strcmp(text_of(json_array_get(cases, i), "name"), name)) return json_array_get(cases, i);
+        if (!strcmp(text_of(json_array_get(cases, i), "name"), name))
+            return json_array_get(cases, i);
     return NULL;
 }
 
@@ -140,7 +149,8 @@ static int write_all(const json_t *all, const char *folder) {
     Arena *arena = arena_new();
     for (size_t i = 0; i < json_array_size(cases); i++) {
         const json_t *text = json_object_get(json_array_get(cases, i), "template");
-        write_file(arena_printf(arena, "%s/%zu.jinja", folder, i), json_string_value(text), json_string_length(text));
+        write_file(arena_printf(arena, "%s/%zu.jinja", folder, i), json_string_value(text),
+                   json_string_length(text));
     }
     return 0;
 }
@@ -150,7 +160,8 @@ int main(int argc, char **argv) {
     bool shared = argc == 3 && !strcmp(argv[1], "--shared");
     if (argc == 4 && !strcmp(argv[1], "--write")) return write_all(load(argv[2]), argv[3]);
     if (argc != 2 && !shared) {
-        fprintf(stderr, "usage: templates FILE.json | --shared FOLDER | --write FILE.json FOLDER\n");
+        fprintf(stderr,
+                "usage: templates FILE.json | --shared FOLDER | --write FILE.json FOLDER\n");
         return 2;
     }
     json_t *all = load(shared ? arena_printf(run.arena, "%s/cases.json", argv[2]) : argv[1]);
@@ -161,6 +172,7 @@ int main(int argc, char **argv) {
         run.eos = text_of(all, "eos");
         run_case(&run, all, json_array_get(json_object_get(all, "cases"), i));
     }
-    printf("%d texts, %d raised, %d refused, %d wrong\n", run.texts, run.raised, run.refused, run.wrong);
+    printf("%d texts, %d raised, %d refused, %d wrong\n", run.texts, run.raised, run.refused,
+           run.wrong);
     return run.wrong != 0;
 }

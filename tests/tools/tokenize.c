@@ -37,7 +37,8 @@ static json_t *text_of(const Tokenizer *t, const json_t *ids) {
 
 static json_t *encoded(const Tokenizer *t, const json_t *text) {
     size_t bytes = json_string_length(text), n = 16 * bytes + 64;
-    burin_encoding e = {.text = json_string_value(text), .bytes = bytes, .special = true, .pad = true};
+    burin_encoding e = {
+        .text = json_string_value(text), .bytes = bytes, .special = true, .pad = true};
     e.memory = malloc(burin_encode_memory(t->blob, bytes) + 16);
     while (e.capacity < n) {
         e.ids = realloc(e.ids, n * sizeof *e.ids);

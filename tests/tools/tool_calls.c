@@ -33,8 +33,9 @@ int main(int argc, char **argv) {
     }
     open_format(arena, &f, argv[1]);
     if (argc == 4) {
-        char *rules = burin_tools_grammar(&f, &(burin_tools_text){"messages", argv[3], strlen(argv[3])}, BURIN_CALLS_ALLOWED,
-                                          error, sizeof error);
+        char *rules =
+            burin_tools_grammar(&f, &(burin_tools_text){"messages", argv[3], strlen(argv[3])},
+                                BURIN_CALLS_ALLOWED, error, sizeof error);
         if (!rules && *error) {
             puts(error);
             return 1;

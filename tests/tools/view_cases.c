@@ -1,7 +1,9 @@
-// Every kind of view at every operand of every kernel family, as compiled cases: view_cases OUT. A case for each kind of view:
-// a graph with all families, whose outputs the interpreter gives. Lines as those of `conformance --emit`.
+// Every kind of view at every operand of every kernel family, as compiled cases: view_cases OUT. A
+// case for each kind of view: a graph with all families, whose outputs the interpreter gives. Lines
+// as those of `conformance --emit`.
 //
-// A family is a line of IR text with $0, $1 ... for its operands, whose types follow; each becomes a view of an input.
+// A family is a line of IR text with $0, $1 ... for its operands, whose types follow; each becomes
+// a view of an input.
 #include "emit_case.h"
 #include "graph_values.h"
 #include "ir/eval/eval.h"
@@ -51,25 +53,31 @@ static const Family families[] = {
     {"rms_normalization($0, $1) {epsilon=1e-5}", {"f32[T, 20]", "f32[20]"}},
     {"layer_normalization($0, $1, $2) {epsilon=1e-5}", {"f32[T, 20]", "f32[20]", "f32[20]"}},
     {"02=skip_rms_normalization($0, $1, $2) {epsilon=1e-5}", {"f32[T, 6]", "f32[T, 6]", "f32[6]"}},
-    {"02=skip_layer_normalization($0, $1, $2, $3) {epsilon=1e-5}", {"f32[T, 6]", "f32[T, 6]", "f32[6]", "f32[6]"}},
+    {"02=skip_layer_normalization($0, $1, $2, $3) {epsilon=1e-5}",
+     {"f32[T, 6]", "f32[T, 6]", "f32[6]", "f32[6]"}},
     {"rotary_embedding($0, $1, $2) {num_heads=2}", {"f32[T, 16]", "f32[T, 4]", "f32[T, 4]"}},
-    {"rotary_embedding($0, $1, $2) {interleaved=1, num_heads=1}", {"f32[T, 8]", "f32[1, 3]", "f32[1, 3]"}},
+    {"rotary_embedding($0, $1, $2) {interleaved=1, num_heads=1}",
+     {"f32[T, 8]", "f32[1, 3]", "f32[1, 3]"}},
     {"attention($0, $1, $2, bias=$3, mask=$4, sinks=$5) {num_heads=2, num_kv_heads=1, scale=0.5}",
      {"f32[T, 16]", "f32[7, 8]", "f32[7, 8]", "f32[2, T, 7]", "f32[1, 7]", "f32[2]"}},
     {"attention($0, $1, $2, bias=$3) {causal=1, num_heads=2, num_kv_heads=2, scale=0.5}",
      {"f32[T, 16]", "f32[T, 16]", "f32[T, 8]", "f32[T, T]"}},
     {"shift_rows($0) {back=1}", {"f32[T, 6]"}},
-    {"matmul_packed($0, %pack, $1, $2) {columns=20, epilogue=add(mul($0, $1), $2)}", {"f32[T, 6]", "f32[T, 20]", "f32[20]"}},
-    {"matmul_packed($0, %pack, $1, $2) {columns=20, epilogue=add(mul($0, $1), $2)}", {"f32[3, T, 6]", "f32[T, 20]", "f32[1]"}},
+    {"matmul_packed($0, %pack, $1, $2) {columns=20, epilogue=add(mul($0, $1), $2)}",
+     {"f32[T, 6]", "f32[T, 20]", "f32[20]"}},
+    {"matmul_packed($0, %pack, $1, $2) {columns=20, epilogue=add(mul($0, $1), $2)}",
+     {"f32[3, T, 6]", "f32[T, 20]", "f32[1]"}},
     {"matmul_packed($0, %pack, $1) {columns=20, epilogue=sub($1, $0)}", {"f32[T, 6]", "f32[T, 1]"}},
-    {"matmul_packed($0, %column, $1, $2) {columns=1, epilogue=add(mul($0, $1), $2)}", {"f32[T, 6]", "f32[T, 1]", "f32"}},
+    {"matmul_packed($0, %column, $1, $2) {columns=1, epilogue=add(mul($0, $1), $2)}",
+     {"f32[T, 6]", "f32[T, 1]", "f32"}},
     {"nonzero($0) {extent=N}", {"f32[T, 6]"}},
     {"14=unique($0) {extent=U}", {"i64[T]"}},
-    {"non_max_suppression($0, $1, $2, $3, $4) {extent=K}", {"f32[1, T, 4]", "f32[1, 2, T]", "i64", "f32", "f32"}},
+    {"non_max_suppression($0, $1, $2, $3, $4) {extent=K}",
+     {"f32[1, T, 4]", "f32[1, 2, T]", "i64", "f32", "f32"}},
 };
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
-// ----------------------------------------------------------------------------------------------------------------------- views
+// ------------------------------------------------------------------------------------------- views
 // A type in text, taken apart.
 typedef struct TextType {
     char dtype[8], dim[4][64];
@@ -122,7 +130,8 @@ static int transposed(Writer *w, const TextType *type) {
     memcpy(from.dim[last], type->dim[last - 1], sizeof from.dim[0]);
     memcpy(from.dim[last - 1], type->dim[last], sizeof from.dim[0]);
     int x = add_input(w, &from);
-    text_add(&w->nodes, "  %%v%d = transpose(%%v%d) {perm=%s}\n", w->n, x, type->rank == 2 ? "[1, 0]" : "[0, 2, 1]");
+    text_add(&w->nodes, "  %%v%d = transpose(%%v%d) {perm=%s}\n", w->n, x,
+             type->rank == 2 ? "[1, 0]" : "[0, 2, 1]");
     return w->n++;
 }
 
@@ -141,12 +150,18 @@ static int last_axis(const TextType *type) { return type->rank ? type->rank - 1 
 static int every_second(Writer *w, const TextType *t) {
     return sliced(w, t, last_axis(t), "2 * (%s)", "extent=%s, start=1, step=2");
 }
-static int part(Writer *w, const TextType *t) { return sliced(w, t, last_axis(t), "%s + 3", "extent=%s, start=2"); }
+static int part(Writer *w, const TextType *t) {
+    return sliced(w, t, last_axis(t), "%s + 3", "extent=%s, start=2");
+}
 static int flipped(Writer *w, const TextType *t) {
     return sliced(w, t, last_axis(t), "%s", "extent=%s, start=%s - 1, step=-1");
 }
-static int every_second_row(Writer *w, const TextType *t) { return sliced(w, t, 0, "2 * (%s)", "extent=%s, start=0, step=2"); }
-static int flipped_rows(Writer *w, const TextType *t) { return sliced(w, t, 0, "%s", "extent=%s, start=%s - 1, step=-1"); }
+static int every_second_row(Writer *w, const TextType *t) {
+    return sliced(w, t, 0, "2 * (%s)", "extent=%s, start=0, step=2");
+}
+static int flipped_rows(Writer *w, const TextType *t) {
+    return sliced(w, t, 0, "%s", "extent=%s, start=%s - 1, step=-1");
+}
 
 static int expanded_from(Writer *w, const TextType *type, int x) {
     text_add(&w->nodes, "  %%v%d = expand(%%v%d) {shape=[", w->n, x);
@@ -162,7 +177,9 @@ static int repeated(Writer *w, const TextType *type, int axis) {
 }
 
 static int repeated_along_rows(Writer *w, const TextType *type) { return repeated(w, type, 0); }
-static int repeated_along_columns(Writer *w, const TextType *type) { return repeated(w, type, last_axis(type)); }
+static int repeated_along_columns(Writer *w, const TextType *type) {
+    return repeated(w, type, last_axis(type));
+}
 
 static int number(Writer *w, const TextType *type, const char *value) {
     text_add(&w->nodes, "  %%v%d = constant {value=%s} : %s\n", w->n, value, type->dtype);
@@ -198,7 +215,7 @@ static const struct {
              {"ones", ones},
              {"constant", constant}};
 
-// ---------------------------------------------------------------------------------------------------------------------- graphs
+// ------------------------------------------------------------------------------------------ graphs
 static void write_family(Writer *w, const Family *f, ViewFunction *view) {
     int operand[MOST_OPERANDS];
     for (int i = 0; i < MOST_OPERANDS && f->operands[i]; i++) {
@@ -217,7 +234,8 @@ static void write_family(Writer *w, const Family *f, ViewFunction *view) {
     }
     text_add(&w->nodes, "\n");
     int value = w->n - 1, first = tuple ? f->text[0] - '0' : 0, end = tuple ? f->text[1] - '0' : 0;
-    for (int i = first; i < end; i++) text_add(&w->nodes, "  %%v%d = item(%%v%d) {index=%d}\n", w->n++, value, i);
+    for (int i = first; i < end; i++)
+        text_add(&w->nodes, "  %%v%d = item(%%v%d) {index=%d}\n", w->n++, value, i);
     for (int i = tuple ? w->n - (end - first) : value; i < w->n; i++)
         text_add(&w->outputs, "%s%%v%d", w->outputs.length ? ", " : "", i);
 }
@@ -227,12 +245,17 @@ static Graph *write_graph(Arena *arena, int view) {
     text_add(&w.inputs, "%%size: f32[T]");
     text_add(&w.outputs, "%%same");
     text_add(&w.nodes, "  %%same = neg(%%size)\n");
-    text_add(&w.nodes, "  %%weights = constant {hash=0x77} : f32[20, 6]\n  %%pack = pack(%%weights) {format=\"f32\"}\n");
-    text_add(&w.nodes, "  %%line = constant {hash=0x78} : f32[1, 6]\n  %%column = pack(%%line) {format=\"f32\"}\n");
+    text_add(&w.nodes,
+             "  %%weights = constant {hash=0x77} : f32[20, 6]\n  %%pack = pack(%%weights) "
+             "{format=\"f32\"}\n");
+    text_add(&w.nodes,
+             "  %%line = constant {hash=0x78} : f32[1, 6]\n  %%column = pack(%%line) "
+             "{format=\"f32\"}\n");
     for (int i = 0; i < N_FAMILIES; i++) write_family(&w, &families[i], views[view].write);
-    const char *text =
-        arena_printf(arena, "graph g(%s) -> (%s) where 1 <= T <= 8, 0 <= N <= 48, 0 <= U <= 8, 0 <= K <= 16 {\n%s}\n",
-                     w.inputs.data, w.outputs.data, w.nodes.data);
+    const char *text = arena_printf(
+        arena,
+        "graph g(%s) -> (%s) where 1 <= T <= 8, 0 <= N <= 48, 0 <= U <= 8, 0 <= K <= 16 {\n%s}\n",
+        w.inputs.data, w.outputs.data, w.nodes.data);
     const Source source = {.name = views[view].name, .text = text, .size = strlen(text)};
     Source *kept = ARENA_NEW(arena, Source);
     *kept = source;

@@ -30,11 +30,13 @@ int main(int argc, char **argv) {
     if (t && (t->order || t->factors)) t = checkpoint_as_floats(c, t);
     int64_t rows = expected.dim[0], columns = expected.dim[1], wrong = 0;
     bool stack = argc > 4, turned = t && stack != t->swapped;
-    if (!t || t->rank != (stack ? 3 : 2) || t->dim[t->rank - (turned ? 2 : 1)] != columns || !rows) return 2;
+    if (!t || t->rank != (stack ? 3 : 2) || t->dim[t->rank - (turned ? 2 : 1)] != columns || !rows)
+        return 2;
     int64_t first = stack ? atoll(argv[4]) * t->dim[1] * t->dim[2] : 0;
     for (int64_t r = 0; r < rows; r++)
         for (int64_t k = 0; k < columns; k++) {
-            float got = value_at(t, first + (turned ? k * t->dim[t->rank - 1] + r : r * columns + k));
+            float got =
+                value_at(t, first + (turned ? k * t->dim[t->rank - 1] + r : r * columns + k));
             float wanted = ((const float *)expected.data)[r * columns + k];
             wrong += memcmp(&got, &wanted, sizeof got) && (got != 0 || wanted != 0);
         }

@@ -23,7 +23,8 @@ static Sample sample(void) {
 static void users_are_counted(void) {
     Sample s = sample();
     CHECK(node_uses(s.x) == 2 && node_uses(s.a) == 2 && node_uses(s.b) == 1 && node_uses(s.c) == 1);
-    CHECK(node_only_user(s.b) == s.c && !node_only_user(s.a) && !node_only_user(s.c) && !node_only_user(s.x));
+    CHECK(node_only_user(s.b) == s.c && !node_only_user(s.a) && !node_only_user(s.c) &&
+          !node_only_user(s.x));
     graph_free(s.g);
 }
 
@@ -70,8 +71,10 @@ static void attributes_are_kept_in_order(void) {
     attr_set_float(s.a, "epsilon", 0.5);
     attr_set_string(s.a, "kind", "key");
     attr_set_int(s.a, "z", 2);
-    CHECK(attr_int(s.a, "z", 0) == 2 && attr_float(s.a, "epsilon", 0) == 0.5 && attr_int(s.a, "none", 7) == 7);
-    CHECK(!strcmp(s.a->attrs->name, "epsilon") && !strcmp(s.a->attrs->next->name, "kind") && !s.a->attrs->next->next->next);
+    CHECK(attr_int(s.a, "z", 0) == 2 && attr_float(s.a, "epsilon", 0) == 0.5 &&
+          attr_int(s.a, "none", 7) == 7);
+    CHECK(!strcmp(s.a->attrs->name, "epsilon") && !strcmp(s.a->attrs->next->name, "kind") &&
+          !s.a->attrs->next->next->next);
     attr_copy(s.b, s.a);
     CHECK(attr_int(s.b, "z", 0) == 2);
     graph_free(s.g);
@@ -81,7 +84,8 @@ static void clones_are_equal(void) {
     Sample s = sample();
     Graph *c = graph_clone(s.g);
     CHECK(c->n_inputs == 1 && c->n_outputs == 1 && !strcmp(c->outputs[0]->name, s.c->name));
-    CHECK(c->outputs[0]->in[0]->users == c->outputs[0]->in[0]->users && c->outputs[0]->in[0]->n_users == 2);
+    CHECK(c->outputs[0]->in[0]->users == c->outputs[0]->in[0]->users &&
+          c->outputs[0]->in[0]->n_users == 2);
     CHECK_TEXT(type_text(&c->outputs[0]->type), "f32[T, 4]");
     graph_free(s.g);
     CHECK_TEXT(type_text(&c->outputs[0]->type), "f32[T, 4]");
@@ -102,7 +106,8 @@ static void formulas_are_parsed(void) {
     expr_print(&t, swapped);
     CHECK_TEXT(t.data, "mul(silu(neg($3)), add($0, 0x1.8p-3))");
     CHECK(!expr_equal(e, swapped) && expr_equal(e, expr_parse(a, text, NULL)));
-    static const char *const bad[] = {"", "$", "mul($0)", "silu($0, $1)", "matmul($0, $1)", "frob($0)", "add($0, $1", "add($0"};
+    static const char *const bad[] = {
+        "", "$", "mul($0)", "silu($0, $1)", "matmul($0, $1)", "frob($0)", "add($0, $1", "add($0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(!expr_parse(a, bad[i], NULL));
     text_free(&t);
     arena_free(a);

@@ -9,7 +9,8 @@
 #include "unit.h"
 #include "util/arena.h"
 
-// The key 00 01 ... 0f and the messages "", 00, 00 01, ... of the paper on SipHash and its authors' test vectors
+// The key 00 01 ... 0f and the messages "", 00, 00 01, ... of the paper on SipHash and its authors'
+// test vectors
 static void hashes_as_published(void) {
     static const uint64_t key[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
     unsigned char message[15];
@@ -86,7 +87,8 @@ static void seals_with_a_secret(void) {
     char secret[200];
     snprintf(secret, sizeof secret, "%s/secret", base);
     CHECK(!stat(secret, &s) && (s.st_mode & 07777) == 0600 && s.st_size == 16);
-    CHECK(write_private(secret, "another secret..", 16) && seal_open(arena, base) && !seal_fits(arena, moved));
+    CHECK(write_private(secret, "another secret..", 16) && seal_open(arena, base) &&
+          !seal_fits(arena, moved));
     chmod(secret, 0640);
     CHECK(seal_open(arena, base));
     chmod(secret, 0620);

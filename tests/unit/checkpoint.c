@@ -20,12 +20,15 @@ static bool absent(const char *path) {
 }
 
 static bool has_shape(const Tensor *t, DType dtype, int64_t rows, int64_t columns) {
-    return t && t->dtype == dtype && t->dim[0] == rows && t->rank == (columns ? 2 : 1) && (!columns || t->dim[1] == columns);
+    return t && t->dtype == dtype && t->dim[0] == rows && t->rank == (columns ? 2 : 1) &&
+           (!columns || t->dim[1] == columns);
 }
 
-static int64_t config_int(const Checkpoint *c, const char *key) { return json_integer_value(json_object_get(c->config, key)); }
+static int64_t config_int(const Checkpoint *c, const char *key) {
+    return json_integer_value(json_object_get(c->config, key));
+}
 
-// ---------------------------------------------------------------------------------------------------------- files of the test
+// ------------------------------------------------------------------------------- files of the test
 typedef struct {
     char path[64];
 } Folder;
@@ -45,9 +48,12 @@ static const char *put(const Folder *f, const char *name, const void *data, size
     return p;
 }
 
-static const char *put_text(const Folder *f, const char *name, const char *text) { return put(f, name, text, strlen(text)); }
+static const char *put_text(const Folder *f, const char *name, const char *text) {
+    return put(f, name, text, strlen(text));
+}
 
-static const char *put_safetensors(const Folder *f, const char *name, const char *header, size_t data_bytes) {
+static const char *put_safetensors(const Folder *f, const char *name, const char *header,
+                                   size_t data_bytes) {
     Text t = {0};
     uint64_t length = strlen(header);
     text_append(&t, (const char *)&length, sizeof length);
@@ -64,7 +70,7 @@ static void remove_folder(Folder *f) {
     diag_unguard();
 }
 
-// ---------------------------------------------------------------------------------------------------------------- safetensors
+// ------------------------------------------------------------------------------------- safetensors
 static void reads_the_austen_folder(void) {
     Arena *arena = arena_new();
     Checkpoint *c = checkpoint_open(arena, "examples/austen", "dsl");
@@ -73,7 +79,8 @@ static void reads_the_austen_folder(void) {
     CHECK_TEXT(c->tokenizer, "examples/austen/tokenizer.json");
     CHECK(config_int(c, "hidden_size") == 192);
     CHECK(has_shape(checkpoint_find(c, "model.embed_tokens.weight"), DT_bf16, 2048, 192));
-    CHECK(has_shape(checkpoint_find(c, "model.layers.5.self_attn.k_proj.weight"), DT_bf16, 64, 192));
+    CHECK(
+        has_shape(checkpoint_find(c, "model.layers.5.self_attn.k_proj.weight"), DT_bf16, 64, 192));
     CHECK(has_shape(checkpoint_find(c, "model.norm.weight"), DT_bf16, 192, 0));
     CHECK(!checkpoint_find(c, "lm_head.weight"));
     SpecialTokens s = checkpoint_special_tokens(c);
@@ -99,16 +106,22 @@ static void reads_every_family(void) {
 
 static void joins_shards(void) {
     Folder f = make_folder();
-    put_safetensors(&f, "a.safetensors", "{\"x\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8);
+    put_safetensors(&f, "a.safetensors",
+                    "{\"x\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8);
     put_safetensors(&f, "b.safetensors",
-                    "{\"__metadata__\":{\"format\":\"pt\"},\"y\":{\"dtype\":\"I8\",\"shape\":[],\"data_offsets\":[0,1]}}", 1);
-    const char *index = put_text(&f, "model.safetensors.index.json",
-                                 "{\"metadata\":{},\"weight_map\":{\"y\":\"b.safetensors\",\"x\":\"a.safetensors\"}}");
+                    "{\"__metadata__\":{\"format\":\"pt\"},\"y\":{\"dtype\":\"I8\",\"shape\":[],"
+                    "\"data_offsets\":[0,1]}}",
+                    1);
+    const char *index = put_text(
+        &f, "model.safetensors.index.json",
+        "{\"metadata\":{},\"weight_map\":{\"y\":\"b.safetensors\",\"x\":\"a.safetensors\"}}");
     Arena *arena = arena_new();
-    Checkpoint *by_index = checkpoint_open(arena, index, "dsl"), *by_folder = checkpoint_open(arena, f.path, "dsl");
+    Checkpoint *by_index = checkpoint_open(arena, index, "dsl"),
+               *by_folder = checkpoint_open(arena, f.path, "dsl");
     CHECK(by_index->n_tensors == 2 && by_folder->n_tensors == 2);
     CHECK(has_shape(checkpoint_find(by_folder, "x"), DT_f32, 2, 0));
-    CHECK(checkpoint_find(by_index, "y")->rank == 0 && *(const char *)checkpoint_find(by_index, "y")->data == 1);
+    CHECK(checkpoint_find(by_index, "y")->rank == 0 &&
+          *(const char *)checkpoint_find(by_index, "y")->data == 1);
     CHECK(!by_folder->config && !by_folder->architecture && !by_folder->tokenizer);
     arena_free(arena);
     remove_folder(&f);
@@ -116,10 +129,11 @@ static void joins_shards(void) {
 
 static void aligns_data(void) {
     Folder f = make_folder();
-    const char *path = put_safetensors(&f, "odd.safetensors",
-                                       "{\"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
-                                       "\"w\":{\"dtype\":\"F64\",\"shape\":[2,1],\"data_offsets\":[1,17]}}",
-                                       17);
+    const char *path =
+        put_safetensors(&f, "odd.safetensors",
+                        "{\"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+                        "\"w\":{\"dtype\":\"F64\",\"shape\":[2,1],\"data_offsets\":[1,17]}}",
+                        17);
     Arena *arena = arena_new();
     const Tensor *w = checkpoint_find(checkpoint_open(arena, path, "dsl"), "w");
     CHECK((uintptr_t)w->data % 8 == 0);
@@ -130,15 +144,18 @@ static void aligns_data(void) {
 
 static void finds_places_in_the_configuration(void) {
     Folder f = make_folder();
-    put_safetensors(&f, "model.safetensors", "{\"x\":{\"dtype\":\"BOOL\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1);
+    put_safetensors(&f, "model.safetensors",
+                    "{\"x\":{\"dtype\":\"BOOL\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1);
     put_text(&f, "config.json",
-             "{\n  \"inner\": {\"eos_token_id\": \"a \\\"b\"},\n  \"vocab_size\": 320,\n  \"eos_token_id\": [3, 320, 5]\n}\n");
+             "{\n  \"inner\": {\"eos_token_id\": \"a \\\"b\"},\n  \"vocab_size\": 320,\n  "
+             "\"eos_token_id\": [3, 320, 5]\n}\n");
     put_text(&f, "generation_config.json", "{\"bos_token_id\": 7}");
     Arena *arena = arena_new();
     Checkpoint *c = checkpoint_open(arena, f.path, "dsl");
     Loc at = checkpoint_config_loc(c, "vocab_size");
     CHECK(at.source && at.length == 3 && !strncmp(at.source->text + at.offset, "320", 3));
-    CHECK_TEXT(strrchr(loc_text(checkpoint_config_loc(c, "eos_token_id")), '/'), "/config.json:4:19");
+    CHECK_TEXT(strrchr(loc_text(checkpoint_config_loc(c, "eos_token_id")), '/'),
+               "/config.json:4:19");
     CHECK_TEXT(strrchr(loc_text(checkpoint_config_loc(c, "absent")), '/'), "/config.json:1:1");
     SpecialTokens s = checkpoint_special_tokens(c);
     // a token that the vocabulary lacks is none
@@ -147,37 +164,42 @@ static void finds_places_in_the_configuration(void) {
     remove_folder(&f);
 }
 
-// ------------------------------------------------------------------------------------------------- one model, three containers
+// --------------------------------------------------------------------- one model, three containers
 static void check_same_weights(const Checkpoint *a, const Checkpoint *b) {
     for (int i = 0; i < a->n_tensors; i++) {
-        const Tensor *x = checkpoint_find(a, a->tensors[i]->name), *y = checkpoint_find(b, a->tensors[i]->name);
-        if (!y && !strcmp(x->name, "lm_head.weight")) y = checkpoint_find(b, "model.embed_tokens.weight");
-        bool same =
-            y && x->bytes == y->bytes && x->rank == y->rank && x->dim[0] == y->dim[0] && !memcmp(x->data, y->data, x->bytes);
+        const Tensor *x = checkpoint_find(a, a->tensors[i]->name),
+                     *y = checkpoint_find(b, a->tensors[i]->name);
+        if (!y && !strcmp(x->name, "lm_head.weight"))
+            y = checkpoint_find(b, "model.embed_tokens.weight");
+        bool same = y && x->bytes == y->bytes && x->rank == y->rank && x->dim[0] == y->dim[0] &&
+                    !memcmp(x->data, y->data, x->bytes);
         if (!same) printf("# %s differs: %s, %s\n", x->name, a->path, b->path);
         CHECK(same);
     }
 }
 
 static void reads_one_model_from_three_containers(void) {
-    static const char *const files[] = {STORIES "stories260K.bin", STORIES "stories260K.ak42_v1.bin",
-                                        STORIES "stories260K.gguf"};
-    static const char *const keys[] = {"hidden_size",         "intermediate_size", "num_hidden_layers", "num_attention_heads",
-                                       "num_key_value_heads", "vocab_size",        "bos_token_id"};
+    static const char *const files[] = {
+        STORIES "stories260K.bin", STORIES "stories260K.ak42_v1.bin", STORIES "stories260K.gguf"};
+    static const char *const keys[] = {
+        "hidden_size",         "intermediate_size", "num_hidden_layers", "num_attention_heads",
+        "num_key_value_heads", "vocab_size",        "bos_token_id"};
     if (absent(files[0])) return;
     Arena *arena = arena_new();
     Checkpoint *c[3];
     for (int i = 0; i < 3; i++) c[i] = checkpoint_open(arena, files[i], "dsl");
     for (int i = 1; i < 3; i++) {
         check_same_weights(c[i], c[0]);
-        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) CHECK(config_int(c[i], keys[k]) == config_int(c[0], keys[k]));
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            CHECK(config_int(c[i], keys[k]) == config_int(c[0], keys[k]));
         CHECK(json_real_value(json_object_get(c[i]->config, "rms_norm_eps")) == 1e-5);
         CHECK(json_real_value(json_object_get(c[i]->config, "rope_theta")) == 1e4);
         CHECK_TEXT(c[i]->architecture, "llama");
     }
     CHECK(c[0]->kind == CHECKPOINT_LLAMA2C && c[2]->kind == CHECKPOINT_GGUF);
     CHECK_TEXT(c[2]->tokenizer, files[2]);
-    CHECK(checkpoint_special_tokens(c[0]).eos[0] == 1 && checkpoint_special_tokens(c[2]).eos[0] == 2);
+    CHECK(checkpoint_special_tokens(c[0]).eos[0] == 1 &&
+          checkpoint_special_tokens(c[2]).eos[0] == 2);
     arena_free(arena);
 }
 
@@ -185,10 +207,12 @@ static void restores_the_order_of_rotary_rows(void) {
     struct {
         int32_t hidden, intermediate, layers, heads, kv_heads, vocabulary, context;
         float w[8 + 4 + 16 + 8 + 8 + 16 + 4 + 12 + 12 + 4 + 4];
-    } file = {4, 1, 1, 1, 1, -2, 1, {0}};  // one head of 4: rows 0 1 2 3 are stored as pairs (0, 2), (1, 3)
+    } file = {4, 1,  1, 1,
+              1, -2, 1, {0}};  // one head of 4: rows 0 1 2 3 are stored as pairs (0, 2), (1, 3)
     enum { EMBED = 8, NORM = 4, Q = 16 };
     for (int i = 0; i < 16; i++) file.w[EMBED + NORM + i] = (float)(i / 4);
-    size_t floats = EMBED + NORM + Q * 4 + NORM + 12 + NORM + 4 + 8;  // q k v o, norm, gate down up, norm, angles, classifier
+    size_t floats = EMBED + NORM + Q * 4 + NORM + 12 + NORM + 4 +
+                    8;  // q k v o, norm, gate down up, norm, angles, classifier
     char bytes[28 + 4 * 256] = {0};
     memcpy(bytes, &file, 28 + 4 * (EMBED + NORM + Q));
     Folder f = make_folder();
@@ -202,7 +226,7 @@ static void restores_the_order_of_rotary_rows(void) {
     remove_folder(&f);
 }
 
-// ------------------------------------------------------------------------------------------------------------ transformers 5
+// ---------------------------------------------------------------------------------- transformers 5
 static void check_rotary(const char *config, const char *expected) {
     Arena *arena = arena_new();
     json_t *read = json_own(arena, json_loads(config, 0, NULL));
@@ -214,20 +238,25 @@ static void check_rotary(const char *config, const char *expected) {
 
 static void reads_rope_parameters(void) {
     check_rotary("{\"rope_theta\":5}", "{\"rope_theta\":5}");
-    check_rotary("{\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":5,\"partial_rotary_factor\":1}}",
-                 "{\"partial_rotary_factor\":1,\"rope_theta\":5}");
+    check_rotary(
+        "{\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":5,\"partial_rotary_"
+        "factor\":1}}",
+        "{\"partial_rotary_factor\":1,\"rope_theta\":5}");
     check_rotary("{\"rope_parameters\":{\"rope_type\":\"linear\",\"rope_theta\":5,\"factor\":2}}",
                  "{\"rope_scaling\":{\"factor\":2,\"rope_type\":\"linear\"},\"rope_theta\":5}");
-    check_rotary("{\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5},\"sliding_attention\":{\"rope_theta\":6}}}",
-                 "{\"rope_local_base_freq\":6,\"rope_theta\":5}");
+    check_rotary(
+        "{\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5},\"sliding_attention\":{\"rope_"
+        "theta\":6}}}",
+        "{\"rope_local_base_freq\":6,\"rope_theta\":5}");
     check_rotary(
         "{\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5},"
         "\"sliding_attention\":{\"rope_theta\":5,\"rope_type\":\"linear\",\"factor\":2}}}",
-        "{\"rope_local_base_freq\":5,\"rope_local_scaling\":{\"factor\":2,\"rope_type\":\"linear\"},\"rope_theta\":5}");
+        "{\"rope_local_base_freq\":5,\"rope_local_scaling\":{\"factor\":2,\"rope_type\":\"linear\"}"
+        ",\"rope_theta\":5}");
     check_rotary("{\"rope_parameters\":5}", "{\"rope_parameters\":5}");
 }
 
-// -------------------------------------------------------------------------------------------------------------- GGUF's changes
+// ---------------------------------------------------------------------------------- GGUF's changes
 typedef struct {
     const char *architecture;
     int heads, context;
@@ -239,8 +268,8 @@ enum { MODEL_VALUES = 7 };
 
 static void put_model(Model m, int tensors, int more_values) {
     char name[128];
-    const char *const keys[] = {"embedding_length", "feed_forward_length", "block_count", "attention.head_count",
-                                "context_length"};
+    const char *const keys[] = {"embedding_length", "feed_forward_length", "block_count",
+                                "attention.head_count", "context_length"};
     const int values[] = {8, 4, m.layers, m.heads, m.context};
     begin(3, (uint64_t)tensors, (uint64_t)(MODEL_VALUES + more_values));
     put_string("general.architecture", m.architecture);
@@ -248,7 +277,8 @@ static void put_model(Model m, int tensors, int more_values) {
         snprintf(name, sizeof name, "%s.%s", m.architecture, keys[i]);
         put_u32(name, (uint32_t)values[i]);
     }
-    snprintf(name, sizeof name, "%s.attention.layer_norm_%sepsilon", m.architecture, m.layer_norm ? "" : "rms_");
+    snprintf(name, sizeof name, "%s.attention.layer_norm_%sepsilon", m.architecture,
+             m.layer_norm ? "" : "rms_");
     key(name, F32);
     f32(1e-6f);
 }
@@ -271,7 +301,8 @@ static void restores_matrices_of_gpt2(void) {
     const Tensor *t = checkpoint_find(c, "transformer.h.0.attn.c_attn.weight");
     CHECK(has_shape(t, DT_f32, 2, 3) && !memcmp(t->data, (float[]){0, 2, 4, 1, 3, 5}, t->bytes));
     CHECK(has_shape(checkpoint_find(c, "transformer.wpe.weight"), DT_f32, 2, 2));
-    CHECK(config_int(c, "n_embd") == 8 && config_int(c, "n_head") == 2 && !json_object_get(c->config, "rope_theta"));
+    CHECK(config_int(c, "n_embd") == 8 && config_int(c, "n_head") == 2 &&
+          !json_object_get(c->config, "rope_theta"));
     CHECK_TEXT(c->architecture, "gpt2");
     arena_free(arena);
     remove_folder(&f);
@@ -351,8 +382,10 @@ static void restores_rotary_scaling(void) {
     const json_t *scaling = json_object_get(c->config, "rope_scaling");
     CHECK_TEXT(json_string_value(json_object_get(scaling, "rope_type")), "longrope");
     const json_t *factors = json_object_get(scaling, "short_factor");
-    CHECK(json_array_size(factors) == 4 && json_real_value(json_array_get(factors, 3)) == 8 && c->n_tensors == 2);
-    CHECK(json_is_true(json_object_get(c->config, "attention_bias")) && json_is_false(json_object_get(c->config, "mlp_bias")));
+    CHECK(json_array_size(factors) == 4 && json_real_value(json_array_get(factors, 3)) == 8 &&
+          c->n_tensors == 2);
+    CHECK(json_is_true(json_object_get(c->config, "attention_bias")) &&
+          json_is_false(json_object_get(c->config, "mlp_bias")));
     const Tensor *bias = checkpoint_find(c, "model.layers.0.self_attn.q_proj.bias");
     CHECK(bias && !memcmp(bias->data, (float[]){0, 2, 4, 6, 1, 3, 5, 7}, bias->bytes));
     CHECK_TEXT(c->architecture, "mistral");
@@ -380,7 +413,8 @@ static void reads_metadata_of_gguf(void) {
     CHECK(json_is_null(json_object_get(c->config, "sliding_window")));  // none, not the default
     CHECK_TEXT(c->architecture, "llama");
     CHECK(config_int(c, "num_key_value_heads") == 7);  // in the layers that have any
-    CHECK(ids.n_eos == 2 && ids.eos[0] == 3 && ids.eos[1] == 5 && config_int(c, "type_vocab_size") == 4);
+    CHECK(ids.n_eos == 2 && ids.eos[0] == 3 && ids.eos[1] == 5 &&
+          config_int(c, "type_vocab_size") == 4);
     CHECK_TEXT(c->pooling, "cls");
     arena_free(arena);
     remove_folder(&f);
@@ -399,7 +433,8 @@ static void reads_dense_of_embedding(void) {
     const Checkpoint *c = open_put(arena, &f);
     Sentence s = {.pooling = POOLING_MEAN};
     sentence_read_dense(&s, c);
-    CHECK(s.n_steps == 2 && has_shape(s.steps[0].weight, DT_f32, 2, 2) && has_shape(s.steps[1].weight, DT_f32, 1, 2));
+    CHECK(s.n_steps == 2 && has_shape(s.steps[0].weight, DT_f32, 2, 2) &&
+          has_shape(s.steps[1].weight, DT_f32, 1, 2));
     CHECK(json_is_true(json_object_get(c->config, "use_bidirectional_attention")));
     CHECK_TEXT(c->architecture, "gemma3_text");
     arena_free(arena);
@@ -419,7 +454,8 @@ static void maps_five_gigabytes(void) {
         Checkpoint *c = checkpoint_open(arena, path, "dsl");
         const Tensor *a = checkpoint_find(c, "a"), *b = checkpoint_find(c, "b");
         CHECK(a->bytes == 5000000000 && ((const char *)a->data)[4999999999] == 0);
-        CHECK((const char *)b->data - (const char *)a->data == 5000000000 || (uintptr_t)b->data % 2 == 0);
+        CHECK((const char *)b->data - (const char *)a->data == 5000000000 ||
+              (uintptr_t)b->data % 2 == 0);
         arena_free(arena);
     } else {
         printf("# SKIP no sparse file of 5 GB here\n");
@@ -427,7 +463,7 @@ static void maps_five_gigabytes(void) {
     remove_folder(&f);
 }
 
-// ----------------------------------------------------------------------------------------------------------- damaged files
+// ----------------------------------------------------------------------------------- damaged files
 static const char *const whole[] = {"examples/austen/model.safetensors", STORIES "stories260K.bin",
                                     STORIES "stories260K.ak42_v1.bin", STORIES "stories260K.gguf"};
 enum { N_WHOLE = sizeof whole / sizeof *whole };
@@ -466,7 +502,8 @@ static void refuses_truncation_everywhere(void) {
         const char *path = put(&f, i ? "cut.bin" : "cut.safetensors", data, size);
         for (size_t percent = 100; percent-- > 0;) {
             CHECK(truncate(path, (off_t)(size * percent / 100)) == 0);
-            bool told = is_refused(path, &f, message) && strstr(message, "error: ") && strstr(message, "\n  hint: ");
+            bool told = is_refused(path, &f, message) && strstr(message, "error: ") &&
+                        strstr(message, "\n  hint: ");
             if (!told) printf("# %zu %% of %s: %s\n", percent, whole[i], message);
             CHECK(told);
         }
@@ -477,7 +514,8 @@ static void refuses_truncation_everywhere(void) {
 
 static void set_byte(const char *path, size_t at, char byte) {
     FILE *file = fopen(path, "r+b");
-    CHECK(file && fseek(file, (long)at, SEEK_SET) == 0 && fputc(byte, file) != EOF && fclose(file) == 0);
+    CHECK(file && fseek(file, (long)at, SEEK_SET) == 0 && fputc(byte, file) != EOF &&
+          fclose(file) == 0);
 }
 
 // Any byte of a header may be wrong: the file is read or refused, and nothing else happens.
@@ -510,7 +548,8 @@ static bool is_class(const char *described, const char *name) {
     const char *head = strstr(name, "ForSequenceClassification");
     size_t n = head ? (size_t)(head - name) : strlen(name);
     const char *end = described + n;
-    return !strncmp(described, name, n) && (head ? !strcmp(end, "Model") || !strcmp(end, "ForCausalLM") : !*end);
+    return !strncmp(described, name, n) &&
+           (head ? !strcmp(end, "Model") || !strcmp(end, "ForCausalLM") : !*end);
 }
 
 static bool is_described(const Descriptions *all, const GgufPair *model) {
@@ -526,9 +565,11 @@ static void names_described_models_in_tables_of_gguf(void) {
     Arena *arena = arena_new();
     Descriptions all = dsl_descriptions(arena, "dsl");
     const char *known;
-    CHECK(!gguf_table(arena, "dsl", "../models/llama.burin", &known) && !gguf_table(arena, "dsl", "parts", &known));
+    CHECK(!gguf_table(arena, "dsl", "../models/llama.burin", &known) &&
+          !gguf_table(arena, "dsl", "parts", &known));
     int tables = 0;
-    for (char *rest, *name = strtok_r(arena_strdup(arena, known), ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
+    for (char *rest, *name = strtok_r(arena_strdup(arena, known), ", ", &rest); name;
+         name = strtok_r(NULL, ", ", &rest)) {
         const GgufTable *t = gguf_table(arena, "dsl", name, &known);
         for (int i = 0; t && i < t->models.n; i++) CHECK(is_described(&all, &t->models.items[i]));
         tables += t != NULL;

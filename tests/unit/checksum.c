@@ -16,7 +16,8 @@ static void portions_do_not_matter(void) {
     const uint64_t whole = burin_checksum_of(bytes, BYTES);
     for (size_t part = 1; part < 200; part += 3) {
         burin_checksum c = {{0}, 0, {0}};
-        for (size_t at = 0; at < BYTES; at += part) burin_checksum_add(&c, bytes + at, BYTES - at < part ? BYTES - at : part);
+        for (size_t at = 0; at < BYTES; at += part)
+            burin_checksum_add(&c, bytes + at, BYTES - at < part ? BYTES - at : part);
         CU_ASSERT_EQUAL(burin_checksum_end(&c), whole);
     }
 }
@@ -33,7 +34,8 @@ static void every_bit_matters(void) {
 
 static void zeros_and_order_matter(void) {
     memset(bytes, 0, BYTES);
-    for (size_t n = 1; n < BYTES; n++) CU_ASSERT_NOT_EQUAL(burin_checksum_of(bytes, n), burin_checksum_of(bytes, n - 1));
+    for (size_t n = 1; n < BYTES; n++)
+        CU_ASSERT_NOT_EQUAL(burin_checksum_of(bytes, n), burin_checksum_of(bytes, n - 1));
     bytes[0] = 1;
     const uint64_t first = burin_checksum_of(bytes, BYTES);
     for (size_t at = 1; at < BYTES; at++) {

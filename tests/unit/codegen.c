@@ -19,7 +19,8 @@ static void check_wrapped(const char *line, const char *wrapped) {
 
 static void long_lines_break_where_least_is_open(void) {
     check_wrapped("    short(a, b);\n", "    short(a, b);\n");
-    check_wrapped("    f(" SIXTY "g(" SIXTY TEN "a), b);\n", "    f(" FIFTY "aaaaaaa,\n      g(" SIXTY TEN "a), b);\n");
+    check_wrapped("    f(" SIXTY "g(" SIXTY TEN "a), b);\n",
+                  "    f(" FIFTY "aaaaaaa,\n      g(" SIXTY TEN "a), b);\n");
 }
 
 static void comments_stay_comments(void) {
@@ -55,24 +56,28 @@ static void a_word_is_neither_comment_nor_field(void) {
     CHECK(has_word("f(w->o, x);", "w") && has_word("w", "w"));
     CHECK(!has_word("s->w = x.w + new_w;  // w and %w", "w"));
     CHECK(!has_word("RECORD(\"a\\\" w\", x);", "w") && has_word("RECORD(\"x\", w);", "w"));
-    CHECK(has_word("// many\nif (many) f();", "many") && !has_word("// encoder.layer\nf();", "encoder"));
+    CHECK(has_word("// many\nif (many) f();", "many") &&
+          !has_word("// encoder.layer\nf();", "encoder"));
 }
 
 static const KernelFunction *function_of(const Program *p, const char *value) {
     for (int i = 0; i < p->n_kernels; i++)
-        if (!strcmp(p->kernels[i]->node->name, value)) return &p->functions[p->kernels[i]->function];
+        if (!strcmp(p->kernels[i]->node->name, value))
+            return &p->functions[p->kernels[i]->function];
     return NULL;
 }
 
 static void equal_lines_are_one_function(void) {
     Arena *arena = arena_new();
     Graph *g = load_ir_text(arena, "tests/golden/emit/llama.ir");
-    Module m = {.arena = arena, .name = "llama", .graphs = &g, .n_graphs = 1, .description = "llama.burin"};
+    Module m = {
+        .arena = arena, .name = "llama", .graphs = &g, .n_graphs = 1, .description = "llama.burin"};
     Program *p = lower(arena, &m, 0, &(LowerOptions){0});
     name_functions(p);
     // rotated queries and keys: the call's number of heads
     CHECK(function_of(p, "qr.0") == function_of(p, "kr.0"));
-    CHECK(function_of(p, "qkv.0") == function_of(p, "qkv.2") && function_of(p, "qkv.0") != function_of(p, "o.0"));
+    CHECK(function_of(p, "qkv.0") == function_of(p, "qkv.2") &&
+          function_of(p, "qkv.0") != function_of(p, "o.0"));
     CHECK(function_of(p, "kc1.0") != function_of(p, "vc1.0"));
     CHECK_TEXT(function_of(p, "qr.0")->name, "rotary_16");
     graph_free(g);

@@ -16,7 +16,7 @@
 #include "tests/tools/description_case.h"
 #include "unit.h"
 
-// ------------------------------------------------------------------------------------------------------------------ one run
+// ----------------------------------------------------------------------------------------- one run
 static char folder[64];  // of the checkpoint that a case gets
 
 static void remove_folder_name(char *text) {
@@ -30,7 +30,8 @@ static bool run_case(const Case *c, Text *graphs, char **messages) {
     if (!mkdtemp(folder)) return false;
     write_checkpoint(c, folder);
     fflush(stderr);
-    int saved = dup(STDERR_FILENO), to = open(in_folder(folder, "stderr"), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    int saved = dup(STDERR_FILENO),
+        to = open(in_folder(folder, "stderr"), O_CREAT | O_WRONLY | O_TRUNC, 0600);
     dup2(to, STDERR_FILENO);
     bool loaded = load(c, folder, "dsl", graphs);
     fflush(stderr);
@@ -45,7 +46,7 @@ static bool run_case(const Case *c, Text *graphs, char **messages) {
     return loaded;
 }
 
-// -------------------------------------------------------------------------------------------------------- cases that are files
+// ---------------------------------------------------------------------------- cases that are files
 static void check_file(const char *path, const char *got) {
     if (getenv("UPDATE")) write_file(path, got, strlen(got));
     char *expected = read_if_there(path);
@@ -54,9 +55,12 @@ static void check_file(const char *path, const char *got) {
     free(expected);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+static int by_name(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
 
-static int each_file(const char *where, const char *prefix, const char *suffix, void (*visit)(const char *path)) {
+static int each_file(const char *where, const char *prefix, const char *suffix,
+                     void (*visit)(const char *path)) {
     struct dirent **entries;
     int n = scandir(where, &entries, NULL, by_name), visited = 0;
     for (int i = 0; i < n; i++) {
@@ -85,8 +89,11 @@ static void check_golden(const char *path) {
     text_free(&graphs);
 }
 
-static void elaborates_golden_files(void) { CHECK(each_file("tests/golden", "", ".burin", check_golden) >= 5); }
-// dsl/models/X.burin with the configuration tests/golden/models/X.json against tests/golden/models/X.ir.
+static void elaborates_golden_files(void) {
+    CHECK(each_file("tests/golden", "", ".burin", check_golden) >= 5);
+}
+// dsl/models/X.burin with the configuration tests/golden/models/X.json against
+// tests/golden/models/X.ir.
 static void check_model(const char *path) {
     char config[512], expected[512], *messages = NULL;
     const char *name = strrchr(path, '/') + 1;
@@ -104,9 +111,11 @@ static void check_model(const char *path) {
     text_free(&graphs);
 }
 
-static void elaborates_every_model(void) { CHECK(each_file("dsl/models", "", ".burin", check_model) >= 1); }
+static void elaborates_every_model(void) {
+    CHECK(each_file("dsl/models", "", ".burin", check_model) >= 1);
+}
 
-// --------------------------------------------------------------------------------------------------------------- GRAMMAR.md
+// -------------------------------------------------------------------------------------- GRAMMAR.md
 static char *copy_until_fence(const char *from) {
     const char *end = strstr(from, "\n```");
     return strndup(from, end ? (size_t)(end - from) + 1 : strlen(from));
@@ -152,7 +161,7 @@ static void compiles_the_examples_of_the_grammar(void) {
     free(grammar);
 }
 
-// ------------------------------------------------------------------------------------------------- every message has a case
+// ------------------------------------------------------------------------ every message has a case
 static Text corpus;  // of all .err files and of this one
 
 static void add_to_corpus(const char *path) {
@@ -207,8 +216,9 @@ static bool read_format(const char *at, char *format, size_t size) {
 static int missing;
 
 static void check_messages_of(const char *path) {
-    static const char *const calls[] = {"report(e, ",    "report(m->e, ",     "diag_error(", "message = arena_message(e->arena",
-                                        "diag_warning(", "dsl_syntax_error(", "ERROR("};
+    static const char *const calls[] = {
+        "report(e, ",    "report(m->e, ",     "diag_error(", "message = arena_message(e->arena",
+        "diag_warning(", "dsl_syntax_error(", "ERROR("};
     char *source = read_text_file(path, NULL), format[512];
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (const char *at = source; (at = strstr(at, calls[i])); at++) {
@@ -222,7 +232,8 @@ static void check_messages_of(const char *path) {
 static void every_message_has_a_case(void) {
     add_to_corpus("tests/unit/dsl.c");
     char cases[256];
-    snprintf(cases, sizeof cases, "%s/fixtures/errors", getenv("BUILD") ? getenv("BUILD") : "build");
+    snprintf(cases, sizeof cases, "%s/fixtures/errors",
+             getenv("BUILD") ? getenv("BUILD") : "build");
     CHECK(each_file(cases, "dsl-", ".err", add_to_corpus) > 0);
     missing = 0;
     each_file("compiler/frontend/dsl", "", ".c", check_messages_of);
@@ -232,7 +243,7 @@ static void every_message_has_a_case(void) {
     text_free(&corpus);
 }
 
-// ------------------------------------------------------------------------------------------------ texts too large for a file
+// ---------------------------------------------------------------------- texts too large for a file
 static void check_generated(const char *text, size_t size, const char *expected) {
     char path[] = "/tmp/burin-dsl-text.XXXXXX", *messages = NULL;
     Text graphs = {0};
@@ -241,7 +252,8 @@ static void check_generated(const char *text, size_t size, const char *expected)
     close(file);
     Case c = {.path = path};
     CHECK(!run_case(&c, &graphs, &messages));
-    if (!strstr(messages, expected)) printf("# expected \"%s\", got\n%.2000s\n", expected, messages);
+    if (!strstr(messages, expected))
+        printf("# expected \"%s\", got\n%.2000s\n", expected, messages);
     CHECK(strstr(messages, expected) != NULL);
     unlink(path);
     free(messages);
@@ -292,13 +304,19 @@ static void refuses_deep_nesting(void) {
 
 static void bounds_its_work(void) {
     Text t = {0};
-    text_add(&t, "graph g(x: [4]) -> [4] {\n for i in 2048 {\n for j in 2048 {\n x = x + 1\n }\n }\n return x\n}\n");
+    text_add(&t,
+             "graph g(x: [4]) -> [4] {\n for i in 2048 {\n for j in 2048 {\n x = x + 1\n }\n }\n "
+             "return x\n}\n");
     check_generated(t.data, t.length, "the graph has more than 262144 nodes");
     t.length = 0;
-    text_add(&t, "graph g(x: [4]) -> [4] {\n for i in 2048 {\n for j in 2048 {\n y = i * j\n }\n }\n return x\n}\n");
+    text_add(&t,
+             "graph g(x: [4]) -> [4] {\n for i in 2048 {\n for j in 2048 {\n y = i * j\n }\n }\n "
+             "return x\n}\n");
     check_generated(t.data, t.length, "this description takes more than 4000000 steps");
     t.length = 0;
-    text_add(&t, "graph g(x: [4]) -> [4] {\n s = \"0123456789abcdef\"\n for i in 20 { s = \"{s}{s}\" }\n return x\n}\n");
+    text_add(&t,
+             "graph g(x: [4]) -> [4] {\n s = \"0123456789abcdef\"\n for i in 20 { s = \"{s}{s}\" "
+             "}\n return x\n}\n");
     check_generated(t.data, t.length, "this string is too long");
     t.length = 0;
     for (int i = 0; i < 70; i++) text_add(&t, "block b%d(x) { return b%d(x) }\n", i, i + 1);
@@ -318,7 +336,8 @@ static void parse(const char *text, size_t size) {
     arena_free(arena);
 }
 
-// Every prefix of a real description, and every description with one byte changed: errors, never more. Some are elaborated too.
+// Every prefix of a real description, and every description with one byte changed: errors, never
+// more. Some are elaborated too.
 static void survives_damage(void) {
     char *text = read_text_file("dsl/models/llama.burin", NULL),
          *config = read_text_file("tests/golden/models/llama.json", NULL);

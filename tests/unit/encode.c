@@ -1,4 +1,5 @@
-// ir/encode.c: what quantizing loses in each format, the same bits everywhere, importance, and values that are no numbers.
+// ir/encode.c: what quantizing loses in each format, the same bits everywhere, importance, and
+// values that are no numbers.
 #include "ir/encode.h"
 
 #include <math.h>
@@ -50,11 +51,14 @@ static const struct {
     double error;  // rms over rms, in thousandths
     uint64_t hash;
 } expected[] = {
-    {DT_q4_0, 115.58, 0xd71b4444b08a9573},  {DT_q4_1, 78.72, 0xfdbba9e24fa93ce7},   {DT_q5_0, 57.55, 0xe4a85124a5f50d8e},
-    {DT_q5_1, 38.00, 0xeb26e54048fd02cf},   {DT_q8_0, 6.86, 0xd46cef299c038ec5},    {DT_q2_k, 287.63, 0x2bf4772156aa4b54},
-    {DT_q3_k, 180.14, 0x48879302daad6c82},  {DT_q4_k, 80.07, 0x684b94ff26e7a3d7},   {DT_q5_k, 39.72, 0xc7e3552d015df499},
-    {DT_q6_k, 21.80, 0xc1e608dd5e08a200},   {DT_iq4_nl, 91.04, 0x22056956e2ceec42}, {DT_iq4_xs, 92.41, 0x4c7b9051a0011ba2},
-    {DT_tq1_0, 705.06, 0x96bbd5a475b304ba}, {DT_tq2_0, 705.06, 0x96bbd5a475b304ba}, {DT_mxfp4, 136.90, 0xc8eaf5565d97e66d},
+    {DT_q4_0, 115.58, 0xd71b4444b08a9573},  {DT_q4_1, 78.72, 0xfdbba9e24fa93ce7},
+    {DT_q5_0, 57.55, 0xe4a85124a5f50d8e},   {DT_q5_1, 38.00, 0xeb26e54048fd02cf},
+    {DT_q8_0, 6.86, 0xd46cef299c038ec5},    {DT_q2_k, 287.63, 0x2bf4772156aa4b54},
+    {DT_q3_k, 180.14, 0x48879302daad6c82},  {DT_q4_k, 80.07, 0x684b94ff26e7a3d7},
+    {DT_q5_k, 39.72, 0xc7e3552d015df499},   {DT_q6_k, 21.80, 0xc1e608dd5e08a200},
+    {DT_iq4_nl, 91.04, 0x22056956e2ceec42}, {DT_iq4_xs, 92.41, 0x4c7b9051a0011ba2},
+    {DT_tq1_0, 705.06, 0x96bbd5a475b304ba}, {DT_tq2_0, 705.06, 0x96bbd5a475b304ba},
+    {DT_mxfp4, 136.90, 0xc8eaf5565d97e66d},
 };
 
 static void every_format_loses_little(void) {
@@ -66,13 +70,17 @@ static void every_format_loses_little(void) {
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         Loss l = loss_of(format_of(expected[i].format), x, NULL, false);
         double error = 1000 * sqrt(l.lost / l.all);
-        bool right = error <= expected[i].error && error > expected[i].error * 0.98 && l.hash == expected[i].hash;
-        if (!right) printf("# %s: %.2f, 0x%llx\n", dtype_name(expected[i].format), error, (unsigned long long)l.hash);
+        bool right = error <= expected[i].error && error > expected[i].error * 0.98 &&
+                     l.hash == expected[i].hash;
+        if (!right)
+            printf("# %s: %.2f, 0x%llx\n", dtype_name(expected[i].format), error,
+                   (unsigned long long)l.hash);
         CHECK(right);
     }
 }
 
-// What panels hold of an encoded block, read by the runtime, are its values: integers and scales fit their bits.
+// What panels hold of an encoded block, read by the runtime, are its values: integers and scales
+// fit their bits.
 static void panels_hold_what_was_encoded(void) {
     static float x[VALUES];
     fill(x, 2);
@@ -116,7 +124,8 @@ static void importance_counts(void) {
             f->encode(f, &(EncodeInput){x + j, NULL, f->block}, &c);
             coded_values(f, &c, kept);
             for (int k = 0; k < f->block; k++)
-                without.lost += (double)importance[j + k] * pow((double)x[j + k] - (double)kept[k], 2);
+                without.lost +=
+                    (double)importance[j + k] * pow((double)x[j + k] - (double)kept[k], 2);
         }
         CHECK(with.lost < without.lost);
     }
@@ -136,9 +145,12 @@ static void odd_values(void) {
             coded_values(f, &c, kept);
             float most = fabsf(cases[k]) > 1e6f ? 3e38f : fabsf(cases[k]) * 1.2f + 1e-6f;
             int wrong = 0;
-            for (int j = 0; j < f->block; j++) wrong += !(fabsf(kept[j]) <= (cases[k] != cases[k] ? 0 : most));
+            for (int j = 0; j < f->block; j++)
+                wrong += !(fabsf(kept[j]) <= (cases[k] != cases[k] ? 0 : most));
             if (fabsf(cases[k]) == 1) wrong += fabsf(kept[0] - cases[k]) > 0.03f;
-            if (wrong) printf("# %s, blocks of %g: %d, first %g\n", f->name, (double)cases[k], wrong, (double)kept[0]);
+            if (wrong)
+                printf("# %s, blocks of %g: %d, first %g\n", f->name, (double)cases[k], wrong,
+                       (double)kept[0]);
             CHECK(wrong == 0);
             if (f->scales == SCALES_EXPONENT) continue;
             x[1] = INFINITY;

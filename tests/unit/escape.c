@@ -27,17 +27,23 @@ static void names_are_spelled(void) {
                          "\xe2\x80\xae"
                          "gpj.exe"),
                "\\xe2\\x80\\xaegpj.exe");
-    CHECK_TEXT(formatted("%s", "\xe2\x80\xa8\xef\xbb\xbf\xed\xa0\x80"), "\\xe2\\x80\\xa8\\xef\\xbb\\xbf\\xed\\xa0\\x80");
+    CHECK_TEXT(formatted("%s", "\xe2\x80\xa8\xef\xbb\xbf\xed\xa0\x80"),
+               "\\xe2\\x80\\xa8\\xef\\xbb\\xbf\\xed\\xa0\\x80");
     CHECK_TEXT(formatted("%c%c", '\033', 'x'), "\\x1bx");
 }
 
-static void lines_of_our_own_stay(void) { CHECK_TEXT(formatted("%s%-s", "a\nb", "\nhint: c"), "a\\nb\nhint: c"); }
+static void lines_of_our_own_stay(void) {
+    CHECK_TEXT(formatted("%s%-s", "a\nb", "\nhint: c"), "a\\nb\nhint: c");
+}
 
 static void everything_else_is_printf(void) {
-    CHECK_TEXT(formatted("%d %u %x %lld %llu %zu %ld", -1, 7u, 255u, -5LL, 6ULL, (size_t)8, -9L), "-1 7 ff -5 6 8 -9");
-    CHECK_TEXT(formatted("%016llx|%3d|%-4d|%03d", 0xabcULL, 5, 6, 7), "0000000000000abc|  5|6   |007");
+    CHECK_TEXT(formatted("%d %u %x %lld %llu %zu %ld", -1, 7u, 255u, -5LL, 6ULL, (size_t)8, -9L),
+               "-1 7 ff -5 6 8 -9");
+    CHECK_TEXT(formatted("%016llx|%3d|%-4d|%03d", 0xabcULL, 5, 6, 7),
+               "0000000000000abc|  5|6   |007");
     CHECK_TEXT(formatted("%.*s|%.2s|%5s|%-5s|", 1, "xyz", "xyz", "a\n", "b"), "x|xy|  a\\n|b    |");
-    CHECK_TEXT(formatted("%g %.1f %e %a %%", 0.5, 2.25, 1e10, 1.0), "0.5 2.2 1.000000e+10 0x1p+0 %");
+    CHECK_TEXT(formatted("%g %.1f %e %a %%", 0.5, 2.25, 1e10, 1.0),
+               "0.5 2.2 1.000000e+10 0x1p+0 %");
     CHECK_TEXT(formatted("%*d|%-*s|", 4, 3, 3, "y"), "   3|y  |");
 }
 

@@ -1,4 +1,5 @@
-// The reference interpreter: each op on small values worked out by hand, in f32 and in f64; states; folding.
+// The reference interpreter: each op on small values worked out by hand, in f32 and in f64; states;
+// folding.
 #include "ir/eval/eval.h"
 
 #include <math.h>
@@ -79,16 +80,24 @@ static void two_operands_broadcast(void) {
     check_value(TWO_INTS "%y = mod(%a, %b)", "1 1");
     check_value(TWO_INTS "%y = pow(%a, %b)", "49 49");
     check_value("%a = constant {value=[2147483647]} : i32[1] %y = add(%a, %a)", "-2");
-    check_value("%a = constant {value=[1, 2, 3]} : f32[3, 1] %b = constant {value=[10, 20]} : f32[2] %y = add(%a, %b)",
-                "11 21 12 22 13 23");
-    check_value(TWO "%y = elementwise(%a, %b) {expr=mul(add($0, 0x1p+0), where(less($0, $1), $1, neg($1)))}", "-16 -12");
+    check_value(
+        "%a = constant {value=[1, 2, 3]} : f32[3, 1] %b = constant {value=[10, 20]} : f32[2] %y = "
+        "add(%a, %b)",
+        "11 21 12 22 13 23");
+    check_value(
+        TWO
+        "%y = elementwise(%a, %b) {expr=mul(add($0, 0x1p+0), where(less($0, $1), $1, neg($1)))}",
+        "-16 -12");
 }
 
 static void sixteen_bits_round_once_for_each_op(void) {
-    check_value("%a = constant {value=[1.0, 256.0]} : bf16[2] %b = constant {value=0.0078125} : bf16 %y = cast(%a) {to=f64}",
-                "1 256");
+    check_value(
+        "%a = constant {value=[1.0, 256.0]} : bf16[2] %b = constant {value=0.0078125} : bf16 %y = "
+        "cast(%a) {to=f64}",
+        "1 256");
     Graph *g = parse_text(
-        "graph g() -> (%c, %f) { %a = constant {value=1.0} : bf16 %b = constant {value=0.00390625} : bf16 %c = add(%a, %b)\n"
+        "graph g() -> (%c, %f) { %a = constant {value=1.0} : bf16 %b = constant {value=0.00390625} "
+        ": bf16 %c = add(%a, %b)\n"
         "%f = elementwise(%a, %b) {expr=add(add($0, $1), $1)} }");
     EvalContext *c = eval_new(EVAL_F32);
     const Tensor *y[2];
@@ -99,11 +108,17 @@ static void sixteen_bits_round_once_for_each_op(void) {
 }
 
 static void casts(void) {
-    check_value("%a = constant {value=[1.9, -1.9, nan, 1e30]} : f32[4] %y = cast(%a) {to=i32}", "1 -1 0 2.14748e+09");
+    check_value("%a = constant {value=[1.9, -1.9, nan, 1e30]} : f32[4] %y = cast(%a) {to=i32}",
+                "1 -1 0 2.14748e+09");
     check_value("%a = constant {value=[300, -1]} : i32[2] %y = cast(%a) {to=u8}", "44 255");
-    check_value("%a = constant {value=[0.1]} : f32[1] %b = cast(%a) {to=f16} %y = cast(%b) {to=f32}", "0.0999756");
-    check_value("%a = constant {value=[0.1]} : f32[1] %b = cast(%a) {to=bf16} %y = cast(%b) {to=f32}", "0.100098");
-    check_value("%a = constant {value=[500.0, 0.3]} : f32[2] %y = cast(%a) {to=f8e4m3fn}", "448 0.3125");
+    check_value(
+        "%a = constant {value=[0.1]} : f32[1] %b = cast(%a) {to=f16} %y = cast(%b) {to=f32}",
+        "0.0999756");
+    check_value(
+        "%a = constant {value=[0.1]} : f32[1] %b = cast(%a) {to=bf16} %y = cast(%b) {to=f32}",
+        "0.100098");
+    check_value("%a = constant {value=[500.0, 0.3]} : f32[2] %y = cast(%a) {to=f8e4m3fn}",
+                "448 0.3125");
     check_value("%a = constant {value=[0.5, 0.0]} : f32[2] %y = cast(%a) {to=bool}", "1 0");
 }
 
@@ -116,9 +131,11 @@ static void reductions(void) {
     check_value(SIX "%y = reduce_max(%a) {axes=[-1]}", "3 6");
     check_value(SIX "%y = reduce_min(%a) {axes=[0]}", "1 2 3");
     check_value(SIX "%y = reduce_prod(%a) {axes=[1]}", "6 120");
-    check_value("%a = constant {value=[1, 2, 3, 4]} : i64[2, 2] %y = reduce_sum(%a) {axes=[1]}", "3 7");
+    check_value("%a = constant {value=[1, 2, 3, 4]} : i64[2, 2] %y = reduce_sum(%a) {axes=[1]}",
+                "3 7");
     check_value(SIX "%y = softmax(%a)", "0.0900306 0.244728 0.665241 0.0900306 0.244728 0.665241");
-    check_value(SIX "%y = softmax(%a) {axis=0}", "0.0474259 0.0474259 0.0474259 0.952574 0.952574 0.952574");
+    check_value(SIX "%y = softmax(%a) {axis=0}",
+                "0.0474259 0.0474259 0.0474259 0.952574 0.952574 0.952574");
 }
 
 static void views(void) {
@@ -127,13 +144,18 @@ static void views(void) {
     check_value(SIX "%b = transpose(%a) {perm=[1, 0]} %y = reshape(%b) {shape=[6]}", "1 4 2 5 3 6");
     check_value(SIX "%y = slice(%a) {axis=1, start=1, extent=2}", "2 3 5 6");
     check_value(SIX "%y = slice(%a) {axis=1, start=2, extent=3, step=-1}", "3 2 1 6 5 4");
-    check_value("%a = constant {value=[1, 2]} : f32[2, 1] %y = expand(%a) {shape=[2, 3]}", "1 1 1 2 2 2");
+    check_value("%a = constant {value=[1, 2]} : f32[2, 1] %y = expand(%a) {shape=[2, 3]}",
+                "1 1 1 2 2 2");
     check_value("%y = iota {axis=1, dims=[2, 3]}", "0 1 2 0 1 2");
-    check_value(SIX "%i = constant {value=[1, 0, -1]} : i64[3] %y = gather(%a, %i) {axis=0}", "4 5 6 1 2 3 4 5 6");
-    check_value(SIX "%i = constant {value=[2, 0]} : i32[2] %y = gather(%a, %i) {axis=1}", "3 1 6 4");
+    check_value(SIX "%i = constant {value=[1, 0, -1]} : i64[3] %y = gather(%a, %i) {axis=0}",
+                "4 5 6 1 2 3 4 5 6");
+    check_value(SIX "%i = constant {value=[2, 0]} : i32[2] %y = gather(%a, %i) {axis=1}",
+                "3 1 6 4");
     check_value(SIX "%i = constant {value=1} : i32 %y = gather(%a, %i) {axis=1}", "2 5");
-    check_value(SIX "%b = slice(%a) {axis=1, start=0, extent=1} %y = concat(%a, %b) {axis=1}", "1 2 3 1 4 5 6 4");
-    check_value(SIX "%b = transpose(%a) {perm=[1, 0]} %y = concat(%b, %b) {axis=0}", "1 4 2 5 3 6 1 4 2 5 3 6");
+    check_value(SIX "%b = slice(%a) {axis=1, start=0, extent=1} %y = concat(%a, %b) {axis=1}",
+                "1 2 3 1 4 5 6 4");
+    check_value(SIX "%b = transpose(%a) {perm=[1, 0]} %y = concat(%b, %b) {axis=0}",
+                "1 4 2 5 3 6 1 4 2 5 3 6");
     check_value(SIX "%w = constant {value=[0, 1]} : bool[2] %y = gather_rows(%a, %w)", "4 5 6");
     check_value(SIX "%y = shift_rows(%a) {back=1}", "0 0 0 1 2 3");
     check_value(SIX "%y = shift_rows(%a) {back=0}", "1 2 3 4 5 6");
@@ -145,9 +167,13 @@ static void products(void) {
     check_value(SIX "%v = constant {value=[1, 0, 2]} : f32[3] %y = matmul(%a, %v)", "7 16");
     check_value(SIX "%v = constant {value=[1, 2]} : f32[2] %y = matmul(%v, %a)", "9 12 15");
     check_value(
-        "%a = constant {value=[1, 2, 3, 4]} : f32[2, 1, 2] %b = constant {value=[1, 1]} : f32[2, 1] %y = matmul(%a, %b)",
+        "%a = constant {value=[1, 2, 3, 4]} : f32[2, 1, 2] %b = constant {value=[1, 1]} : f32[2, "
+        "1] %y = matmul(%a, %b)",
         "3 7");
-    check_value("%a = constant {value=[1, 2]} : i32[1, 2] %b = constant {value=[3, 4]} : i32[2, 1] %y = matmul(%a, %b)", "11");
+    check_value(
+        "%a = constant {value=[1, 2]} : i32[1, 2] %b = constant {value=[3, 4]} : i32[2, 1] %y = "
+        "matmul(%a, %b)",
+        "11");
 }
 
 #define PACKED                                              \
@@ -156,12 +182,14 @@ static void products(void) {
     "%u = constant {value=[2, 0, 0, 2, 2, 2]} : f32[3, 2] "
 
 static void packed_products(void) {
-    check_value(PACKED "%w = pack(%g) {format=\"f32\"} %y = matmul_packed(%x, %w) {columns=3}", "1 2 3 3 4 7");
+    check_value(PACKED "%w = pack(%g) {format=\"f32\"} %y = matmul_packed(%x, %w) {columns=3}",
+                "1 2 3 3 4 7");
     check_value(PACKED "%w = pack(%g, %u) {format=\"bf16\"} %y = matmul_packed(%x, %w) {columns=6}",
                 "1 2 3 2 4 6 3 4 7 6 8 14");
     check_value(PACKED
                 "%t = transpose(%g) {perm=[1, 0]} %w = pack(%t) {format=\"f16\", transposed=1}"
-                "%b = constant {value=[10, 20, 30]} : f32[3] %y = matmul_packed(%x, %w, %b) {columns=3, epilogue=add($0, $1)}",
+                "%b = constant {value=[10, 20, 30]} : f32[3] %y = matmul_packed(%x, %w, %b) "
+                "{columns=3, epilogue=add($0, $1)}",
                 "11 22 33 13 24 37");
     check_value(PACKED
                 "%w = pack(%g, %u) {format=\"f32\", interleave=1} %r = constant {value=1000} : f32 "
@@ -169,17 +197,23 @@ static void packed_products(void) {
                 "1002 1008 1018 1018 1032 1098");
 }
 
-#define ROUTED PACKED "%i = constant {value=[1, 0, 7, -1]} : i32[2, 2] %one = constant {value=[1, 0]} : i32[2, 1] "
+#define ROUTED                                                                                     \
+    PACKED                                                                                         \
+        "%i = constant {value=[1, 0, 7, -1]} : i32[2, 2] %one = constant {value=[1, 0]} : i32[2, " \
+        "1] "
 
 // Rows (1, 2) and (3, 4) by experts g and u; an index out of range is clamped.
 static void products_by_experts(void) {
-    check_value(ROUTED "%w = pack(%g, %u) {format=\"f32\", experts=2} %y = expert_matmul(%x, %w, %i) {columns=3}",
-                "2 4 6 1 2 3 6 8 14 3 4 7");
-    check_value(ROUTED
-                "%w = pack(%g, %u, %u, %g) {format=\"f32\", experts=2, interleave=1} "
-                "%b = constant {value=[100, 1000]} : f32[2, 1, 1] "
-                "%y = expert_matmul(%x, %w, %one, %b) {columns=3, glu=1, epilogue=add(sub($0, $1), $2)}",
-                "101 102 103 997 996 993");
+    check_value(
+        ROUTED
+        "%w = pack(%g, %u) {format=\"f32\", experts=2} %y = expert_matmul(%x, %w, %i) {columns=3}",
+        "2 4 6 1 2 3 6 8 14 3 4 7");
+    check_value(
+        ROUTED
+        "%w = pack(%g, %u, %u, %g) {format=\"f32\", experts=2, interleave=1} "
+        "%b = constant {value=[100, 1000]} : f32[2, 1, 1] "
+        "%y = expert_matmul(%x, %w, %one, %b) {columns=3, glu=1, epilogue=add(sub($0, $1), $2)}",
+        "101 102 103 997 996 993");
     check_value(ROUTED
                 "%r = reshape(%x) {shape=[2, 1, 2]} %w = pack(%g, %u) {format=\"bf16\", experts=2} "
                 "%y = expert_matmul(%r, %w, %one) {columns=3}",
@@ -187,14 +221,15 @@ static void products_by_experts(void) {
 }
 
 static void quantized_products(void) {
-    check_value(
-        PACKED
-        "%q = quantize_rows(%x) {format=\"q8_rows\"} %w = pack(%g) {format=\"q8_0\"} %y = matmul_packed(%q, %w) {columns=3}",
-        "1.00784 1.99994 3.00778 2.99203 3.99988 6.99191");
+    check_value(PACKED
+                "%q = quantize_rows(%x) {format=\"q8_rows\"} %w = pack(%g) {format=\"q8_0\"} %y = "
+                "matmul_packed(%q, %w) {columns=3}",
+                "1.00784 1.99994 3.00778 2.99203 3.99988 6.99191");
 }
 
 static void norms(void) {
-    const char *x = "%x = constant {value=[3, 4, 6, 8]} : f32[2, 2] %w = constant {value=[1, 2]} : f32[2] ";
+    const char *x =
+        "%x = constant {value=[3, 4, 6, 8]} : f32[2, 2] %w = constant {value=[1, 2]} : f32[2] ";
     char body[600];
     snprintf(body, sizeof body, "%s %%y = rms_normalization(%%x, %%w) {epsilon=0.0}", x);
     check_value(body, "0.848528 2.26274 0.848528 2.26274");
@@ -202,18 +237,27 @@ static void norms(void) {
     check_value(body, "0 4 0 4");
     snprintf(body, sizeof body, "%s %%y = layer_normalization(%%x, %%w) {epsilon=0.25}", x);
     check_value(body, "-0.707107 1.41421 -0.894427 1.78885");
-    snprintf(body, sizeof body, "%s %%t = skip_rms_normalization(%%x, %%x, %%w) {epsilon=0.0} %%y = item(%%t) {index=0}", x);
+    snprintf(
+        body, sizeof body,
+        "%s %%t = skip_rms_normalization(%%x, %%x, %%w) {epsilon=0.0} %%y = item(%%t) {index=0}",
+        x);
     check_value(body, "6 8 12 16");
-    snprintf(body, sizeof body, "%s %%t = skip_rms_normalization(%%x, %%x, %%w) {epsilon=0.0} %%y = item(%%t) {index=1}", x);
+    snprintf(
+        body, sizeof body,
+        "%s %%t = skip_rms_normalization(%%x, %%x, %%w) {epsilon=0.0} %%y = item(%%t) {index=1}",
+        x);
     check_value(body, "0.848528 2.26274 0.848528 2.26274");
-    snprintf(body, sizeof body, "%s %%t = skip_layer_normalization(%%x, %%x, %%w, %%w) {epsilon=0.0} %%y = item(%%t) {index=1}",
+    snprintf(body, sizeof body,
+             "%s %%t = skip_layer_normalization(%%x, %%x, %%w, %%w) {epsilon=0.0} %%y = item(%%t) "
+             "{index=1}",
              x);
     check_value(body, "0 4 0 4");
 }
 
 static void rotary_turns_pairs(void) {
     const char *x =
-        "%x = constant {value=[1, 2, 3, 4, 5, 6, 7, 8]} : f32[1, 8] %c = constant {value=[0]} : f32[1, 1] "
+        "%x = constant {value=[1, 2, 3, 4, 5, 6, 7, 8]} : f32[1, 8] %c = constant {value=[0]} : "
+        "f32[1, 1] "
         "%s = constant {value=[1]} : f32[1, 1] ";
     char body[600];
     snprintf(body, sizeof body, "%s %%y = rotary_embedding(%%x, %%c, %%s) {num_heads=2}", x);
@@ -237,16 +281,23 @@ static void rotary_turns_pairs(void) {
     "%v = constant {value=[4, 8, 8, 16]} : f32[2, 2] "
 
 static void attention_over_plain_rows(void) {
-    check_value(QKV "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0}", "7 14 7 14");
-    check_value(QKV "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0, causal=1}", "4 8 7 14");
-    check_value(QKV "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0, causal=1, window=1}", "4 8 8 16");
+    check_value(QKV "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0}",
+                "7 14 7 14");
+    check_value(QKV "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0, causal=1}",
+                "4 8 7 14");
+    check_value(
+        QKV
+        "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0, causal=1, window=1}",
+        "4 8 8 16");
     check_value(QKV
                 "%b = constant {value=[0, -inf, -inf, 0]} : f32[1, 2, 2] "
                 "%y = attention(%q, %k, %v, _, _, %b) {num_heads=1, num_kv_heads=1, scale=1.0}",
                 "4 8 8 16");
-    check_value(QKV "%y = attention(%q, %k, %v) {num_heads=2, num_kv_heads=2, scale=1.0}", "7 12 7 12");
+    check_value(QKV "%y = attention(%q, %k, %v) {num_heads=2, num_kv_heads=2, scale=1.0}",
+                "7 12 7 12");
     check_value(
-        "%q = constant {value=[1, 1, 1, 1]} : f32[2, 2] %k = constant {value=[0, 1.0986123]} : f32[2, 1] "
+        "%q = constant {value=[1, 1, 1, 1]} : f32[2, 2] %k = constant {value=[0, 1.0986123]} : "
+        "f32[2, 1] "
         "%v = constant {value=[4, 8]} : f32[2, 1] "
         "%y = attention(%q, %k, %v) {num_heads=2, num_kv_heads=1, scale=1.0}",
         "7 7 7 7");
@@ -259,29 +310,39 @@ static void attention_over_plain_rows(void) {
     "%v = constant {value=[4, 8, 1, 3]} : f32[4, 1] "
 
 static void attention_over_a_batch(void) {
-    check_value(BATCH "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2}", "7 2");
     check_value(BATCH
-                "%b = constant {value=[0, -inf, 1.0986123, 0]} : f32[2, 1, 1, 2] "
-                "%y = attention(%q, %k, %v, _, _, %b) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2}",
-                "4 1.5");
-    check_value(BATCH
-                "%m = constant {value=[0, -inf, -inf, 0]} : f32[2, 2] "
-                "%y = attention(%q, %k, %v, _, _, _, %m) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2}",
-                "4 3");
-    check_value(BATCH "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2, causal=1}", "4 1");
+                "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2}",
+                "7 2");
+    check_value(
+        BATCH
+        "%b = constant {value=[0, -inf, 1.0986123, 0]} : f32[2, 1, 1, 2] "
+        "%y = attention(%q, %k, %v, _, _, %b) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2}",
+        "4 1.5");
+    check_value(
+        BATCH
+        "%m = constant {value=[0, -inf, -inf, 0]} : f32[2, 2] "
+        "%y = attention(%q, %k, %v, _, _, _, %m) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2}",
+        "4 3");
+    check_value(
+        BATCH
+        "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2, causal=1}",
+        "4 1");
 }
 
 static const char CACHED[] =
-    "graph g(%q: f32[R, 2], %k: f32[R, 2], %v: f32[R, 2], %slot: i32[R], %position: i32[R]) -> (%a) where R <= 4 {\n"
+    "graph g(%q: f32[R, 2], %k: f32[R, 2], %v: f32[R, 2], %slot: i32[R], %position: i32[R]) -> "
+    "(%a) where R <= 4 {\n"
     "  %ks = state {kind=\"key\", layer=0} : f32[2, 1, 600, 2]\n"
     "  %vs = state {kind=\"value\", layer=0} : f32[2, 1, 600, 2]\n"
     "  %k1 = cache_append(%ks, %k, %slot, %position) {heads=1}\n"
     "  %v1 = cache_append(%vs, %v, %slot, %position) {heads=1}\n"
-    "  %a = attention(%q, %k1, %v1, %slot, %position) {causal=1, num_heads=1, num_kv_heads=1, scale=0.5}\n"
+    "  %a = attention(%q, %k1, %v1, %slot, %position) {causal=1, num_heads=1, num_kv_heads=1, "
+    "scale=0.5}\n"
     "}\n";
 
 static void run_row(EvalContext *c, Graph *g, int slot, int position, double *out) {
-    float q[2] = {1, (float)position / 300}, k[2] = {sinf((float)position), 0.25f}, v[2] = {(float)position, 1};
+    float q[2] = {1, (float)position / 300}, k[2] = {sinf((float)position), 0.25f},
+          v[2] = {(float)position, 1};
     int32_t s = slot, p = position;
     Tensor row = {.dtype = DT_f32, .rank = 2, .dim = {1, 2}, .bytes = 8},
            index = {.dtype = DT_i32, .rank = 1, .dim = {1}, .bytes = 4};
@@ -322,7 +383,8 @@ static void attention_keeps_its_state(void) {
 }
 
 static void one_node_takes_its_operands(void) {
-    Graph *g = parse_text("graph g(%x: f32[T]) -> (%z) where T <= 9 { %y = add(%x, %x) %z = mul(%y, %x) }");
+    Graph *g = parse_text(
+        "graph g(%x: f32[T]) -> (%z) where T <= 9 { %y = add(%x, %x) %z = mul(%y, %x) }");
     EvalContext *c = eval_new(EVAL_F64);
     float x[3] = {1, 2, 3}, y[3] = {10, 20, 30};
     Tensor tx = vector_of(x, 3), ty = vector_of(y, 3);
@@ -347,8 +409,10 @@ static void data_need_not_be_aligned(void) {
 
 static void constants_fold(void) {
     Graph *g = parse_text(
-        "graph g() -> (%y) { %a = constant {value=[1, 2, 3, 4]} : f32[4] %y = reshape(%a) {shape=[2, 2]} %z = add(%a, %a) }");
-    const Tensor *a = g->first->value, *y = eval_constant_node(g->outputs[0]), *z = eval_constant_node(g->last);
+        "graph g() -> (%y) { %a = constant {value=[1, 2, 3, 4]} : f32[4] %y = reshape(%a) "
+        "{shape=[2, 2]} %z = add(%a, %a) }");
+    const Tensor *a = g->first->value, *y = eval_constant_node(g->outputs[0]),
+                 *z = eval_constant_node(g->last);
     CHECK(y && y->data == a->data && y->rank == 2 && y->dim[1] == 2);
     CHECK(z && z->dtype == DT_f32 && ((const float *)z->data)[3] == 8);
     CHECK(!eval_constant_node(node_new(g, OP_neg, NO_LOC, 1, (Node *[]){g->last})));

@@ -54,16 +54,20 @@ static int occurrences(const char *text, const char *part) {
 }
 
 static void fused_as_counted(const Case *c, Arena *arena, Module *m) {
-    PassContext passes = {.arena = arena, .module = m, .max_rows = 16, .stop_after = group_last(GROUP_fuse)};
+    PassContext passes = {
+        .arena = arena, .module = m, .max_rows = 16, .stop_after = group_last(GROUP_fuse)};
     passes_run(m, &passes);
     Text t = {0};
     graph_print(&t, m->graphs[0]);
-    int norms = occurrences(t.data, " = layer_normalization(") + occurrences(t.data, " = rms_normalization(") +
-                occurrences(t.data, " = skip_layer_normalization(") + occurrences(t.data, " = skip_rms_normalization(");
+    int norms = occurrences(t.data, " = layer_normalization(") +
+                occurrences(t.data, " = rms_normalization(") +
+                occurrences(t.data, " = skip_layer_normalization(") +
+                occurrences(t.data, " = skip_rms_normalization(");
     bool right = occurrences(t.data, " = attention(") == c->attention && norms == c->norms &&
                  occurrences(t.data, " = rotary_embedding(") == c->rotary;
     static const char *const parts[] = {"softmax(", "erf(", "pow(", "sqrt(", "reduce_mean("};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) right &= !occurrences(t.data, parts[i]);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        right &= !occurrences(t.data, parts[i]);
     for (const FusionSite *s = passes.sites; s; s = s->next) right &= !s->missed;
     if (!right) printf("# %s\n", c->name);
     CHECK(right);
@@ -101,22 +105,26 @@ static void decoders_fuse_completely(void) {
     }
 }
 
-// From a cache-less file and from one with a cache: rows, states of both kinds a layer, and no integer op but lookups of tokens
-// and positions.
+// From a cache-less file and from one with a cache: rows, states of both kinds a layer, and no
+// integer op but lookups of tokens and positions.
 static void decoders_become_incremental(void) {
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         char path[256];
         if (!CASES[i].text || !is_here(&CASES[i], path, sizeof path)) continue;
         Arena *arena = arena_new();
         Module *m = onnx_load_text(arena, path, &OPTIONS, NULL);
-        PassContext passes = {
-            .arena = arena, .module = m, .max_rows = 16, .context = 100, .stop_after = group_last(GROUP_incremental)};
+        PassContext passes = {.arena = arena,
+                              .module = m,
+                              .max_rows = 16,
+                              .context = 100,
+                              .stop_after = group_last(GROUP_incremental)};
         passes_run(m, &passes);
         Text t = {0};
         graph_print(&t, m->graphs[0]);
         CHECK(occurrences(t.data, "= state {kind=\"key\"") == 2);
         CHECK(occurrences(t.data, "causal=1") == 2);
-        CHECK(occurrences(t.data, "= iota") == 0 && occurrences(t.data, "= where(") == 0 && occurrences(t.data, ": i64[") == 0);
+        CHECK(occurrences(t.data, "= iota") == 0 && occurrences(t.data, "= where(") == 0 &&
+              occurrences(t.data, ": i64[") == 0);
         text_free(&t);
         arena_free(arena);
     }

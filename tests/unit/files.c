@@ -35,13 +35,16 @@ static void fresh_folder(void) {
 
 static void links_are_removed_not_followed(void) {
     fresh_folder();
-    CHECK(!mkdir(in_folder("kept"), 0700) && !mkdir(in_folder("gone"), 0700) && !mkdir(in_folder("gone/deep"), 0700));
+    CHECK(!mkdir(in_folder("kept"), 0700) && !mkdir(in_folder("gone"), 0700) &&
+          !mkdir(in_folder("gone/deep"), 0700));
     write_bytes(in_folder("kept/file"), 1);
     write_bytes(in_folder("gone/deep/file"), 1);
-    CHECK(!symlink(in_folder("kept"), in_folder("gone/deep/link")) && !symlink(in_folder("kept"), in_folder("link")));
+    CHECK(!symlink(in_folder("kept"), in_folder("gone/deep/link")) &&
+          !symlink(in_folder("kept"), in_folder("link")));
     CHECK(remove_tree(in_folder("gone")) && access(in_folder("gone"), F_OK));
     CHECK(remove_tree(in_folder("link")) && access(in_folder("link"), F_OK));
-    CHECK(!access(in_folder("kept/file"), F_OK) && remove_tree(in_folder("nothing")) && remove_tree(folder));
+    CHECK(!access(in_folder("kept/file"), F_OK) && remove_tree(in_folder("nothing")) &&
+          remove_tree(folder));
 }
 
 static void only_regular_files_are_opened(void) {

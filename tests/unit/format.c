@@ -40,12 +40,14 @@ static void random_block(const Format *f, uint8_t *block, unsigned *seed) {
     }
     CodedBlock c;
     f->decode(block, &c);
-    bool finite = c.d - c.d == 0 && c.m - c.m == 0 && fabsf(c.d) < 1e30f && (f->scales != SCALES_EXPONENT || block[0] < 250);
+    bool finite = c.d - c.d == 0 && c.m - c.m == 0 && fabsf(c.d) < 1e30f &&
+                  (f->scales != SCALES_EXPONENT || block[0] < 250);
     if (format_has_panel_d(f)) finite &= fabsf(c.d) > 1e-30f;
     if (!finite) random_block(f, block, seed);
 }
 
-// What panels hold of a block, read by the runtime, are the block's values: column 3 of 16 is missing.
+// What panels hold of a block, read by the runtime, are the block's values: column 3 of 16 is
+// missing.
 static void panels_hold_the_values(void) {
     for (int i = 0; i < n_formats; i++) {
         const Format *f = &formats[i];
@@ -60,7 +62,8 @@ static void panels_hold_the_values(void) {
             f->decode(block, &coded[c]);
             columns[c] = c == 3 ? NULL : &coded[c];
         }
-        CHECK((size_t)format_panel_bytes(f) == block_bytes(w) && block_bytes(w) * 100 <= (size_t)f->bytes * 16 * 103);
+        CHECK((size_t)format_panel_bytes(f) == block_bytes(w) &&
+              block_bytes(w) * 100 <= (size_t)f->bytes * 16 * 103);
         memset(panel, 0xa5, sizeof panel);
         pack_blocks(f, columns, panel);
         CHECK(panel[format_panel_bytes(f)] == 0xa5);  // nothing after the block
@@ -84,12 +87,17 @@ static void marks_blocks_whose_pairs_fit(void) {
     const struct {
         int8_t pair[2];
         bool fits;
-    } cases[] = {{{64, 64}, true}, {{-128, 0}, true}, {{1, -127}, true}, {{-65, 64}, false}, {{127, 2}, false}};
+    } cases[] = {{{64, 64}, true},
+                 {{-128, 0}, true},
+                 {{1, -127}, true},
+                 {{-65, 64}, false},
+                 {{127, 2}, false}};
     enum { CASES = 5, SUMS = 16 };
     CodedBlock coded;
     const CodedBlock *columns[PANEL_COLUMNS];
     uint8_t end[2 * SUMS * 4 + 64] = {0};
-    CHECK(format_panel_end(f, CASES) == sizeof end && panel_fits_at(WEIGHT_i8_32, CASES * 32) == CASES * 512 + 2 * SUMS * 4);
+    CHECK(format_panel_end(f, CASES) == sizeof end &&
+          panel_fits_at(WEIGHT_i8_32, CASES * 32) == CASES * 512 + 2 * SUMS * 4);
     for (int i = 0; i < CASES; i++) {
         memset(&coded, 0, sizeof coded);
         memcpy(coded.q + 30, cases[i].pair, sizeof cases[i].pair);

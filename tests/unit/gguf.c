@@ -7,8 +7,9 @@
 #include "unit.h"
 
 static void begin_mixtral(uint64_t tensors) {
-    const char *const keys[] = {"embedding_length", "feed_forward_length", "block_count",      "attention.head_count",
-                                "context_length",   "expert_count",        "expert_used_count"};
+    const char *const keys[] = {"embedding_length",     "feed_forward_length", "block_count",
+                                "attention.head_count", "context_length",      "expert_count",
+                                "expert_used_count"};
     begin(3, tensors, 9);
     put_string("general.architecture", "llama");
     for (int i = 0; i < 7; i++) {
@@ -53,9 +54,10 @@ static void reads_a_hundred_thousand_tensors(void) {
 // No number of a layer or of an expert: names stay, so that the builder of the model sees them.
 static void takes_numbers_without_signs(void) {
     static const char *const names[] = {
-        "blk.-1.ffn_norm.weight", "blk.+1.ffn_norm.weight",        "blk. 1.ffn_norm.weight", "blk.01.ffn_norm.weight",
-        "blk.0.ffn_up.-1.weight", "blk.0.ffn_up.+3.weight",        "blk.0.ffn_up. 3.weight", "blk.0.ffn_up.03.weight",
-        "blk.0.ffn_up.3",         "blk.0.ffn_up.3x.weight",        "blk.0.ffn_up..weight",   "blk.4294967296.ffn_norm.weight",
+        "blk.-1.ffn_norm.weight", "blk.+1.ffn_norm.weight",        "blk. 1.ffn_norm.weight",
+        "blk.01.ffn_norm.weight", "blk.0.ffn_up.-1.weight",        "blk.0.ffn_up.+3.weight",
+        "blk.0.ffn_up. 3.weight", "blk.0.ffn_up.03.weight",        "blk.0.ffn_up.3",
+        "blk.0.ffn_up.3x.weight", "blk.0.ffn_up..weight",          "blk.4294967296.ffn_norm.weight",
         "blk.-1.ffn_up.1.weight", "blk.0.ffn_up.9999999999.weight"};
     enum { N = sizeof names / sizeof *names };
     Arena *arena = arena_new();

@@ -30,14 +30,16 @@ static PassContext context_of(Arena *a, const char *text) {
     PassContext c = {.arena = a, .context = 64, .max_rows = 16, .stop_after = -1};
     char format[64] = "";
     const char *message;
-    if (sscanf(text, "// quant=%63[a-z0-9_,=]", format) == 1) c.quant = quant_rules(a, format, &message);
+    if (sscanf(text, "// quant=%63[a-z0-9_,=]", format) == 1)
+        c.quant = quant_rules(a, format, &message);
     return c;
 }
 
 static void print_sites(Text *t, const PassContext *c) {
     for (const FusionSite *s = c->sites; s; s = s->next)
-        text_add(t, "// %s: %s%s%s%s%s\n", s->pattern, s->missed ? "missed" : "matched", s->node ? ", %" : "",
-                 s->node ? s->node : "", s->node ? " " : "", s->node ? s->why : "");
+        text_add(t, "// %s: %s%s%s%s%s\n", s->pattern, s->missed ? "missed" : "matched",
+                 s->node ? ", %" : "", s->node ? s->node : "", s->node ? " " : "",
+                 s->node ? s->why : "");
 }
 
 // The graphs of a text: most have one.
@@ -79,7 +81,8 @@ static bool ends(const Case *test, int pass) {
 // Runs each pass of the group again: true if one of them still changes anything.
 static bool runs_again(PassGroup group, Module *m, PassContext *c) {
     bool changed = false;
-    for (int i = group_first(group); i <= (int)group_last(group); i++) changed |= run_pass(&pass_info[i], m, c);
+    for (int i = group_first(group); i <= (int)group_last(group); i++)
+        changed |= run_pass(&pass_info[i], m, c);
     return changed;
 }
 
@@ -115,7 +118,7 @@ static char *run_passes(const Case *test, const char *text, bool *stable) {
     return result;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- values
+// ------------------------------------------------------------------------------------------ values
 enum { ROWS = 7 };
 
 static int64_t symbol_value(const Dim *symbol, void *user) {
@@ -130,7 +133,8 @@ static double number_for(const Node *n, int64_t i, uint64_t seed) {
     if (role == INPUT_LOGIT_ROWS) return 1;
     if (role == INPUT_SOURCE_LAST) return ROWS - 1;
     if (role == INPUT_TOKENS) return (double)(i * 5 % 32);
-    if (!dtype_is_float(n->type.dtype)) return n->type.dtype == DT_bool ? (double)(i % 3 != 0) : (double)i;
+    if (!dtype_is_float(n->type.dtype))
+        return n->type.dtype == DT_bool ? (double)(i % 3 != 0) : (double)i;
     uint64_t h = hash_bytes(&i, sizeof i, seed);
     double v = (double)(h % 2001) / 1000 - 1;
     return n->op == OP_constant && n->type.rank == 1 ? 1 + v / 4 : v;
@@ -141,7 +145,8 @@ static Tensor *numbers_for(Arena *a, const Node *n, uint64_t seed) {
     Tensor *t = ARENA_NEW(a, Tensor);
     *t = (Tensor){.dtype = n->type.dtype, .rank = n->type.rank};
     int64_t count = 1;
-    for (int i = 0; i < t->rank; i++) count *= t->dim[i] = dim_eval(n->type.dim[i], symbol_value, NULL);
+    for (int i = 0; i < t->rank; i++)
+        count *= t->dim[i] = dim_eval(n->type.dim[i], symbol_value, NULL);
     t->bytes = dtype_bytes(t->dtype, count);
     void *data = arena_alloc(a, t->bytes);
     for (int64_t i = 0; i < count; i++) dtype_store(t->dtype, data, i, number_for(n, i, seed));
@@ -161,12 +166,14 @@ typedef struct Numbers {
 } Numbers;
 
 static void add_numbers(Numbers *r, const Tensor *t) {
-    for (int64_t i = 0; i < tensor_count(t) && r->n < 4096; i++) r->v[r->n++] = dtype_load(t->dtype, t->data, i);
+    for (int64_t i = 0; i < tensor_count(t) && r->n < 4096; i++)
+        r->v[r->n++] = dtype_load(t->dtype, t->data, i);
 }
 
 static const Tensor *output_named(const Graph *g, const Tensor *const *values, const char *name) {
     for (int i = 0; g && i < g->n_outputs; i++)
-        if (!strcmp(g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, name)) return values[i];
+        if (!strcmp(g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, name))
+            return values[i];
     return NULL;
 }
 
@@ -181,7 +188,8 @@ static Tensor *kept(Arena *a, const Tensor *t) {
 // Outputs of a graph whose inputs are those of `before` by name, or numbers.
 static const Tensor **evaluate_graph(EvalContext *c, Arena *a, const Graph *g, const Graph *before,
                                      const Tensor *const *values) {
-    const Tensor **in = ARENA_ARRAY(a, const Tensor *, g->n_inputs), **out = ARENA_ARRAY(a, const Tensor *, g->n_outputs);
+    const Tensor **in = ARENA_ARRAY(a, const Tensor *, g->n_inputs),
+                 **out = ARENA_ARRAY(a, const Tensor *, g->n_outputs);
     for (int i = 0; i < g->n_inputs; i++) {
         in[i] = output_named(before, values, g->inputs[i]->name);
         if (!in[i]) in[i] = numbers_for(a, g->inputs[i], hash_bytes(g->inputs[i]->name, 1, 7));
@@ -220,7 +228,8 @@ static bool same_numbers(const Numbers *x, const Numbers *y, double within) {
     double largest = 1;
     for (int64_t i = 0; i < x->n; i++) largest = fabs(x->v[i]) > largest ? fabs(x->v[i]) : largest;
     for (int64_t i = 0; i < x->n && i < y->n; i++) {
-        bool same = (isnan(x->v[i]) && isnan(y->v[i])) || fabs(x->v[i] - y->v[i]) <= within * largest;
+        bool same =
+            (isnan(x->v[i]) && isnan(y->v[i])) || fabs(x->v[i] - y->v[i]) <= within * largest;
         if (!same) return printf("# value %d is %g, was %g\n", (int)i, y->v[i], x->v[i]), false;
     }
     return x->n == y->n && x->n > 0;
@@ -259,7 +268,7 @@ static bool keeps_values(const Case *test, const char *text) {
     return same;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- cases
+// ------------------------------------------------------------------------------------------- cases
 static void run_case(const Case *test) {
     size_t size;
     bool stable = false, exists = !access(test->after, R_OK);
@@ -277,7 +286,8 @@ static void run_case(const Case *test) {
     if (!same) printf("# expected\n%s# got\n%s", expected, got ? got : "nothing\n");
     if (!kept) printf("# computes other numbers\n");
     if (!stable) printf("# a second run changes the graph\n");
-    printf("%s - golden: %s/%s\n", same && stable && kept ? "ok" : "not ok", test->group, test->name);
+    printf("%s - golden: %s/%s\n", same && stable && kept ? "ok" : "not ok", test->group,
+           test->name);
     free(text);
     free(got);
     free(expected);
@@ -311,7 +321,8 @@ static void run_models(void) {
         for (int p = 0; p < GROUP_COUNT; p++) {
             Case test = {.group = group_info[p].name, .name = models[i]};
             snprintf(test.before, sizeof test.before, "tests/golden/pipeline/%s.ir", models[i]);
-            snprintf(test.after, sizeof test.after, "tests/golden/pipeline/%s.%s.ir", models[i], test.group);
+            snprintf(test.after, sizeof test.after, "tests/golden/pipeline/%s.%s.ir", models[i],
+                     test.group);
             run_case(&test);
         }
     }
@@ -322,14 +333,17 @@ static void passes(void) {
     run_models();
 }
 
-// -------------------------------------------------------------------------------------------------------------- 16-bit floats
-static const char *const far_numbers[][2] = {{"-3.4028235e+38", "-65504.0000000"}, {"1e10", "6e04"}};
+// ----------------------------------------------------------------------------------- 16-bit floats
+static const char *const far_numbers[][2] = {{"-3.4028235e+38", "-65504.0000000"},
+                                             {"1e10", "6e04"}};
 
-// Every f32 of a text another type, and numbers that f16 does not hold some that it does: they only need to be far from scores.
+// Every f32 of a text another type, and numbers that f16 does not hold some that it does: they only
+// need to be far from scores.
 static char *in_type(char *text, const char *type) {
     Text t = {0};
     for (size_t i = 0; i < sizeof far_numbers / sizeof *far_numbers; i++)
-        for (char *at; (at = strstr(text, far_numbers[i][0]));) memcpy(at, far_numbers[i][1], strlen(far_numbers[i][1]));
+        for (char *at; (at = strstr(text, far_numbers[i][0]));)
+            memcpy(at, far_numbers[i][1], strlen(far_numbers[i][1]));
     for (const char *at; (at = strstr(text, "f32")); text = (char *)at + 3) {
         bool within = at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
         text_add(&t, "%.*s%s", (int)(at - text), text, within ? "f32" : type);
@@ -350,11 +364,13 @@ static char *sites_of(const Case *test, const char *text) {
 }
 
 static void fuses_alike(const Case *test, char *text, const char *type) {
-    char *narrow = in_type(text, type), *expected = sites_of(test, text), *got = sites_of(test, narrow);
+    char *narrow = in_type(text, type), *expected = sites_of(test, text),
+         *got = sites_of(test, narrow);
     bool same = !strcmp(expected, got);
     CHECK(same);
     if (!same) printf("# expected\n%s# got\n%s", expected, got);
-    printf("%s - golden: %s/%s, sites in %s\n", same ? "ok" : "not ok", test->group, test->name, type);
+    printf("%s - golden: %s/%s, sites in %s\n", same ? "ok" : "not ok", test->group, test->name,
+           type);
     free(narrow);
     free(expected);
     free(got);

@@ -24,7 +24,8 @@ static inline char *stderr_of(bool (*run)(void *), void *user, bool *ok) {
     int file = mkstemp(path), saved = dup(STDERR_FILENO);
     dup2(file, STDERR_FILENO);
     *ok = run(user);
-    if (setjmp(*diag_guard()) == 0) diag_stop();  // forgets the errors: the next ones are not "too many"
+    if (setjmp(*diag_guard()) == 0)
+        diag_stop();  // forgets the errors: the next ones are not "too many"
     diag_unguard();
     fflush(stderr);
     dup2(saved, STDERR_FILENO);
@@ -47,7 +48,9 @@ static inline void check_refused(const char *text, const char *expected) {
     bool ok;
     char *message = stderr_of(parses, (void *)text, &ok);
     bool said = strstr(message, expected);
-    if (ok || !said) printf("# expected \"%s\" for\n# %s\n# got %s\n", expected, text, ok ? "no error" : message);
+    if (ok || !said)
+        printf("# expected \"%s\" for\n# %s\n# got %s\n", expected, text,
+               ok ? "no error" : message);
     CHECK(!ok && said);
     free(message);
 }

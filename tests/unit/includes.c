@@ -30,7 +30,9 @@ static void begin(void) {
     arena = arena_new();
     home = arena_strdup(arena, mkdtemp(folder));
     CHECK(!mkdir(at("runtime"), 0700) && !mkdir(at("runtime/room"), 0700));
-    put("source.c", "#include <stdio.h>\n  #  include \"plan.h\"\n#include \"room/a.h\"\n#include \"absent.h\"");
+    put("source.c",
+        "#include <stdio.h>\n  #  include \"plan.h\"\n#include \"room/a.h\"\n#include "
+        "\"absent.h\"");
     put("plan.h", "int x;\n");
     put("runtime/room/a.h", "#include \"b.h\"\n");
     put("runtime/room/b.h", "#include \"a.h\"\n");

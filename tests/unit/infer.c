@@ -4,7 +4,8 @@
 // Inputs %x f32[T, 64], %h f16[T, 64], %i i64[3], %b bool[T], %w f32[64], %m f32[64, 32]
 static void compose(char *text, size_t size, const char *body) {
     snprintf(text, size,
-             "graph g(%%x: f32[T, 64], %%h: f16[T, 64], %%i: i64[3], %%b: bool[T], %%w: f32[64], %%m: f32[64, 32]) -> (%%y) "
+             "graph g(%%x: f32[T, 64], %%h: f16[T, 64], %%i: i64[3], %%b: bool[T], %%w: f32[64], "
+             "%%m: f32[64, 32]) -> (%%y) "
              "where T <= 9 { %s }",
              body);
 }
@@ -58,9 +59,11 @@ static void views_keep_their_elements(void) {
     check_type("%y = slice(%x) {axis=1, start=63, extent=64, step=-1}", "f32[T, 64]");
     check_type("%y = expand(%w) {shape=[3, 64]}", "f32[3, 64]");
     check_type("%y = iota {dims=[T, 3], axis=1}", "i32[T, 3]");
-    check_misfit("%y = reshape(%x) {shape=[T, 63]}", "64 * T elements cannot take the shape f32[T, 63]");
+    check_misfit("%y = reshape(%x) {shape=[T, 63]}",
+                 "64 * T elements cannot take the shape f32[T, 63]");
     check_misfit("%y = transpose(%x) {perm=[1, 1]}", "not a permutation");
-    check_misfit("%y = slice(%x) {axis=1, start=60, extent=5}", "5 elements from 60 are outside of axis 1");
+    check_misfit("%y = slice(%x) {axis=1, start=60, extent=5}",
+                 "5 elements from 60 are outside of axis 1");
     check_misfit("%y = slice(%x) {axis=1, start=2, extent=4, step=-1}", "outside of axis 1");
     check_misfit("%y = expand(%w) {shape=[64, 3]}", "does not broadcast to f32[64, 3]");
 }
@@ -77,7 +80,8 @@ static void data_moves(void) {
 
 static void updates_fill_what_is_indexed(void) {
     check_misfit(
-        "%k = reshape(%i) {shape=[3, 1]} %a = slice(%m) {axis=0, extent=3, start=0} %u = slice(%a) {axis=1, extent=31, "
+        "%k = reshape(%i) {shape=[3, 1]} %a = slice(%m) {axis=0, extent=3, start=0} %u = slice(%a) "
+        "{axis=1, extent=31, "
         "start=0} "
         "%y = scatter_nd(%m, %k, %u)",
         "axis 1 of updates must be 32");
@@ -88,20 +92,26 @@ static void products_meet_in_the_middle(void) {
     check_type("%y = matmul(%x, %w)", "f32[T]");
     check_type("%y = matmul(%w, %m)", "f32[32]");
     check_type(
-        "%t = transpose(%m) {perm=[1, 0]} %p = pack(%t) {format=\"q8_0\"} %q = quantize_rows(%x) {format=\"q8_rows\"} "
+        "%t = transpose(%m) {perm=[1, 0]} %p = pack(%t) {format=\"q8_0\"} %q = quantize_rows(%x) "
+        "{format=\"q8_rows\"} "
         "%y = matmul_packed(%q, %p) {columns=32}",
         "f32[T, 32]");
     check_type(
-        "%p = pack(%m) {format=\"bf16\", transposed=1}  %y = matmul_packed(%x, %p) {columns=16, glu=1, epilogue=mul($0, $1)}",
+        "%p = pack(%m) {format=\"bf16\", transposed=1}  %y = matmul_packed(%x, %p) {columns=16, "
+        "glu=1, epilogue=mul($0, $1)}",
         "f32[T, 16]");
     check_misfit("%y = matmul(%m, %x)", "inner dimensions 32 and T differ");
-    check_misfit("%p = pack(%m) {format=\"bf16\", transposed=1} %y = matmul_packed(%x, %p) {columns=16}",
-                 "have 32 columns, not 16");
-    check_misfit("%p = pack(%m) {format=\"q9\"} ", "unknown format \"q9\"");
-    check_misfit("%p = pack(%m) {format=\"f32\", transposed=1} %y = matmul_packed(%x, %p) {columns=32, epilogue=add($0, $1)}",
-                 "names $1 of 1 operands");
     check_misfit(
-        "%p = pack(%m) {format=\"f32\", transposed=1} %y = matmul_packed(%x, %p, %w) {columns=32, epilogue=add($0, $1)}",
+        "%p = pack(%m) {format=\"bf16\", transposed=1} %y = matmul_packed(%x, %p) {columns=16}",
+        "have 32 columns, not 16");
+    check_misfit("%p = pack(%m) {format=\"q9\"} ", "unknown format \"q9\"");
+    check_misfit(
+        "%p = pack(%m) {format=\"f32\", transposed=1} %y = matmul_packed(%x, %p) {columns=32, "
+        "epilogue=add($0, $1)}",
+        "names $1 of 1 operands");
+    check_misfit(
+        "%p = pack(%m) {format=\"f32\", transposed=1} %y = matmul_packed(%x, %p, %w) {columns=32, "
+        "epilogue=add($0, $1)}",
         "does not broadcast to f32[T, 32]");
     check_misfit(
         "%p = pack(%m) {format=\"f32\", transposed=1} %q = quantize_rows(%x) {format=\"q8_rows\"} "
@@ -109,8 +119,9 @@ static void products_meet_in_the_middle(void) {
         "rows of int8 need weights in blocks");
 }
 
-#define EXPERTS                                                                                                       \
-    "%e = constant {hash=0x12} : f32[32, 64] %n = iota {axis=1, dims=[T, 4]} %p = pack(%e, %e, %e) {format=\"f32\", " \
+#define EXPERTS                                                                                  \
+    "%e = constant {hash=0x12} : f32[32, 64] %n = iota {axis=1, dims=[T, 4]} %p = pack(%e, %e, " \
+    "%e) {format=\"f32\", "                                                                      \
     "experts=3} "
 
 static void experts_take_an_index(void) {
@@ -121,14 +132,19 @@ static void experts_take_an_index(void) {
                "f32[T, 4, 32]");
     check_misfit(EXPERTS "%y = expert_matmul(%x, %p, %x) {columns=32}", "index i32[.., k]");
     check_misfit(EXPERTS "%y = expert_matmul(%x, %p, %n) {columns=96}", "have 96 columns, not 288");
-    check_misfit(EXPERTS "%q = pack(%e, %e, %e) {format=\"f32\", experts=2}", "as many weights of each expert");
-    check_misfit(EXPERTS "%f = constant {hash=0x13} : f32[16, 64] %q = pack(%e, %f) {format=\"f32\", experts=2}",
-                 "experts differ in N");
+    check_misfit(EXPERTS "%q = pack(%e, %e, %e) {format=\"f32\", experts=2}",
+                 "as many weights of each expert");
+    check_misfit(
+        EXPERTS
+        "%f = constant {hash=0x13} : f32[16, 64] %q = pack(%e, %f) {format=\"f32\", experts=2}",
+        "experts differ in N");
 }
 
 static void fused_ops_know_their_shapes(void) {
     check_type("%y = rms_normalization(%x, %w) {epsilon=1e-5}", "f32[T, 64]");
-    check_type("%t = skip_layer_normalization(%x, %x, %w, %w) {epsilon=1e-5} %y = item(%t) {index=1}", "f32[T, 64]");
+    check_type(
+        "%t = skip_layer_normalization(%x, %x, %w, %w) {epsilon=1e-5} %y = item(%t) {index=1}",
+        "f32[T, 64]");
     check_type("%y = attention(%x, %x, %x) {num_heads=4, num_kv_heads=4, scale=1.0}", "f32[T, 64]");
     check_type(
         "%v = slice(%x) {axis=1, start=0, extent=8} %k = slice(%x) {axis=1, start=0, extent=32} "
@@ -137,23 +153,32 @@ static void fused_ops_know_their_shapes(void) {
     check_misfit("%y = rms_normalization(%x, %m) {epsilon=1e-5}", "weights must be f32[64]");
     check_misfit("%y = rms_normalization(%x, %w)", "lacks its attribute \"epsilon\"");
     check_misfit("%t = skip_rms_normalization(%x, %m, %w) {epsilon=1e-5}", "differ in type");
-    check_misfit("%t = skip_rms_normalization(%x, %x, %w) {epsilon=1e-5} %y = item(%t) {index=2}", "index 2 of 2 results");
+    check_misfit("%t = skip_rms_normalization(%x, %x, %w) {epsilon=1e-5} %y = item(%t) {index=2}",
+                 "index 2 of 2 results");
     check_misfit("%y = neg(%x) %z = item(%y) {index=0}", "item takes a tuple");
-    check_misfit("%t = skip_rms_normalization(%x, %x, %w) {epsilon=1e-5} %y = neg(%t)", "choose one with item");
-    check_misfit("%y = attention(%x, %x, %x) {num_heads=4, num_kv_heads=3, scale=1.0}", "4 heads over 3 key heads");
+    check_misfit("%t = skip_rms_normalization(%x, %x, %w) {epsilon=1e-5} %y = neg(%t)",
+                 "choose one with item");
+    check_misfit("%y = attention(%x, %x, %x) {num_heads=4, num_kv_heads=3, scale=1.0}",
+                 "4 heads over 3 key heads");
     check_misfit("%y = attention(%x, %x, %x) {num_heads=4, num_kv_heads=4, scale=1.0, batch=3}",
                  "are not those of 3 sequences");
     check_misfit("%y = attention(%x, %x, %x, _, _, _, %x) {num_heads=4, num_kv_heads=4, scale=1.0}",
                  "the mask must be [batch, keys of a sequence]");
-    check_misfit("%y = attention(%x, %m, %m) {num_heads=4, num_kv_heads=4, scale=1.0}", "takes q [T, H d]");
-    check_misfit("%y = rotary_embedding(%x, %x, %x) {num_heads=4}", "turns 128 elements of heads of 16");
-    check_misfit("%y = cache_append(%x, %x, %i, %i) {heads=4}", "takes a state [slots, heads, context, d]");
+    check_misfit("%y = attention(%x, %m, %m) {num_heads=4, num_kv_heads=4, scale=1.0}",
+                 "takes q [T, H d]");
+    check_misfit("%y = rotary_embedding(%x, %x, %x) {num_heads=4}",
+                 "turns 128 elements of heads of 16");
+    check_misfit("%y = cache_append(%x, %x, %i, %i) {heads=4}",
+                 "takes a state [slots, heads, context, d]");
     check_type("%y = shift_rows(%x) {back=2}", "f32[T, 64]");
-    check_type("%s = state {kind=\"row\"} : f32[5, 1, 9, 64] %y = shift_rows(%s, %i, %i) {back=1}", "f32[3, 64]");
+    check_type("%s = state {kind=\"row\"} : f32[5, 1, 9, 64] %y = shift_rows(%s, %i, %i) {back=1}",
+               "f32[3, 64]");
     check_misfit("%y = shift_rows(%x) {back=-1}", "\"back\" is negative");
-    check_misfit("%y = shift_rows(%w) {back=1}", "takes x [R, n], or a state [slots, 1, context, n]");
-    check_misfit("%s = state {kind=\"row\"} : f32[5, 2, 9, 64] %y = shift_rows(%s, %i, %i) {back=1}",
+    check_misfit("%y = shift_rows(%w) {back=1}",
                  "takes x [R, n], or a state [slots, 1, context, n]");
+    check_misfit(
+        "%s = state {kind=\"row\"} : f32[5, 2, 9, 64] %y = shift_rows(%s, %i, %i) {back=1}",
+        "takes x [R, n], or a state [slots, 1, context, n]");
 }
 
 SUITE(infer) {

@@ -23,11 +23,13 @@ static const Sample samples[] = {
      {0, 1, 2},
      {"f32", "f32", "f32"}},
     {FAMILY_NORM,
-     "graph g(%x: @0[4, 16], %w: @1[16]) -> (%y) {\n  %y = rms_normalization(%x, %w) {epsilon=0.001}\n}",
+     "graph g(%x: @0[4, 16], %w: @1[16]) -> (%y) {\n  %y = rms_normalization(%x, %w) "
+     "{epsilon=0.001}\n}",
      {0, 1},
      {"f32", "f32"}},
     {FAMILY_NORM,
-     "graph g(%x: @0[4, 16], %w: @1[16], %b: @2[16]) -> (%y) {\n  %y = layer_normalization(%x, %w, %b) {epsilon=0.001}\n}",
+     "graph g(%x: @0[4, 16], %w: @1[16], %b: @2[16]) -> (%y) {\n  %y = layer_normalization(%x, %w, "
+     "%b) {epsilon=0.001}\n}",
      {0, 1, 2},
      {"f32", "f32", "f32"}},
     {FAMILY_NORM,
@@ -37,37 +39,48 @@ static const Sample samples[] = {
      {"f32", "f32", "f32"}},
     {FAMILY_NORM,
      "graph g(%x: @0[4, 16], %r: @1[4, 16], %w: @2[16], %b: @3[16]) -> (%y) {\n"
-     "  %t = skip_layer_normalization(%x, %r, %w, %b) {epsilon=0.001}\n  %y = item(%t) {index=1}\n}",
+     "  %t = skip_layer_normalization(%x, %r, %w, %b) {epsilon=0.001}\n  %y = item(%t) "
+     "{index=1}\n}",
      {0, 1, 2, 3},
      {"f32", "f32", "f32", "f32"}},
     {FAMILY_ATTENTION,
-     "graph g(%q: @0[4, 16], %k: @1[4, 16], %v: @2[4, 16], %b: @3[2, 4, 4], %m: @4[1, 4], %s: @5[2]) -> (%y) {\n"
+     "graph g(%q: @0[4, 16], %k: @1[4, 16], %v: @2[4, 16], %b: @3[2, 4, 4], %m: @4[1, 4], %s: "
+     "@5[2]) -> (%y) {\n"
      "  %y = attention(%q, %k, %v, _, _, %b, %m, %s) {num_heads=2, num_kv_heads=2, scale=0.5}\n}",
      {0, -1, -1, 5, 6, 7},
      {"f32", "f32", "f32", "f32", "f32", "f32"}},
     {FAMILY_ATTENTION,
-     "graph g(%q: @0[R, 16], %k: @1[R, 16], %s: i32[R] {role=\"slots\"}, %p: i32[R] {role=\"positions\"}) -> (%y) where R <= "
+     "graph g(%q: @0[R, 16], %k: @1[R, 16], %s: i32[R] {role=\"slots\"}, %p: i32[R] "
+     "{role=\"positions\"}) -> (%y) where R <= "
      "8, S "
      "<= 4 {\n"
-     "  %c = state {kind=\"key\", layer=0} : @2[S, 2, 32, 8]\n  %d = state {kind=\"value\", layer=0} : @3[S, 2, 32, 8]\n"
-     "  %a = cache_append(%c, %k, %s, %p) {heads=2}\n  %b = cache_append(%d, %k, %s, %p) {heads=2}\n"
+     "  %c = state {kind=\"key\", layer=0} : @2[S, 2, 32, 8]\n  %d = state {kind=\"value\", "
+     "layer=0} : @3[S, 2, 32, 8]\n"
+     "  %a = cache_append(%c, %k, %s, %p) {heads=2}\n  %b = cache_append(%d, %k, %s, %p) "
+     "{heads=2}\n"
      "  %y = attention(%q, %a, %b, %s, %p) {causal=1, num_heads=2, num_kv_heads=2, scale=0.5}\n}",
      {0, -1, 1, 2},
      {"f32", "f32", "f32", "f32"}},
     {FAMILY_MATMUL,
-     "graph g(%x: @0[4, 16], %b: @2[16], %r: @3[4, 16]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : @1[16, 16]\n"
-     "  %p = pack(%w) {format=\"f32\"}\n  %y = matmul_packed(%x, %p, %b, %r) {columns=16, epilogue=add($0, add($1, $2))}\n}",
+     "graph g(%x: @0[4, 16], %b: @2[16], %r: @3[4, 16]) -> (%y) {\n  %w = constant {hash=0x11, "
+     "name=\"w\"} : @1[16, 16]\n"
+     "  %p = pack(%w) {format=\"f32\"}\n  %y = matmul_packed(%x, %p, %b, %r) {columns=16, "
+     "epilogue=add($0, add($1, $2))}\n}",
      {0, -1, 2, 3},
      {"f32", "f32", "f32", "f32"}},
     {FAMILY_ORDER,
-     "graph g(%x: @0[4, 16], %i: @2[4, 2]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : @1[8, 16]\n"
-     "  %v = constant {hash=0x12, name=\"v\"} : @1[8, 16]\n  %p = pack(%w, %v) {format=\"f32\", experts=2}\n"
+     "graph g(%x: @0[4, 16], %i: @2[4, 2]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : "
+     "@1[8, 16]\n"
+     "  %v = constant {hash=0x12, name=\"v\"} : @1[8, 16]\n  %p = pack(%w, %v) {format=\"f32\", "
+     "experts=2}\n"
      "  %y = expert_matmul(%x, %p, %i) {columns=8}\n}",
      {-1, -1, 0},
      {"f32", "f32", "i32"}},
     {FAMILY_EXPERTS,
-     "graph g(%x: @0[4, 16], %i: @2[4, 2]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : @1[8, 16]\n"
-     "  %v = constant {hash=0x12, name=\"v\"} : @1[8, 16]\n  %p = pack(%w, %v) {format=\"f32\", experts=2}\n"
+     "graph g(%x: @0[4, 16], %i: @2[4, 2]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : "
+     "@1[8, 16]\n"
+     "  %v = constant {hash=0x12, name=\"v\"} : @1[8, 16]\n  %p = pack(%w, %v) {format=\"f32\", "
+     "experts=2}\n"
      "  %y = expert_matmul(%x, %p, %i) {columns=8}\n}",
      {0, -1, 2},
      {"f32", "f32", "i32"}},
@@ -78,13 +91,18 @@ static const Sample samples[] = {
      {0},
      {"f32"}},
     {FAMILY_GATHER,
-     "graph g(%x: @0[R, 16], %t: bool[R] {role=\"logit_rows\"}) -> (%y) where R <= 8, 0 <= L <= 8 {\n"
+     "graph g(%x: @0[R, 16], %t: bool[R] {role=\"logit_rows\"}) -> (%y) where R <= 8, 0 <= L <= 8 "
+     "{\n"
      "  %y = gather_rows(%x, %t)\n}",
      {0},
      {"f32"}},
-    {FAMILY_SHIFT, "graph g(%x: @0[R, 16]) -> (%y) where R <= 8 {\n  %y = shift_rows(%x) {back=1}\n}", {0}, {"f32"}},
+    {FAMILY_SHIFT,
+     "graph g(%x: @0[R, 16]) -> (%y) where R <= 8 {\n  %y = shift_rows(%x) {back=1}\n}",
+     {0},
+     {"f32"}},
     {FAMILY_EMBED,
-     "graph g(%t: i32[R]) -> (%y) where R <= 8 {\n  %w = constant {hash=0x11, name=\"w\"} : @0[32, 16]\n"
+     "graph g(%t: i32[R]) -> (%y) where R <= 8 {\n  %w = constant {hash=0x11, name=\"w\"} : @0[32, "
+     "16]\n"
      "  %x = gather(%w, %t) {axis=0}\n  %y = cast(%x) {to=f32}\n}",
      {-1},
      {"f32"}},
@@ -115,7 +133,8 @@ static void read_kernels(const Program *p, Lowered *r) {
         const Kernel *k = p->kernels[i];
         r->of_family += k->family == r->family;
         for (int j = 0; j < k->n_in; j++)
-            r->conforms &= k->in[j].base == BASE_NONE || kernel_takes(k->family, j, k->in[j].type.dtype);
+            r->conforms &=
+                k->in[j].base == BASE_NONE || kernel_takes(k->family, j, k->in[j].type.dtype);
     }
 }
 
@@ -126,7 +145,11 @@ static bool lowers(void *user) {
     if (g && setjmp(*diag_guard()) == 0) {
         for (Node *n = g->first; n; n = n->next)
             if (n->op == OP_constant && !n->value) fill_constant(arena, n);
-        Module m = {.arena = arena, .name = "test", .n_graphs = 1, .graphs = &g, .description = "test.burin"};
+        Module m = {.arena = arena,
+                    .name = "test",
+                    .n_graphs = 1,
+                    .graphs = &g,
+                    .description = "test.burin"};
         read_kernels(lower(arena, &m, 0, &(LowerOptions){0}), r);
         r->done = true;
     }
@@ -139,9 +162,11 @@ static void try_type(const Sample *s, int place, DType type) {
     char *text = text_of(s, place, dtype_name(type));
     Lowered r = {.text = text, .family = s->family};
     char *message = stderr_of(lowers, &r, &done);
-    bool right =
-        done ? r.conforms && (expected || !r.of_family) : strstr(message, "error:") && (!expected || s->operand[place] < 0);
-    if (!right) printf("# @%d as %s: %s\n%s\n# %s\n", place, dtype_name(type), done ? "lowered" : "refused", text, message);
+    bool right = done ? r.conforms && (expected || !r.of_family)
+                      : strstr(message, "error:") && (!expected || s->operand[place] < 0);
+    if (!right)
+        printf("# @%d as %s: %s\n%s\n# %s\n", place, dtype_name(type), done ? "lowered" : "refused",
+               text, message);
     CHECK(right);
     if (done && type == DT_f32) CHECK(r.of_family > 0);
     free(message);
@@ -172,7 +197,8 @@ static void says_which_type(void) {
                               (void *)"graph g(%x: f16[4, 32], %c: f16[4, 8], %s: f16[4, 8]) -> (%y) {\n"
                               "  %y = rotary_embedding(%x, %c, %s) {num_heads=2}\n}",
                               &done);
-    CHECK(!done && strstr(message, "rotary_embedding: its kernel has no code for operand 0 of type f16"));
+    CHECK(!done &&
+          strstr(message, "rotary_embedding: its kernel has no code for operand 0 of type f16"));
     free(message);
 }
 

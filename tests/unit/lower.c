@@ -23,7 +23,9 @@ static Program *lower_text(Arena *arena, const char *text) {
     return lower_graph(arena, g);
 }
 
-static Program *lower_file(Arena *arena, const char *path) { return lower_graph(arena, load_ir_text(arena, path)); }
+static Program *lower_file(Arena *arena, const char *path) {
+    return lower_graph(arena, load_ir_text(arena, path));
+}
 
 static void finish(Arena *arena, Program *p) {
     graph_free(p->graph);
@@ -39,7 +41,8 @@ static const Kernel *kernel_of(const Program *p, const char *value) {
 static void layers_are_a_loop(void) {
     Arena *arena = arena_new();
     Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
-    CHECK(p->loop.iterations == 3 && p->loop.period == 11 && p->loop.first == 2 && p->loop.missing == 1);
+    CHECK(p->loop.iterations == 3 && p->loop.period == 11 && p->loop.first == 2 &&
+          p->loop.missing == 1);
     CHECK(kernel_of(p, "qkv.0")->out[0].buffer == kernel_of(p, "qkv.2")->out[0].buffer);
     CHECK(kernel_of(p, "qkv.0")->signature == kernel_of(p, "qkv.2")->signature);
     CHECK(kernel_of(p, "kc1.0")->signature != kernel_of(p, "vc1.0")->signature);
@@ -71,7 +74,8 @@ static void barriers_are_counted(void) {
     CHECK(!kernel_of(p, "kr.1")->barrier_prefill);
     CHECK(!kernel_of(p, "kc1.1")->barrier_prefill);
     CHECK(kernel_of(p, "a.1")->barrier_decode && kernel_of(p, "a.1")->barrier_prefill);
-    CHECK(kernel_of(p, "kr.1")->fused_into && kernel_of(p, "kr.1")->fused_into == kernel_of(p, "kc1.1")->fused_into);
+    CHECK(kernel_of(p, "kr.1")->fused_into &&
+          kernel_of(p, "kr.1")->fused_into == kernel_of(p, "kc1.1")->fused_into);
     finish(arena, p);
 }
 
@@ -79,15 +83,19 @@ static void barriers_are_counted(void) {
 static void int8_goes_on(const char *path, bool with_heads) {
     Arena *arena = arena_new();
     Program *p = lower_file(arena, path);
-    const Kernel *of_heads = kernel_of(p, "o.1.q"), *of_product = kernel_of(p, "d.1.q"), *product = kernel_of(p, "h.1");
-    CHECK(of_heads->fused_into == (with_heads ? kernel_of(p, "a.1") : NULL) && of_heads->replicated_if_one_row == !with_heads);
-    CHECK(of_product->fused_into == product && of_product->first_tile == 0 && of_product->n_tiles == 5);
+    const Kernel *of_heads = kernel_of(p, "o.1.q"), *of_product = kernel_of(p, "d.1.q"),
+                 *product = kernel_of(p, "h.1");
+    CHECK(of_heads->fused_into == (with_heads ? kernel_of(p, "a.1") : NULL) &&
+          of_heads->replicated_if_one_row == !with_heads);
+    CHECK(of_product->fused_into == product && of_product->first_tile == 0 &&
+          of_product->n_tiles == 5);
     CHECK(product->tiles.columns == 32 && product->tiles.count == 5);
     CHECK(p->plan.barriers_decode == 3 * 5 && p->plan.barriers_prefill == 3 * 8 + 3 * !with_heads);
     // While tiles are quantized, other threads still read the product's operand.
     const Buffer *rows = product->in[0].buffer, *to = of_product->out[0].buffer;
     CHECK(rows != to && !to->per_thread);
-    CHECK(rows->arena_offset + rows->row_bytes <= to->arena_offset || to->arena_offset + to->row_bytes <= rows->arena_offset);
+    CHECK(rows->arena_offset + rows->row_bytes <= to->arena_offset ||
+          to->arena_offset + to->row_bytes <= rows->arena_offset);
     finish(arena, p);
 }
 
@@ -100,7 +108,8 @@ static void works_in_place(void) {
     Arena *arena = arena_new();
     Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
     const Kernel *rotary = kernel_of(p, "kr.0"), *skip = kernel_of(p, "t.0");
-    CHECK(rotary->in[0].buffer == kernel_of(p, "qkv.0")->out[0].buffer && rotary->out[0].buffer == rotary->in[0].buffer);
+    CHECK(rotary->in[0].buffer == kernel_of(p, "qkv.0")->out[0].buffer &&
+          rotary->out[0].buffer == rotary->in[0].buffer);
     CHECK(rotary->out[0].offset == rotary->in[0].offset);
     CHECK(skip->out[1].buffer == skip->in[1].buffer);
     CHECK(skip->out[0].buffer != skip->in[0].buffer);
@@ -179,8 +188,9 @@ static void q8_0_rounds_to_even(void) {
     CHECK(block[1] == 128 - 3);  // -3
     CHECK(block[2] == 128 - 2);  // -2.5 to -2
     CHECK(block[7 * 64 + 3] == 128 + 127);
-    CHECK(block[4] == 128);                                                              // column 1: zeros
-    CHECK(block[512] == 0 && block[513] == 0x3c && block[514] == 0 && block[515] == 0);  // scales 1, 0
+    CHECK(block[4] == 128);  // column 1: zeros
+    CHECK(block[512] == 0 && block[513] == 0x3c && block[514] == 0 &&
+          block[515] == 0);  // scales 1, 0
 }
 
 static void views_are_free(void) {
@@ -266,17 +276,20 @@ static const char encoder_text[] =
     "  %v1 = cache_append(%vs, %v) {heads=2}\n"
     "}\n";
 static const char decoder_text[] =
-    "graph decode(%tokens: i32[R] {role=\"tokens\"}, %slot: i32[R] {role=\"slots\"}, %position: i32[R] {role=\"positions\"},"
+    "graph decode(%tokens: i32[R] {role=\"tokens\"}, %slot: i32[R] {role=\"slots\"}, %position: "
+    "i32[R] {role=\"positions\"},"
     " %memory: i32[R] {role=\"memory\"}) -> (%y) where R <= 8, S <= 8 {\n"
     "  %e = constant {hash=0x1, name=\"shared\"} : f32[32, 16]\n"
     "  %pe = pack(%e) {format=\"f32\"}\n"
     "  %x = gather(%pe, %tokens) {axis=0}\n"
     "  %own = state {kind=\"key\", layer=0} : f32[S, 2, 20, 8]\n"
     "  %own1 = cache_append(%own, %x, %slot, %position) {heads=2}\n"
-    "  %a = attention(%x, %own1, %own1, %slot, %position) {num_heads=2, num_kv_heads=2, scale=0.5, causal=1}\n"
+    "  %a = attention(%x, %own1, %own1, %slot, %position) {num_heads=2, num_kv_heads=2, scale=0.5, "
+    "causal=1}\n"
     "  %ks = state {kind=\"key\", layer=0, memory=1} : f32[S, 2, 40, 8]\n"
     "  %vs = state {kind=\"value\", layer=0, memory=1} : f32[S, 2, 40, 8]\n"
-    "  %c = attention(%a, %ks, %vs, %slot, %memory) {num_heads=2, num_kv_heads=2, scale=0.5, causal=1}\n"
+    "  %c = attention(%a, %ks, %vs, %slot, %memory) {num_heads=2, num_kv_heads=2, scale=0.5, "
+    "causal=1}\n"
     "  %y = matmul_packed(%c, %pe) {columns=32}\n"
     "}\n";
 
@@ -300,14 +313,17 @@ static void encoder_and_decoder_share(void) {
     Program *d = lower_module(arena, &m, &(LowerOptions){0}), *e = d->encoder;
     CHECK(e && e->graph == graphs[0] && d->graph == graphs[1]);
     CHECK_TEXT(e->name, "pair_encode");
-    CHECK(e->n_weights == 2 && d->n_weights == 0);  // the table is the encoder's, the decoder reads it there
+    CHECK(e->n_weights == 2 &&
+          d->n_weights == 0);  // the table is the encoder's, the decoder reads it there
     const Kernel *head = kernel_of(d, "y"), *embed = kernel_of(e, "x");
     CHECK(head->in[1].weight == embed->in[0].weight && head->in[1].weight->owner == e);
-    CHECK(d->weights_offset == e->plan.weight_bytes && program_weight_bytes(d) == 4 * (32 * 16 + 32 * 16));
+    CHECK(d->weights_offset == e->plan.weight_bytes &&
+          program_weight_bytes(d) == 4 * (32 * 16 + 32 * 16));
     uint64_t written = 0;
     weights_write(d, count_bytes, &written);
     CHECK(written == program_weight_bytes(d));
-    CHECK(e->states[0]->offset == d->states[1]->offset && e->states[1]->offset == d->states[2]->offset);
+    CHECK(e->states[0]->offset == d->states[1]->offset &&
+          e->states[1]->offset == d->states[2]->offset);
     CHECK(e->plan.slot_bytes == d->plan.slot_bytes);
     graph_free(graphs[0]);
     graph_free(graphs[1]);

@@ -24,9 +24,19 @@ static void run_texts(const burin_step *s, int thread) {
 
 static int64_t rows_of(int k, const int64_t *symbols) { return symbols[k]; }
 
-static const burin_variant variants[] = {{.cpu = "plain", .needs = "any CPU", .supported = fake_here, .forward = run_texts}};
-static const burin_tensor tokens = {.name = "input_ids", .type = "i64", .rank = 1, .dim = {-1}, .shape = "[L]", .least = 1},
-                          embedding = {.name = "embedding", .type = "f32", .rank = 1, .dim = {WIDTH}, .shape = "[2]"};
+static const burin_variant variants[] = {
+    {.cpu = "plain", .needs = "any CPU", .supported = fake_here, .forward = run_texts}};
+static const burin_tensor tokens = {.name = "input_ids",
+                                    .type = "i64",
+                                    .rank = 1,
+                                    .dim = {-1},
+                                    .shape = "[L]",
+                                    .least = 1},
+                          embedding = {.name = "embedding",
+                                       .type = "f32",
+                                       .rank = 1,
+                                       .dim = {WIDTH},
+                                       .shape = "[2]"};
 static const burin_symbol length = {.name = "L", .lower = 1, .upper = FAKE_ROWS};
 static const burin_network net = {.inputs = &tokens,
                                   .outputs = &embedding,
@@ -65,7 +75,8 @@ static burin_status run(const Opened *o, const int32_t *rows, int n, int64_t all
     const void *const inputs[] = {ids};
     void *const outputs[] = {result};
     int64_t symbols[] = {all};
-    return burin_network_run_sequences(o->session, inputs, &(burin_sequence_rows){rows, n}, symbols, outputs);
+    return burin_network_run_sequences(o->session, inputs, &(burin_sequence_rows){rows, n}, symbols,
+                                       outputs);
 }
 
 static void texts_share_a_step(void) {
@@ -85,13 +96,13 @@ static void rows_of_no_texts_are_refused(void) {
         int n;
         int64_t all;
     } wrong[] = {
-        {{3}, 0, 3},               // no text
-        {{3}, -1, 3},              // fewer
-        {{3, 4}, 2, 8},            // rows of no text
-        {{3, 4}, 2, 6},            // more rows than there are
-        {{3, 0, 4}, 3, 7},         // a text without rows
-        {{-1, 8}, 2, 7},           // one with fewer
-        {{3, 4}, 2, 7},            // each in whole blocks of its caches: more keys than there is room for
+        {{3}, 0, 3},        // no text
+        {{3}, -1, 3},       // fewer
+        {{3, 4}, 2, 8},     // rows of no text
+        {{3, 4}, 2, 6},     // more rows than there are
+        {{3, 0, 4}, 3, 7},  // a text without rows
+        {{-1, 8}, 2, 7},    // one with fewer
+        {{3, 4}, 2, 7},     // each in whole blocks of its caches: more keys than there is room for
         {{FAKE_ROWS + 1}, 1, 17},  // more rows than the model takes
         {{INT32_MAX, INT32_MAX, 2}, 3, 0},
     };

@@ -1,4 +1,5 @@
-// The ONNX reader: a small model, written here with every kind of damage, and exports when they are at hand.
+// The ONNX reader: a small model, written here with every kind of damage, and exports when they are
+// at hand.
 #include "frontend/onnx.h"
 
 #include <setjmp.h>
@@ -121,7 +122,9 @@ static Small *small(void) {
     return &s;
 }
 
-static size_t packed(const Small *s, unsigned char *bytes) { return burin_onnx__model_file__pack(&s->model, bytes); }
+static size_t packed(const Small *s, unsigned char *bytes) {
+    return burin_onnx__model_file__pack(&s->model, bytes);
+}
 
 // The graph's text, or the first line of the error; in a static buffer.
 static const char *load_file(const char *path, const OnnxOptions *options) {
@@ -211,7 +214,8 @@ static void graphs_are_checked(void) {
     set_node(s, 1, "Add", "p", "b", "p");
     CHECK_TEXT(load(s), "error: the value p is computed twice");
     set_node(s, 1, "Frobnicate", "p", "b", "q");
-    CHECK_TEXT(load(s), "error: unknown operator Frobnicate of domain ai.onnx, opset 20, in 1 node");
+    CHECK_TEXT(load(s),
+               "error: unknown operator Frobnicate of domain ai.onnx, opset 20, in 1 node");
     set_node(s, 1, "Add", "p", NULL, "q");
     CHECK_TEXT(load(s), "error: Add: has 1 operands, expected 2");
     s = small();
@@ -257,11 +261,14 @@ static const char *load_external(char *location, char *offset) {
 }
 
 static void external_data_stays_in_the_folder(void) {
-    CHECK_TEXT(load_external("../secrets", "0"), "error: tensor W: external data \"../secrets\" is outside the model's folder");
+    CHECK_TEXT(load_external("../secrets", "0"),
+               "error: tensor W: external data \"../secrets\" is outside the model's folder");
     CHECK_TEXT(load_external("/etc/passwd", "0"),
                "error: tensor W: external data \"/etc/passwd\" is outside the model's folder");
-    CHECK_TEXT(load_external("a/../../b", "0"), "error: tensor W: external data \"a/../../b\" is outside the model's folder");
-    CHECK_TEXT(load_external("weights.bin", "-4"), "error: tensor W: its external data weights.bin cannot be read");
+    CHECK_TEXT(load_external("a/../../b", "0"),
+               "error: tensor W: external data \"a/../../b\" is outside the model's folder");
+    CHECK_TEXT(load_external("weights.bin", "-4"),
+               "error: tensor W: its external data weights.bin cannot be read");
 }
 
 static void truncated_files_are_refused(void) {
@@ -294,7 +301,8 @@ static void deep_nesting_is_refused(void) {
         unsigned char head[6];
         size_t n = 0;
         head[n++] = level == 9999 ? 0x3a : TAGS[level % 3];
-        for (size_t rest = length; n == 1 || rest; rest >>= 7) head[n++] = (unsigned char)(rest > 127 ? rest | 128 : rest);
+        for (size_t rest = length; n == 1 || rest; rest >>= 7)
+            head[n++] = (unsigned char)(rest > 127 ? rest | 128 : rest);
         if (n > at) break;
         at -= n;
         length += n;
@@ -304,11 +312,12 @@ static void deep_nesting_is_refused(void) {
     CHECK(strstr(text, "nested more than 200 deep") != NULL);
 }
 
-static const OnnxDim ONE_SEQUENCE[] = {{"batch_size", 1, 1, NULL}, {"batch", 1, 1, NULL}, {"sequence_length", 1, 128, NULL}};
+static const OnnxDim ONE_SEQUENCE[] = {
+    {"batch_size", 1, 1, NULL}, {"batch", 1, 1, NULL}, {"sequence_length", 1, 128, NULL}};
 
 static void exports_lose_their_shape_chains(void) {
-    static const char *const names[] = {"bert-optimum-enc", "gpt2-optimum-nocache", "gpt2-optimum-past",
-                                        "llama-optimum-nocache"};
+    static const char *const names[] = {"bert-optimum-enc", "gpt2-optimum-nocache",
+                                        "gpt2-optimum-past", "llama-optimum-nocache"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[256];
         snprintf(path, sizeof path, EXPORTS "%s/model.onnx", names[i]);

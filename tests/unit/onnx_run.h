@@ -22,13 +22,14 @@ static inline void print_value(Text *t, const Tensor *x) {
     }
 }
 
-// The outputs of a model of that opset; `flag`: the value of its one input, a bool, which the importer does not know. "" after
-// an error.
+// The outputs of a model of that opset; `flag`: the value of its one input, a bool, which the
+// importer does not know. "" after an error.
 static inline const char *onnx_run(int opset, const char *lines, int flag) {
     static char result[1024];
     char path[] = "/tmp/burin-onnx-XXXXXX";
     uint8_t truth = flag > 0;
-    const Tensor input = {.dtype = DT_bool, .data = &truth, .bytes = 1}, *inputs[] = {&input}, *outputs[8];
+    const Tensor input = {.dtype = DT_bool, .data = &truth, .bytes = 1}, *inputs[] = {&input},
+                 *outputs[8];
     Text text = {0}, out = {0};
     text_add(&text, "ir 10\nopset %d\n%s", opset, lines);
     Text model = onnx_of_text(text.data);

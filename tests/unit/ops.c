@@ -72,20 +72,26 @@ static void kinds_of_attributes_are_known(void) {
 static void operands_behind_absent_ones_are_named(void) {
     Graph *g = parse_text(
         "graph g(%q: f32[4, 8], %k: f32[4, 8], %s: f32[2]) -> (%a) {\n"
-        "  %a = attention(%q, %k, %k, sinks=%s) {num_heads=2, num_kv_heads=2, scale=1} : f32[4, 8]\n"
+        "  %a = attention(%q, %k, %k, sinks=%s) {num_heads=2, num_kv_heads=2, scale=1} : f32[4, "
+        "8]\n"
         "}\n");
     CHECK(g != NULL);
     if (!g) return;
     const Node *a = g->outputs[0];
-    CHECK(!operand_or_null(a, ATTENTION_MASK) && operand_or_null(a, ATTENTION_SINKS) == g->inputs[2]);
+    CHECK(!operand_or_null(a, ATTENTION_MASK) &&
+          operand_or_null(a, ATTENTION_SINKS) == g->inputs[2]);
     Text text = {0};
     node_print(&text, a);
-    CHECK_TEXT(text.data, "%a = attention(%q, %k, %k, sinks=%s) {num_heads=2, num_kv_heads=2, scale=1.0} : f32[4, 8]");
+    CHECK_TEXT(text.data,
+               "%a = attention(%q, %k, %k, sinks=%s) {num_heads=2, num_kv_heads=2, scale=1.0} : "
+               "f32[4, 8]");
     text_free(&text);
     graph_free(g);
-    check_refused("graph g(%x: f32[4]) -> (%y) {\n  %y = neg(speed=%x)\n}", "2:12: error: neg has no operand \"speed\" here");
-    check_refused("graph g(%x: f32[4]) -> (%y) {\n  %y = layer_normalization(%x, %x, x=%x) {epsilon=1}\n}",
-                  "layer_normalization has no operand \"x\" here");
+    check_refused("graph g(%x: f32[4]) -> (%y) {\n  %y = neg(speed=%x)\n}",
+                  "2:12: error: neg has no operand \"speed\" here");
+    check_refused(
+        "graph g(%x: f32[4]) -> (%y) {\n  %y = layer_normalization(%x, %x, x=%x) {epsilon=1}\n}",
+        "layer_normalization has no operand \"x\" here");
 }
 
 SUITE(ops) {

@@ -15,7 +15,8 @@ static bool is_in_a_group(const char *name) {
 
 static bool is_an_option(const char *name) {
     for (int i = 0; i < N_OPTIONS; i++)
-        if (!strcmp(options[i].name, name) || (options[i].alias && !strcmp(options[i].alias, name))) return true;
+        if (!strcmp(options[i].name, name) || (options[i].alias && !strcmp(options[i].alias, name)))
+            return true;
     return false;
 }
 
@@ -27,7 +28,8 @@ static void have_a_group(void) {
 static void aliases_lead_to_options(void) {
     for (size_t i = 0; i < sizeof option_aliases / sizeof *option_aliases; i++)
         if (!is_an_option(option_aliases[i].ours)) CHECK_TEXT(option_aliases[i].ours, "an option");
-    for (size_t i = 0; i < sizeof option_hints / sizeof *option_hints; i++) CHECK(*option_hints[i].ours != 0);
+    for (size_t i = 0; i < sizeof option_hints / sizeof *option_hints; i++)
+        CHECK(*option_hints[i].ours != 0);
 }
 
 SUITE(options) {

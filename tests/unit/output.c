@@ -15,7 +15,8 @@ static void check_characters(const char *bytes, const char *expected) {
         burin_utf8 u = {0};
         char out[256];
         size_t n = strlen(bytes), at = 0;
-        for (size_t i = 0; i < n; i += at_once ? n : 1) at += burin_utf8_add(&u, bytes + i, at_once ? n : 1, out + at);
+        for (size_t i = 0; i < n; i += at_once ? n : 1)
+            at += burin_utf8_add(&u, bytes + i, at_once ? n : 1, out + at);
         at += burin_utf8_end(&u, out + at);
         out[at] = 0;
         CHECK_TEXT(out, expected);
@@ -25,7 +26,8 @@ static void check_characters(const char *bytes, const char *expected) {
 static void passes_whole_characters(void) {
     check_characters("plain", "plain");
     check_characters("é€😀", "é€😀");
-    check_characters("\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf", "\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf");
+    check_characters("\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf",
+                     "\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf");
 }
 
 static void replaces_what_is_none(void) {
@@ -57,13 +59,17 @@ static void npy_has_its_rows_at_the_end(void) {
     const float values[6] = {1, 2, 3, 4, 5, 6};
     burin_npy npy;
     CHECK(!burin_npy_open(&npy, path, 3));
-    CHECK(burin_npy_add(&npy, values, 1) && burin_npy_add(&npy, values + 3, 1) && burin_npy_close(&npy));
+    CHECK(burin_npy_add(&npy, values, 1) && burin_npy_add(&npy, values + 3, 1) &&
+          burin_npy_close(&npy));
     FILE *file = fopen(path, "rb");
     size_t n = fread(text, 1, sizeof text, file);
     fclose(file);
     unlink(path);
     CHECK(n == 128 + sizeof values);
-    CHECK(!memcmp(text, "\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 10 + 59));
+    CHECK(!memcmp(
+        text,
+        "\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+        10 + 59));
     CHECK(text[127] == '\n' && !memcmp(text + 128, values, sizeof values));
 }
 
@@ -76,9 +82,11 @@ static void npy_says_when_it_cannot(void) {
 static void hash_is_of_the_sequence(void) {
     const float values[4] = {1, 2, 3, 4}, other[4] = {1, 3, 2, 4};
     uint64_t whole = burin_hash_floats(burin_hash_start, values, 4);
-    CHECK(whole == burin_hash_floats(burin_hash_floats(burin_hash_start, values, 1), values + 1, 3));
+    CHECK(whole ==
+          burin_hash_floats(burin_hash_floats(burin_hash_start, values, 1), values + 1, 3));
     CHECK(whole != burin_hash_floats(burin_hash_start, other, 4));
-    CHECK(burin_hash_floats(burin_hash_start, &(float){0.0f}, 1) != burin_hash_floats(burin_hash_start, &(float){-0.0f}, 1));
+    CHECK(burin_hash_floats(burin_hash_start, &(float){0.0f}, 1) !=
+          burin_hash_floats(burin_hash_start, &(float){-0.0f}, 1));
 }
 
 SUITE(output) {

@@ -1,4 +1,5 @@
-// The runner, the fusion report, masks as distances, views as index maps, and the proof that rows do not mix.
+// The runner, the fusion report, masks as distances, views as index maps, and the proof that rows
+// do not mix.
 #include "graphs.h"
 #include "passes/distance.h"
 #include "passes/pass.h"
@@ -12,9 +13,11 @@ static Module *module_of(Arena *a, Graph *g) {
     return m;
 }
 
-static PassContext context_of(Arena *a) { return (PassContext){.arena = a, .context = 32, .max_rows = 8, .stop_after = -1}; }
+static PassContext context_of(Arena *a) {
+    return (PassContext){.arena = a, .context = 32, .max_rows = 8, .stop_after = -1};
+}
 
-// ------------------------------------------------------------------------------------------------------ the runner, the report
+// -------------------------------------------------------------------------- the runner, the report
 static const char two_norms[] =
     "graph g(%x: f32[T, 8]) -> (%n, %o) where T <= 64 {\n"
     "  %eps = constant {value=1e-06} : f32\n"
@@ -65,7 +68,8 @@ static void a_miss_is_an_error_when_fusion_is_required(void) {
     Graph *g = parse_text(two_norms);
     char *text = stderr_of(requires_fusion, g, &stopped);
     CHECK(stopped);
-    CHECK(strstr(text, "norm is not fused") && strstr(text, "%f: adds epsilon outside of the root"));
+    CHECK(strstr(text, "norm is not fused") &&
+          strstr(text, "%f: adds epsilon outside of the root"));
     free(text);
     graph_free(g);
 }
@@ -98,7 +102,7 @@ static void starting_late_leaves_out_what_came_before(void) {
     arena_free(a);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- rows
+// -------------------------------------------------------------------------------------------- rows
 typedef struct Mix {
     const char *node, *message;
 } Mix;
@@ -122,23 +126,26 @@ static void nodes_that_mix_rows_are_named(void) {
         {"%u = transpose(%a) {perm=[1, 0]} %z = matmul(%a, %u)", "%z multiplies rows by rows"},
         {"%z = gather(%a, %c2) {axis=0}", "%z picks rows by their number"},
         {"%z = reshape(%a) {shape=[T * 2, 4]}", "%z reshapes the rows into other axes"},
-        {"%i = iota {axis=1, dims=[1, T]} %j = cast(%i) {to=f32} %u = reduce_max(%a) {axes=[1]} %z = mul(%u, %j)",
+        {"%i = iota {axis=1, dims=[1, T]} %j = cast(%i) {to=f32} %u = reduce_max(%a) {axes=[1]} %z "
+         "= mul(%u, %j)",
          "%z pairs every row with every other row"},
-        {"%z = attention(%a, %a, %a, _, _, %bias) {causal=1, num_heads=1, num_kv_heads=1, scale=1.0}",
+        {"%z = attention(%a, %a, %a, _, _, %bias) {causal=1, num_heads=1, num_kv_heads=1, "
+         "scale=1.0}",
          "%z adds a bias that is no function of the row and the key"},
         {"%m = reshape(%bias) {shape=[1, T]}\n"
          "  %z = attention(%a, %a, %a, mask=%m) {causal=1, num_heads=1, num_kv_heads=1, scale=1.0}",
          "%z masks keys by an input"},
     };
     for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
-        snprintf(row_text, sizeof row_text,
-                 "graph g(%%t: i32[T] {role=\"tokens\"}, %%bias: f32[T]) -> (%%y) where T <= 64 {\n"
-                 "  %%e = constant {hash=0x1} : f32[32, 8]\n"
-                 "  %%c2 = constant {value=[0, 1]} : i32[2]\n"
-                 "  %%x = gather(%%e, %%t) {axis=0}\n"
-                 "  %%a = attention(%%x, %%x, %%x) {causal=1, num_heads=2, num_kv_heads=2, scale=1.0}\n"
-                 "  %s\n  %%r = reduce_max(%%z) {axes=[0, 1]} %%y = mul(%%a, %%r)\n}\n",
-                 mixes[i].node);
+        snprintf(
+            row_text, sizeof row_text,
+            "graph g(%%t: i32[T] {role=\"tokens\"}, %%bias: f32[T]) -> (%%y) where T <= 64 {\n"
+            "  %%e = constant {hash=0x1} : f32[32, 8]\n"
+            "  %%c2 = constant {value=[0, 1]} : i32[2]\n"
+            "  %%x = gather(%%e, %%t) {axis=0}\n"
+            "  %%a = attention(%%x, %%x, %%x) {causal=1, num_heads=2, num_kv_heads=2, scale=1.0}\n"
+            "  %s\n  %%r = reduce_max(%%z) {axes=[0, 1]} %%y = mul(%%a, %%r)\n}\n",
+            mixes[i].node);
         bool changed;
         Graph *g = parse_text(row_text);
         CHECK(g != NULL);
@@ -151,7 +158,7 @@ static void nodes_that_mix_rows_are_named(void) {
     }
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- masks
+// ------------------------------------------------------------------------------------------- masks
 typedef struct Mask {
     const char *body;  // %m is the mask
     bool added;
@@ -159,7 +166,9 @@ typedef struct Mask {
 } Mask;
 
 #define ANY_LATER INT64_MAX
-#define NEGATIVE  "%z = constant {value=0.0} : f32 %big = constant {value=-3.4e+38} : f32 %one = constant {value=1.0} : f32 "
+#define NEGATIVE                                                                              \
+    "%z = constant {value=0.0} : f32 %big = constant {value=-3.4e+38} : f32 %one = constant " \
+    "{value=1.0} : f32 "
 
 static void masks_are_sets_of_distances(void) {
     static const Mask masks[] = {
@@ -167,26 +176,36 @@ static void masks_are_sets_of_distances(void) {
         {"%m = less(%k, %q)", false, 1, ANY_LATER},
         {"%n = greater(%k, %q) %m = not(%n)", false, 0, ANY_LATER},
         {"%c = constant {value=1} : i32 %n = add(%q, %c) %m = less(%k, %n)", false, 0, ANY_LATER},
-        {"%d = sub(%k, %q) %c = constant {value=0} : i32 %m = less_or_equal(%d, %c)", false, 0, ANY_LATER},
-        {"%d = sub(%q, %k) %a = abs(%d) %c = constant {value=3} : i32 %m = less(%a, %c)", false, -2, 2},
-        {"%a = less_or_equal(%k, %q) %c = constant {value=5} : i32 %d = sub(%q, %k) %b = less(%d, %c) %m = and(%a, %b)", false,
-         0, 4},
-        {"%a = less_or_equal(%k, %q) %b = greater(%k, %q) %m = or(%a, %b)", false, INT64_MIN, ANY_LATER},
+        {"%d = sub(%k, %q) %c = constant {value=0} : i32 %m = less_or_equal(%d, %c)", false, 0,
+         ANY_LATER},
+        {"%d = sub(%q, %k) %a = abs(%d) %c = constant {value=3} : i32 %m = less(%a, %c)", false, -2,
+         2},
+        {"%a = less_or_equal(%k, %q) %c = constant {value=5} : i32 %d = sub(%q, %k) %b = less(%d, "
+         "%c) %m = and(%a, %b)",
+         false, 0, 4},
+        {"%a = less_or_equal(%k, %q) %b = greater(%k, %q) %m = or(%a, %b)", false, INT64_MIN,
+         ANY_LATER},
         {"%m = equal(%k, %q)", false, 0, 0},
         {"%a = equal(%k, %q) %m = not(%a)", false, 1, 0},
         {NEGATIVE "%a = greater(%k, %q) %m = where(%a, %big, %z)", true, 0, ANY_LATER},
-        {NEGATIVE "%a = less_or_equal(%k, %q) %f = cast(%a) {to=f32} %g = sub(%one, %f) %m = mul(%g, %big)", true, 0,
+        {NEGATIVE
+         "%a = less_or_equal(%k, %q) %f = cast(%a) {to=f32} %g = sub(%one, %f) %m = mul(%g, %big)",
+         true, 0, ANY_LATER},
+        {NEGATIVE
+         "%a = greater(%k, %q) %t = where(%a, %big, %z) %f = cast(%a) {to=f32} %m = mul(%t, %f)",
+         true, 0, ANY_LATER},
+        {NEGATIVE "%a = less_or_equal(%k, %q) %f = cast(%a) {to=f32} %e = equal(%f, %z) %m = "
+                  "where(%e, %big, %z)",
+         true, 0, ANY_LATER},
+        {NEGATIVE "%a = greater(%k, %q) %t = where(%a, %big, %z) %m = max(%t, %big)", true, 0,
          ANY_LATER},
-        {NEGATIVE "%a = greater(%k, %q) %t = where(%a, %big, %z) %f = cast(%a) {to=f32} %m = mul(%t, %f)", true, 0, ANY_LATER},
-        {NEGATIVE "%a = less_or_equal(%k, %q) %f = cast(%a) {to=f32} %e = equal(%f, %z) %m = where(%e, %big, %z)", true, 0,
-         ANY_LATER},
-        {NEGATIVE "%a = greater(%k, %q) %t = where(%a, %big, %z) %m = max(%t, %big)", true, 0, ANY_LATER},
         {NEGATIVE "%a = greater(%k, %q) %m = where(%a, %one, %z)", true, 1, 0},
     };
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
         char text[1024];
         snprintf(text, sizeof text,
-                 "graph g() -> (%%m) where T <= 64 {\n %%q = iota {axis=0, dims=[T, 1]} %%r = iota {axis=0, dims=[T]} "
+                 "graph g() -> (%%m) where T <= 64 {\n %%q = iota {axis=0, dims=[T, 1]} %%r = iota "
+                 "{axis=0, dims=[T]} "
                  "%%k = reshape(%%r) {shape=[1, T]} %s\n}\n",
                  masks[i].body);
         Graph *g = parse_text(text);
@@ -194,8 +213,10 @@ static void masks_are_sets_of_distances(void) {
         Interval allowed = {0};
         CHECK(g && distance_of(g->outputs[0], &d));
         if (!g) continue;
-        bool one = distance_allows(&d, masks[i].added, &allowed), expected = masks[i].from <= masks[i].to;
-        if (one != expected || (one && (allowed.from != masks[i].from || allowed.to != masks[i].to)))
+        bool one = distance_allows(&d, masks[i].added, &allowed),
+             expected = masks[i].from <= masks[i].to;
+        if (one != expected ||
+            (one && (allowed.from != masks[i].from || allowed.to != masks[i].to)))
             CHECK_TEXT("other distances", text);
         graph_free(g);
     }
@@ -203,19 +224,22 @@ static void masks_are_sets_of_distances(void) {
 
 static void a_mask_of_data_is_no_function_of_the_distance(void) {
     Graph *g = parse_text(
-        "graph g(%x: i32[1, T]) -> (%m) where T <= 64 { %q = iota {axis=0, dims=[T, 1]} %a = add(%q, %x) %m = less(%a, %q) }");
+        "graph g(%x: i32[1, T]) -> (%m) where T <= 64 { %q = iota {axis=0, dims=[T, 1]} %a = "
+        "add(%q, %x) %m = less(%a, %q) }");
     Distance d;
     CHECK(!distance_of(g->outputs[0], &d));
     CHECK_TEXT(d.broke->name, "x");
     graph_free(g);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- views
+// ------------------------------------------------------------------------------------------- views
 static void heads_are_read_through_any_chain(void) {
     Graph *g = parse_text(
         "graph g(%x: f32[T, 24]) -> (%y) where T <= 64 {\n"
-        "  %a = reshape(%x) {shape=[T, 3, 8]} %b = transpose(%a) {perm=[1, 0, 2]} %c = reshape(%b) {shape=[3, 1, T, 8]}\n"
-        "  %d = expand(%c) {shape=[3, 2, T, 8]} %e = reshape(%d) {shape=[6, T, 8]} %y = transpose(%e) {perm=[0, 2, 1]}\n}\n");
+        "  %a = reshape(%x) {shape=[T, 3, 8]} %b = transpose(%a) {perm=[1, 0, 2]} %c = reshape(%b) "
+        "{shape=[3, 1, T, 8]}\n"
+        "  %d = expand(%c) {shape=[3, 2, T, 8]} %e = reshape(%d) {shape=[6, T, 8]} %y = "
+        "transpose(%e) {perm=[0, 2, 1]}\n}\n");
     ViewMap v;
     CHECK(g && view_map(g->outputs[0], &v));
     CHECK_TEXT(v.base->name, "x");
@@ -228,8 +252,9 @@ static void heads_are_read_through_any_chain(void) {
 }
 
 static void axes_that_cut_across_each_other_have_no_map(void) {
-    Graph *g =
-        parse_text("graph g(%x: f32[4, 6]) -> (%y) { %a = transpose(%x) {perm=[1, 0]} %y = reshape(%a) {shape=[8, 3]} }");
+    Graph *g = parse_text(
+        "graph g(%x: f32[4, 6]) -> (%y) { %a = transpose(%x) {perm=[1, 0]} %y = reshape(%a) "
+        "{shape=[8, 3]} }");
     ViewMap v;
     CHECK(g && !view_map(g->outputs[0], &v));
     graph_free(g);
@@ -250,8 +275,10 @@ static bool hoists(void *graph) {
 static void what_steps_read_otherwise_is_named(void) {
     static const Mix reads[] = {
         {"%z = attention(%x, %h, %h) {num_heads=2, num_kv_heads=2, scale=1.0}", NULL},
-        {"%r = reduce_max(%h) {axes=[0]} %z = add(%x, %r)", "%z reads %r, which is the same in every step"},
-        {"%z = attention(%x, %h, %h) {num_heads=2, num_kv_heads=2, scale=1.0, window=3}", "%z masks the keys"},
+        {"%r = reduce_max(%h) {axes=[0]} %z = add(%x, %r)",
+         "%z reads %r, which is the same in every step"},
+        {"%z = attention(%x, %h, %h) {num_heads=2, num_kv_heads=2, scale=1.0, window=3}",
+         "%z masks the keys"},
         {"%b = constant {value=[0.5, 0.25]} : f32[2, 1, 1]\n"
          "  %z = attention(%x, %h, %h, bias=%b) {num_heads=2, num_kv_heads=2, scale=1.0}",
          "%z masks the keys"},
@@ -263,13 +290,15 @@ static void what_steps_read_otherwise_is_named(void) {
          NULL},
     };
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-        snprintf(row_text, sizeof row_text,
-                 "graph g(%%t: i32[T] {role=\"tokens\"}, %%h: f32[S, 8]) -> (%%a, %%z) where T <= 64, S <= 64 {\n"
-                 "  %%e = constant {hash=0x1} : f32[32, 8]\n"
-                 "  %%x = gather(%%e, %%t) {axis=0}\n"
-                 "  %%a = attention(%%x, %%x, %%x) {causal=1, num_heads=2, num_kv_heads=2, scale=1.0}\n"
-                 "  %s\n}\n",
-                 reads[i].node);
+        snprintf(
+            row_text, sizeof row_text,
+            "graph g(%%t: i32[T] {role=\"tokens\"}, %%h: f32[S, 8]) -> (%%a, %%z) where T <= 64, S "
+            "<= 64 {\n"
+            "  %%e = constant {hash=0x1} : f32[32, 8]\n"
+            "  %%x = gather(%%e, %%t) {axis=0}\n"
+            "  %%a = attention(%%x, %%x, %%x) {causal=1, num_heads=2, num_kv_heads=2, scale=1.0}\n"
+            "  %s\n}\n",
+            reads[i].node);
         bool changed;
         Graph *g = parse_text(row_text);
         char *text = stderr_of(hoists, g, &changed);
@@ -280,7 +309,7 @@ static void what_steps_read_otherwise_is_named(void) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- the last row
+// ------------------------------------------------------------------------------------ the last row
 static const char last_row[] =
     "graph g(%t: i32[T] {role=\"tokens\"}) -> (%y) where T <= 64 {\n"
     "  %e = constant {hash=0x1, name=\"e\"} : f32[32, 16]\n"

@@ -52,13 +52,15 @@ static void preprocessing_gives_transformers_values(void) {
         float values[60];
         burin_image image = make_picture();
         CHECK(!burin_image_preprocess(&image, &r->picture, r->height, r->width, values));
-        for (int j = 0; j < 3 * r->height * r->width; j++) CHECK(fabsf(values[j] - r->values[j]) <= 1e-6f);
+        for (int j = 0; j < 3 * r->height * r->width; j++)
+            CHECK(fabsf(values[j] - r->values[j]) <= 1e-6f);
         burin_image_close(&image);
     }
 }
 
 static void long_pictures_are_refused(void) {
-    const burin_picture p = {.resize = BURIN_SHORTEST_EDGE, .height = 4000, .crop_height = 8, .crop_width = 8};
+    const burin_picture p = {
+        .resize = BURIN_SHORTEST_EDGE, .height = 4000, .crop_height = 8, .crop_width = 8};
     burin_image image;
     burin_image_open(&image, 1000, 1);
     const char *why = burin_image_preprocess(&image, &p, 8, 8, NULL);
@@ -98,7 +100,8 @@ static void orientations_are_found(void) {
 
 static const char *why_not(const uint8_t *file, size_t bytes) {
     burin_image image;
-    uint8_t *exact = malloc(bytes + 1);  // of this size exactly: a sanitizer finds reads after its end
+    uint8_t *exact =
+        malloc(bytes + 1);  // of this size exactly: a sanitizer finds reads after its end
     memcpy(exact, file, bytes);
     exact = realloc(exact, bytes ? bytes : 1);
     const char *why = burin_image_read(&image, exact, bytes);
@@ -140,9 +143,11 @@ static void bad_files_have_reasons(void) {
         {BYTES("P6 99999999999999999999 1 255\nabc"),
          "it has 4294967295 x 1 pixels: expected at most 134217728 in all, 65535 a side"},
         {BYTES("BM"), "its header is cut"},
-        {BYTES("BM............\x0d\0\0\0........................"), "its header is of no known size"},
+        {BYTES("BM............\x0d\0\0\0........................"),
+         "its header is of no known size"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) CHECK(!strcmp(why_not(rows[i].file, rows[i].bytes), rows[i].why));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK(!strcmp(why_not(rows[i].file, rows[i].bytes), rows[i].why));
 }
 
 #define BMP_HEADER(size, bits, compression, colours)                                       \
@@ -162,7 +167,8 @@ static void bmps_are_read(void) {
     CHECK(!memcmp(image.pixels, "abcdef", 6));
     burin_image_close(&image);
     CHECK(!strcmp(why_not(packed, sizeof packed - 1), "it has compression 1: expected 0, none"));
-    CHECK(!strcmp(why_not(lacking, sizeof lacking - 1), "a pixel has a colour that its palette lacks"));
+    CHECK(!strcmp(why_not(lacking, sizeof lacking - 1),
+                  "a pixel has a colour that its palette lacks"));
     for (size_t n = 2; n < sizeof palette - 1; n++) CHECK(*why_not(palette, n));
 }
 

@@ -39,7 +39,9 @@ static Program *random_program(Arena *arena, int n_kernels) {
     return p;
 }
 
-static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) { return a < b + b_bytes && b < a + a_bytes; }
+static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+    return a < b + b_bytes && b < a + a_bytes;
+}
 
 static void live_values_never_overlap(void) {
     for (state = 1; state < 400;) {
@@ -73,7 +75,8 @@ static void every_value_fits(void) {
         for (int i = 0; i < p->n_buffers; i++) {
             CHECK(p->buffers[i]->arena_offset + p->buffers[i]->row_bytes <= p->plan.row_bytes);
             bool own = p->buffers[i]->per_thread;
-            uint64_t end = (own ? p->buffers[i]->local_offset : p->buffers[i]->single_offset) + p->buffers[i]->row_bytes;
+            uint64_t end = (own ? p->buffers[i]->local_offset : p->buffers[i]->single_offset) +
+                           p->buffers[i]->row_bytes;
             CHECK(end <= (own ? p->plan.local_bytes : p->plan.row_bytes));
         }
         planned += p->plan.row_bytes;
@@ -84,11 +87,14 @@ static void every_value_fits(void) {
     CHECK(planned * 100 <= bound * 110);  // within a tenth on average, whatever the graph
 }
 
-// A value lives from the kernel that writes it to the last that reads it; the lower bound is the largest sum.
+// A value lives from the kernel that writes it to the last that reads it; the lower bound is the
+// largest sum.
 static void lower_bound_is_exact(void) {
     Arena *arena = arena_new();
     Program p = {.arena = arena, .n_kernels = 3, .n_buffers = 3, .max_rows = 1};
-    Buffer b[3] = {{.index = 0, .row_bytes = 128}, {.index = 1, .row_bytes = 640}, {.index = 2, .row_bytes = 64}};
+    Buffer b[3] = {{.index = 0, .row_bytes = 128},
+                   {.index = 1, .row_bytes = 640},
+                   {.index = 2, .row_bytes = 64}};
     Buffer *buffers[3] = {&b[0], &b[1], &b[2]};
     View first = view_of_buffer(&b[0]), second = view_of_buffer(&b[1]);
     Kernel k[3] = {{.n_out = 1, .out = {first}},
@@ -108,9 +114,12 @@ static void lower_bound_is_exact(void) {
 static void pairs_lie_apart(void) {
     Arena *arena = arena_new();
     Program p = {.arena = arena, .n_kernels = 5, .n_buffers = 3, .max_rows = 1};
-    Buffer b[3] = {{.index = 0, .row_bytes = 128}, {.index = 1, .row_bytes = 128}, {.index = 2, .row_bytes = 128}};
+    Buffer b[3] = {{.index = 0, .row_bytes = 128},
+                   {.index = 1, .row_bytes = 128},
+                   {.index = 2, .row_bytes = 128}};
     Buffer *buffers[3] = {&b[0], &b[1], &b[2]};
-    View first = view_of_buffer(&b[0]), second = view_of_buffer(&b[1]), third = view_of_buffer(&b[2]);
+    View first = view_of_buffer(&b[0]), second = view_of_buffer(&b[1]),
+         third = view_of_buffer(&b[2]);
     Kernel k[5] = {{.n_out = 1, .out = {first}},
                    {.n_in = 1, .in = &first, .n_out = 1, .out = {second}},
                    {.n_in = 1, .in = &second, .n_out = 1, .out = {third}},

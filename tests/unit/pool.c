@@ -1,5 +1,5 @@
-// The thread pool and its barrier: no thread runs ahead, every run reaches every thread, the floating-point mode is the
-// contract's.
+// The thread pool and its barrier: no thread runs ahead, every run reaches every thread, the
+// floating-point mode is the contract's.
 #include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,11 +56,13 @@ static void barrier_holds_everyone(burin_crew crew) {
 
 static void barrier_of_threads(void) {
     const int counts[] = {1, 2, 3, 7};
-    for (int i = 0; i < 4; i++) barrier_holds_everyone((burin_crew){counts[i], counts[i], {.spins = 50, .yields = 5}});
+    for (int i = 0; i < 4; i++)
+        barrier_holds_everyone((burin_crew){counts[i], counts[i], {.spins = 50, .yields = 5}});
 }
 
 static void barrier_that_sleeps_at_once(void) {
-    for (int threads = 2; threads <= 3; threads++) barrier_holds_everyone((burin_crew){threads, threads, {0}});
+    for (int threads = 2; threads <= 3; threads++)
+        barrier_holds_everyone((burin_crew){threads, threads, {0}});
 }
 
 static void barrier_as_programs_have_it(void) {
@@ -70,12 +72,14 @@ static void barrier_as_programs_have_it(void) {
 #ifdef BURIN_HAS_FIBERS
 static void parts_take_turns(void) {
     for (int parts = 2; parts <= MOST; parts++)
-        for (int threads = 1; threads <= parts; threads++) barrier_holds_everyone((burin_crew){parts, threads, {.spins = 100}});
+        for (int threads = 1; threads <= parts; threads++)
+            barrier_holds_everyone((burin_crew){parts, threads, {.spins = 100}});
 }
 
 // Threads that give up at once take each other's parts all the time.
 static void parts_change_threads(void) {
-    for (int threads = 2; threads <= 4; threads++) barrier_holds_everyone((burin_crew){4, threads, {.spins = 0}});
+    for (int threads = 2; threads <= 4; threads++)
+        barrier_holds_everyone((burin_crew){4, threads, {.spins = 0}});
 }
 
 // Sums that live in registers and on the stack across the switches.
@@ -174,14 +178,16 @@ typedef struct Takers {
     burin_step step;
     // plain: no other thread has the unit, and a barrier precedes its readers
     int done[CALLS][UNITS];
-    int own, small[MOST];      // units of the slow part's share that it did itself; pieces of work that is not cut
+    int own, small[MOST];  // units of the slow part's share that it did itself; pieces of work that
+                           // is not cut
     atomic_int others_passed;  // the first call, all of whose pieces are taken
 } Takers;
 
 static void take_calls(void *argument, int thread) {
     Takers *t = argument;
     for (int call = 0; call < CALLS; call++) {
-        for (burin_slices slices = burin_open_slices(&t->step, thread, UNITS, WHOLE, BURIN_SLICE_UNITS);
+        for (burin_slices slices =
+                 burin_open_slices(&t->step, thread, UNITS, WHOLE, BURIN_SLICE_UNITS);
              burin_next_slice(&t->step, thread, &slices);)
             for (int i = slices.range.first; i < slices.range.last; i++) t->done[call][i]++;
         for (burin_slices slices = burin_open_slices(&t->step, thread, MOST, 1, BURIN_SLICE_UNITS);
@@ -237,9 +243,11 @@ static void takes_the_work_of_who_is_late(void) {
 static void slices_of_a_share(void) {
     const burin_slices t = {.whole = 44}, alone = {.whole = 1}, none = {.whole = 500};
     const burin_range share = {330, 660};
-    static const int cuts[] = {330, 484, 572, 616, 660}, small[] = {330, 495, 578, 619, 660}, one[] = {330, 330, 500, 500, 660};
+    static const int cuts[] = {330, 484, 572, 616, 660}, small[] = {330, 495, 578, 619, 660},
+                     one[] = {330, 330, 500, 500, 660};
     for (int i = 0; i <= BURIN_SLICES; i++)
-        CHECK(burin_slice_begin(&t, share, i) == cuts[i] && burin_slice_begin(&alone, share, i) == small[i] &&
+        CHECK(burin_slice_begin(&t, share, i) == cuts[i] &&
+              burin_slice_begin(&alone, share, i) == small[i] &&
               burin_slice_begin(&none, share, i) == one[i]);
 }
 

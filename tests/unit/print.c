@@ -1,4 +1,5 @@
-// The text form: print(parse(print(g))) == print(g), for every kind of attribute, and errors that point at their place.
+// The text form: print(parse(print(g))) == print(g), for every kind of attribute, and errors that
+// point at their place.
 #include "graphs.h"
 
 static void check_round_trip(const char *text) {
@@ -22,17 +23,20 @@ static void check_round_trip(const char *text) {
 
 static void a_layer_reads_back(void) {
     check_round_trip(
-        "graph decode(%token: i32[R] {role=\"tokens\"}, %slot: i32[R], %position: i32[R], %logit_rows: bool[R]) -> (%logits) "
+        "graph decode(%token: i32[R] {role=\"tokens\"}, %slot: i32[R], %position: i32[R], "
+        "%logit_rows: bool[R]) -> (%logits) "
         "where "
         "R <= 64, "
         "0 <= "
         "L <= 64 {\n"
-        "  %embed = constant {hash=0x0123456789abcdef, name=\"model.embed_tokens.weight\"} : bf16[2048, 192]\n"
+        "  %embed = constant {hash=0x0123456789abcdef, name=\"model.embed_tokens.weight\"} : "
+        "bf16[2048, 192]\n"
         "  %g = gather(%embed, %token) {axis=0} : bf16[R, 192] @llama.burin:30:7 \"model\"\n"
         "  %x = cast(%g) {to=f32} : f32[R, 192] @llama.burin:30:7 \"model\"\n"
         "  %qkv_w = constant {hash=0x00000000000000ff} : bf16[320, 192]\n"
         "  %w = pack(%qkv_w) {format=\"bf16\"} : bf16[320, 192]\n"
-        "  %qkv = matmul_packed(%x, %w) {columns=320} : f32[R, 320] @llama.burin:12:3 \"model.layers.0.self_attn\"\n"
+        "  %qkv = matmul_packed(%x, %w) {columns=320} : f32[R, 320] @llama.burin:12:3 "
+        "\"model.layers.0.self_attn\"\n"
         "  %q = slice(%qkv) {axis=1, extent=192, start=0} : f32[R, 192]\n"
         "  %k = slice(%qkv) {axis=1, extent=64, start=192} : f32[R, 64]\n"
         "  %v = slice(%qkv) {axis=1, extent=64, start=256} : f32[R, 64]\n"
@@ -40,15 +44,18 @@ static void a_layer_reads_back(void) {
         "  %vc = state {kind=\"value\", layer=0} : f32[4, 2, 256, 32]\n"
         "  %kc1 = cache_append(%kc, %k, %slot, %position) {heads=2} : f32[4, 2, 256, 32]\n"
         "  %vc1 = cache_append(%vc, %v, %slot, %position) {heads=2} : f32[4, 2, 256, 32]\n"
-        "  %a = attention(%q, %kc1, %vc1, %slot, %position) {causal=1, num_heads=6, num_kv_heads=2, scale=0.17677669529663687} "
+        "  %a = attention(%q, %kc1, %vc1, %slot, %position) {causal=1, num_heads=6, "
+        "num_kv_heads=2, scale=0.17677669529663687} "
         ": "
         "f32[R, 192]\n"
         "  %weight = constant {hash=0x00000000000000aa, name=\"norm\"} : f32[192]\n"
-        "  %t = skip_rms_normalization(%a, %x, %weight) {epsilon=1e-05} : (f32[R, 192], f32[R, 192])\n"
+        "  %t = skip_rms_normalization(%a, %x, %weight) {epsilon=1e-05} : (f32[R, 192], f32[R, "
+        "192])\n"
         "  %n = item(%t) {index=1} : f32[R, 192]\n"
         "  %gu = constant {hash=0x00000000000000ab} : bf16[128, 192]\n"
         "  %wgu = pack(%gu) {format=\"bf16\", interleave=1} : bf16[128, 192]\n"
-        "  %h = matmul_packed(%n, %wgu) {columns=64, epilogue=mul(silu($0), $1), glu=1} : f32[R, 64]\n"
+        "  %h = matmul_packed(%n, %wgu) {columns=64, epilogue=mul(silu($0), $1), glu=1} : f32[R, "
+        "64]\n"
         "  %logits = gather_rows(%h, %logit_rows) : f32[L, 64]\n"
         "}\n");
 }
@@ -56,9 +63,11 @@ static void a_layer_reads_back(void) {
 static void every_kind_of_attribute_reads_back(void) {
     Graph *g = graph_new("kinds");
     const Dim *t = dim_symbol(g, "T", 0, 9), *dims[2] = {t, dim_const(g, 4)};
-    Node *x = graph_add_input(g, "x", type_of(DT_f32, 2, dims), NO_LOC), *n = node_new(g, OP_neg, NO_LOC, 1, &x);
+    Node *x = graph_add_input(g, "x", type_of(DT_f32, 2, dims), NO_LOC),
+         *n = node_new(g, OP_neg, NO_LOC, 1, &x);
     static const float values[20] = {1, 2, 3};
-    static const Tensor small = {.dtype = DT_f32, .rank = 1, .dim = {3}, .data = values, .bytes = 12};
+    static const Tensor small = {
+        .dtype = DT_f32, .rank = 1, .dim = {3}, .data = values, .bytes = 12};
     attr_set_int(n, "int", -5);
     attr_set_int(n, "shape", 3);
     attr_set_float(n, "float", 1);
@@ -90,7 +99,8 @@ static void every_kind_of_attribute_reads_back(void) {
     if (again) {
         graph_print(&twice, again);
         CHECK_TEXT(twice.data, once.data);
-        for (const Attr *a = n->attrs, *b = again->outputs[0]->attrs; a || b; a = a->next, b = b->next) {
+        for (const Attr *a = n->attrs, *b = again->outputs[0]->attrs; a || b;
+             a = a->next, b = b->next) {
             CHECK(a && b && a->kind == b->kind && a->n == b->n && !strcmp(a->name, b->name));
             if (!a || !b) break;
         }
@@ -132,7 +142,8 @@ static void locations_read_back(void) {
 }
 
 static void types_may_be_left_out(void) {
-    Graph *g = parse_text("graph g(%x: f32[T, 2]) -> (%y) where T <= 5 { // a comment\n %y = add(%x, %x) }");
+    Graph *g = parse_text(
+        "graph g(%x: f32[T, 2]) -> (%y) where T <= 5 { // a comment\n %y = add(%x, %x) }");
     CHECK(g != NULL);
     if (!g) return;
     CHECK_TEXT(type_text(&g->outputs[0]->type), "f32[T, 2]");
@@ -143,17 +154,24 @@ static void errors_point_at_their_place(void) {
     check_refused("graf g() -> () {}", "1:1: error: expected \"graph \"");
     check_refused("graph g(%x: f32[T]) -> (%x) {}", "1:17: error: expected a dimension");
     check_refused("graph g(%x: f33[2]) -> (%x) {}", "1:13: error: unknown element type \"f33\"");
-    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = ad(%x, %x) }", "2:7: error: unknown operation \"ad\"");
+    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = ad(%x, %x) }",
+                  "2:7: error: unknown operation \"ad\"");
     check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = ad(%x, %x) }", "did you mean \"add\"?");
-    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = add(%x, %z) }", "2:15: error: there is no value %z");
-    check_refused("graph g(%x: f32[2]) -> (%x) {\n %x = neg(%x) }", "2:2: error: there is already a value %x");
-    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = neg(%x) : f32[3] }", "the operands give f32[2], not f32[3]");
-    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = add(%x) : f32[3] }", "add takes 2 operands, not 1");
-    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = cast(%x) }", "cast lacks its attribute \"to\"");
+    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = add(%x, %z) }",
+                  "2:15: error: there is no value %z");
+    check_refused("graph g(%x: f32[2]) -> (%x) {\n %x = neg(%x) }",
+                  "2:2: error: there is already a value %x");
+    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = neg(%x) : f32[3] }",
+                  "the operands give f32[2], not f32[3]");
+    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = add(%x) : f32[3] }",
+                  "add takes 2 operands, not 1");
+    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = cast(%x) }",
+                  "cast lacks its attribute \"to\"");
     check_refused("graph g(%x: f32[2]) -> (%y) {}", "there is no value %y");
     check_refused("graph g(%x: f32[2]) -> (%x) {} x", "expected the end");
     check_refused("graph g() -> () { %c = constant {value=[1, 2]} : f32[3] }", "expected \",\"");
-    check_refused("graph g() -> () { %c = constant {value=1} : f32[9223372036854775807, 4] }", "too many elements");
+    check_refused("graph g() -> () { %c = constant {value=1} : f32[9223372036854775807, 4] }",
+                  "too many elements");
     check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = neg(%x) {a=\"b }", "no closing quote");
 }
 
@@ -177,7 +195,8 @@ static void truncated_text_is_refused(void) {
 
 static void mutated_text_never_crashes(void) {
     static const char text[] =
-        "graph g(%x: f32[T, 4]) -> (%d) where T <= 9 {\n %c = elementwise(%x) {expr=mul($0, 0x1p-3)}\n"
+        "graph g(%x: f32[T, 4]) -> (%d) where T <= 9 {\n %c = elementwise(%x) {expr=mul($0, "
+        "0x1p-3)}\n"
         " %d = slice(%c) {axis=1, start=T - 1, extent=2}\n %e = constant {value=[1, 2]} : f32[2] }";
     static const char bytes[] = "(){}[]%,:=\"$0-9Tx\\\xff\n@#_*/";
     uint32_t random = 1;
@@ -199,7 +218,8 @@ static void mutated_text_never_crashes(void) {
 static Graph *graph_with_large_constant(float *values, Tensor *t) {
     Graph *g = graph_new("g");
     for (int i = 0; i < 100; i++) values[i] = (float)i / 3;
-    *t = (Tensor){.dtype = DT_f32, .rank = 1, .dim = {100}, .data = values, .bytes = 400, .name = "w"};
+    *t = (Tensor){
+        .dtype = DT_f32, .rank = 1, .dim = {100}, .data = values, .bytes = 400, .name = "w"};
     graph_add_output(g, node_constant(g, t, NO_LOC, NULL), "w");
     return g;
 }
@@ -209,16 +229,25 @@ static void dumps_are_valid_inputs(void) {
     CHECK(mkdtemp(dir) != NULL);
     float values[100];
     Tensor t;
-    Graph *g = graph_with_large_constant(values, &t), *graphs[2] = {g, graph_with_large_constant(values, &t)};
+    Graph *g = graph_with_large_constant(values, &t),
+          *graphs[2] = {g, graph_with_large_constant(values, &t)};
     Arena *a = arena_new();
-    Module m = {.arena = a, .name = "m", .graphs = graphs, .n_graphs = 2, .context = 77, .bos = 1, .eos = {2, 3}, .n_eos = 2};
+    Module m = {.arena = a,
+                .name = "m",
+                .graphs = graphs,
+                .n_graphs = 2,
+                .context = 77,
+                .bos = 1,
+                .eos = {2, 3},
+                .n_eos = 2};
     ConstantFile *constants = NULL;
     module_dump(&m, dir, 3, "fold", &constants);
     module_dump(&m, dir, 4, "fuse", &constants);
     constants_close(constants);
     snprintf(path, sizeof path, "%s/04-fuse.ir", dir);
     Module *back = module_load(a, path);
-    CHECK(back->n_graphs == 2 && back->context == 77 && back->bos == 1 && back->n_eos == 2 && back->eos[1] == 3);
+    CHECK(back->n_graphs == 2 && back->context == 77 && back->bos == 1 && back->n_eos == 2 &&
+          back->eos[1] == 3);
     const Tensor *w = back->graphs[1]->outputs[0]->value;
     CHECK(w && w->bytes == 400 && !memcmp(w->data, values, 400) && !strcmp(w->name, "w"));
     unlink(path);

@@ -10,8 +10,12 @@ enum { N = 1000 };
 
 static burin_candidate memory[N];
 
-static const burin_sampling everything = {
-    .temperature = 1, .top_p = 1, .typical = 1, .repeat_penalty = 1, .repeat_last_n = 64, .seed = 42};
+static const burin_sampling everything = {.temperature = 1,
+                                          .top_p = 1,
+                                          .typical = 1,
+                                          .repeat_penalty = 1,
+                                          .repeat_last_n = 64,
+                                          .seed = 42};
 
 static burin_sampler sampler_of(burin_sampling settings, int32_t n) {
     burin_sampler s;
@@ -84,7 +88,8 @@ static void tight_limits_are_argmax(void) {
 
 static int rank_of(const float *logits, int n, int token) {
     int rank = 0;
-    for (int i = 0; i < n; i++) rank += logits[i] > logits[token] || (logits[i] == logits[token] && i < token);
+    for (int i = 0; i < n; i++)
+        rank += logits[i] > logits[token] || (logits[i] == logits[token] && i < token);
     return rank;
 }
 
@@ -184,10 +189,13 @@ static void tokens_without_a_logit_change_nothing(void) {
     settings.dry_multiplier = settings.dry_base = 2;
     settings.dry_penalty_last_n = -1;
     settings.dry_allowed_length = 1;
-    const burin_model model = {.vocab_size = 3, .input_vocab_size = 8, .no_repeat = 2, .encoder_no_repeat = 2};
-    const burin_model penalizing = {.vocab_size = 3, .input_vocab_size = 8, .repetition_penalty = 2};
+    const burin_model model = {
+        .vocab_size = 3, .input_vocab_size = 8, .no_repeat = 2, .encoder_no_repeat = 2};
+    const burin_model penalizing = {
+        .vocab_size = 3, .input_vocab_size = 8, .repetition_penalty = 2};
     int32_t before[5] = {0, 7, 0, 7, 0};
-    burin_history text = {.tokens = before, .source = before, .n = 5, .n_source = 5, .generated = 1};
+    burin_history text = {
+        .tokens = before, .source = before, .n = 5, .n_source = 5, .generated = 1};
     float logits[8] = {3, 2, 1, 50, 50, 50, 50, 50};
     burin_sampler s = sampler_of(settings, 3);
     for (int i = 0; i < 8; i++) memory[i].token = 123, memory[i].logit = 123;
@@ -196,7 +204,8 @@ static void tokens_without_a_logit_change_nothing(void) {
     CHECK(chosen >= 0 && chosen < 3);
     s = sampler_of(everything, 3);
     burin_mask_forbidden(&s, &penalizing, &text, logits);
-    for (int i = 3; i < 8; i++) CHECK(logits[i] == 50 && memory[i].token == 123 && memory[i].logit == 123);
+    for (int i = 3; i < 8; i++)
+        CHECK(logits[i] == 50 && memory[i].token == 123 && memory[i].logit == 123);
 }
 
 static void same_seed_same_tokens(void) {
@@ -231,7 +240,8 @@ static void nothing_sensible_is_still_a_token(void) {
     CHECK(burin_sample(&t, infinite, NULL, 0) == 1);
 }
 
-// ---- the other steps, at eight logits whose probabilities are 0.4027 0.2443 0.1482 0.0899 0.0545 0.0331 0.0201 0.0074 ----
+// ---- the other steps, at eight logits whose probabilities are 0.4027 0.2443 0.1482 0.0899 0.0545
+// 0.0331 0.0201 0.0074 ----
 
 enum { EIGHT = 8 };
 static const float eight[EIGHT] = {2, 1.5f, 1, 0.5f, 0, -0.5f, -1, -2};
@@ -289,8 +299,9 @@ static void chain_ends_with_temperature(void) {
 
 // Entropy 1.5959 of log 8: 0.76746, so 0.5 + 0.76746 and 0.5 + 0.76746^2 degrees
 static void temperature_follows_entropy(void) {
-    static const float weights[2][EIGHT] = {{1, 0.674023f, 0.454307f, 0.306214f, 0.206395f, 0.139115f, 0.093767f, 0.042599f},
-                                            {1, 0.631826f, 0.399204f, 0.252228f, 0.159364f, 0.10069f, 0.063619f, 0.025397f}};
+    static const float weights[2][EIGHT] = {
+        {1, 0.674023f, 0.454307f, 0.306214f, 0.206395f, 0.139115f, 0.093767f, 0.042599f},
+        {1, 0.631826f, 0.399204f, 0.252228f, 0.159364f, 0.10069f, 0.063619f, 0.025397f}};
     for (int e = 0; e < 2; e++) {
         burin_sampling settings = everything;
         settings.dynatemp_range = 0.5;

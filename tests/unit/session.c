@@ -1,5 +1,5 @@
-// Sessions over a fake model whose logits depend on every token, slot and position: chunks, batches, threads, slots, and errors
-// that change nothing.
+// Sessions over a fake model whose logits depend on every token, slot and position: chunks,
+// batches, threads, slots, and errors that change nothing.
 #include <stdlib.h>
 
 #include "engine/forward.h"
@@ -22,17 +22,24 @@ static Opened open_model(const burin_model *model, int slots, int max_rows, int 
     return opened;
 }
 
-static Opened open_session(int slots, int max_rows, int threads) { return open_model(&fake, slots, max_rows, threads); }
+static Opened open_session(int slots, int max_rows, int threads) {
+    return open_model(&fake, slots, max_rows, threads);
+}
 
 static void close_session(Opened o) {
     burin_session_close(o.session);
     free(o.memory);
 }
 
-static int32_t token_at(int slot, int position) { return (slot * 31 + position * 7 + 3) % FAKE_VOCAB; }
+static int32_t token_at(int slot, int position) {
+    return (slot * 31 + position * 7 + 3) % FAKE_VOCAB;
+}
 
 static burin_row row_of(int slot, int position) {
-    return (burin_row){.token = token_at(slot, position), .slot = slot, .position = position, .wants_logits = true};
+    return (burin_row){.token = token_at(slot, position),
+                       .slot = slot,
+                       .position = position,
+                       .wants_logits = true};
 }
 
 // The fake model's token after the first n tokens of a slot.
@@ -89,7 +96,8 @@ static void truncates_and_copies(void) {
     CHECK(burin_forward(o.session, &rows[5], 1, logits[0]) == BURIN_OK);
     CHECK(logits_right(logits[0], 0, 6));
     CHECK(burin_slot_reset(o.session, 0) == BURIN_OK && burin_slot_length(o.session, 0) == 0);
-    CHECK(burin_slot_copy(o.session, 2, 0) == BURIN_BAD_SLOT && burin_slot_reset(o.session, -1) == BURIN_BAD_SLOT);
+    CHECK(burin_slot_copy(o.session, 2, 0) == BURIN_BAD_SLOT &&
+          burin_slot_reset(o.session, -1) == BURIN_BAD_SLOT);
     close_session(o);
 }
 
@@ -154,7 +162,8 @@ static burin_status try_open(burin_options o, ptrdiff_t shift, ptrdiff_t more) {
     size_t bytes = burin_session_bytes(&fake, &fits);
     unsigned char *memory = aligned_alloc(64, bytes + 64);
     burin_session *session;
-    burin_status status = burin_session_open(&session, &fake, &o, memory + shift, (size_t)((ptrdiff_t)bytes + more));
+    burin_status status =
+        burin_session_open(&session, &fake, &o, memory + shift, (size_t)((ptrdiff_t)bytes + more));
     if (!status) burin_session_close(session);
     CHECK((session != NULL) == (status == BURIN_OK));
     free(memory);
@@ -167,7 +176,8 @@ static void opening_is_checked(void) {
     CHECK(try_open(o, 8, 0) == BURIN_BAD_ALIGNMENT);
     CHECK(try_open(o, 0, -1) == BURIN_SMALL_MEMORY);
     CHECK(try_open((burin_options){.slots = -1, .threads = 1}, 0, 0) == BURIN_BAD_OPTION);
-    CHECK(try_open((burin_options){.max_rows = FAKE_ROWS + 1, .threads = 1}, 0, 0) == BURIN_BAD_OPTION);
+    CHECK(try_open((burin_options){.max_rows = FAKE_ROWS + 1, .threads = 1}, 0, 0) ==
+          BURIN_BAD_OPTION);
     CHECK(try_open((burin_options){.threads = BURIN_MAX_THREADS + 1}, 0, 0) == BURIN_BAD_OPTION);
     CHECK(try_open((burin_options){.threads = 1, .cpu = "z80"}, 0, 0) == BURIN_BAD_CPU);
     CHECK(try_open((burin_options){.threads = 1, .cpu = "future"}, 0, 0) == BURIN_CPU_TOO_OLD);

@@ -82,7 +82,8 @@ static void every_format_is_read(void) {
         put(&f, rows[row].first, bytes);
         put(&f, rows[row].second, bytes);
         CHECK(burin_wav_read(&s, f.bytes, f.n) == NULL);
-        CHECK(s.n == 2 && s.rate == 16000 && s.samples[0] == rows[row].a && s.samples[1] == rows[row].b);
+        CHECK(s.n == 2 && s.rate == 16000 && s.samples[0] == rows[row].a &&
+              s.samples[1] == rows[row].b);
         free(s.samples);
     }
 }
@@ -94,7 +95,8 @@ static void channels_are_averaged(void) {
     put(&f, bits_of(1), 4);
     put(&f, bits_of(-0.5f), 4);
     put(&f, bits_of(0.25f), 4);  // half of a frame
-    CHECK(burin_wav_read(&s, f.bytes, f.n) == NULL && s.n == 1 && s.samples[0] == 0.25f && s.rate == 44100);
+    CHECK(burin_wav_read(&s, f.bytes, f.n) == NULL && s.n == 1 && s.samples[0] == 0.25f &&
+          s.rate == 44100);
     free(s.samples);
 }
 
@@ -106,20 +108,38 @@ static void bad_files_have_messages(void) {
         const char *message;
     } rows[] = {
         {{1, 1, 16000, 16, 4, false}, 0, 0, NULL},
-        {{1, 1, 16000, 16, 6, false}, 0, 0, "it is cut: its header has 6 bytes of samples, the file has 4"},
-        {{1, 1, 16000, 16, 0x40000000, false}, 0, 0, "it is cut: its header has 1073741824 bytes of samples, the file has 4"},
-        {{1, 1, 16000, 16, 3, false}, 0, 0, "its samples have 3 bytes, not a multiple of the 2 of a frame"},
+        {{1, 1, 16000, 16, 6, false},
+         0,
+         0,
+         "it is cut: its header has 6 bytes of samples, the file has 4"},
+        {{1, 1, 16000, 16, 0x40000000, false},
+         0,
+         0,
+         "it is cut: its header has 1073741824 bytes of samples, the file has 4"},
+        {{1, 1, 16000, 16, 3, false},
+         0,
+         0,
+         "its samples have 3 bytes, not a multiple of the 2 of a frame"},
         {{1, 0, 16000, 16, 4, false}, 0, 0, "it has 0 channels: expected 1 to 256"},
         {{1, 1, 0, 16, 4, false}, 0, 0, "it has 0 samples per second: expected 1000 to 384000"},
-        {{1, 1, 4000000000, 16, 4, false}, 0, 0, "it has 4000000000 samples per second: expected 1000 to 384000"},
+        {{1, 1, 4000000000, 16, 4, false},
+         0,
+         0,
+         "it has 4000000000 samples per second: expected 1000 to 384000"},
         {{1, 1, 16000, 12, 4, false}, 0, 0, "its samples have 12 bits: expected 8, 16, 24 or 32"},
         {{3, 1, 16000, 16, 4, false}, 0, 0, "its samples have 16 bits: expected 32 or 64"},
-        {{2, 1, 16000, 4, 4, false}, 0, 0, "its samples have format 2: expected PCM (1), floats (3), A-law (6) or mu-law (7)"},
+        {{2, 1, 16000, 4, 4, false},
+         0,
+         0,
+         "its samples have format 2: expected PCM (1), floats (3), A-law (6) or mu-law (7)"},
         {{3, 1, 16000, 32, 4, false}, 0x7fc00000, 0, "sample 0 is no finite number"},
         {{3, 1, 16000, 32, 4, false}, 0xff800000, 0, "sample 0 is no finite number"},
         {{1, 1, 16000, 16, 4, false}, 0, 20, "a chunk at byte 12 has 3 bytes, the file has 0 more"},
         {{1, 1, 16000, 16, 4, false}, 0, 26, "it has no \"data\" chunk"},
-        {{1, 1, 16000, 16, 4, false}, 0, 40, "a chunk at byte 24 has 16 bytes, the file has 8 more"},
+        {{1, 1, 16000, 16, 4, false},
+         0,
+         40,
+         "a chunk at byte 24 has 16 bytes, the file has 8 more"},
         {{1, 1, 16000, 16, 0, false}, 0, 56, "it has no samples"},
         {{1, 1, 16000, 16, 4, false}, 0, 11, "it does not begin as a WAV file does"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -134,19 +154,24 @@ static void bad_files_have_messages(void) {
 
 static void other_formats_are_named(void) {
     static const char *const rows[][2] = {
-        {"", "it is empty"},           {"fLaC....", "it is FLAC"},
-        {"OggS....", "it is Ogg"},     {"ID3.....", "it is MP3"},
-        {"....ftypM4A ", "it is MP4"}, {"Dear reader, this is a text.", "it does not begin as a WAV file does"}};
+        {"", "it is empty"},
+        {"fLaC....", "it is FLAC"},
+        {"OggS....", "it is Ogg"},
+        {"ID3.....", "it is MP3"},
+        {"....ftypM4A ", "it is MP4"},
+        {"Dear reader, this is a text.", "it does not begin as a WAV file does"}};
     burin_sound s;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        CHECK_TEXT(burin_wav_read(&s, (const unsigned char *)rows[i][0], strlen(rows[i][0])), rows[i][1]);
+        CHECK_TEXT(burin_wav_read(&s, (const unsigned char *)rows[i][0], strlen(rows[i][0])),
+                   rows[i][1]);
 }
 
-// --------------------------------------------------------------------------------------------------------------- sample rates
+// ------------------------------------------------------------------------------------ sample rates
 static burin_sound make_tone(int32_t rate, double hertz) {
     burin_sound s = {.n = rate / 4, .rate = rate};
     s.samples = malloc((size_t)s.n * sizeof *s.samples);
-    for (int64_t i = 0; i < s.n; i++) s.samples[i] = (float)(0.5 * sin(2 * M_PI * hertz * (double)i / rate));
+    for (int64_t i = 0; i < s.n; i++)
+        s.samples[i] = (float)(0.5 * sin(2 * M_PI * hertz * (double)i / rate));
     return s;
 }
 
@@ -157,7 +182,8 @@ static double tone_error(int32_t from, int32_t to, double hertz, double gain) {
     CHECK(s.n == ((int64_t)(from / 4) * to + from - 1) / from && s.rate == to);
     double largest = 0;
     for (int64_t i = s.n / 4; i < 3 * s.n / 4; i++) {
-        double error = fabs((double)s.samples[i] - gain * 0.5 * sin(2 * M_PI * hertz * (double)i / to));
+        double error =
+            fabs((double)s.samples[i] - gain * 0.5 * sin(2 * M_PI * hertz * (double)i / to));
         largest = error > largest ? error : largest;
     }
     free(s.samples);
@@ -166,12 +192,13 @@ static double tone_error(int32_t from, int32_t to, double hertz, double gain) {
 
 static void tones_keep_their_shape(void) {
     static const int32_t rates[] = {8000, 11025, 16000, 22050, 44100, 48000, 96000, 12345};
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) CHECK(tone_error(rates[i], 16000, 440, 1) < 1e-5);
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        CHECK(tone_error(rates[i], 16000, 440, 1) < 1e-5);
     CHECK(tone_error(48000, 16000, 6000, 1) < 1e-5);
     CHECK(tone_error(48000, 16000, 9000, 0) < 1e-4);  // above half of the rate: gone, no alias
 }
 
-// ------------------------------------------------------------------------------------------------------------------- features
+// ---------------------------------------------------------------------------------------- features
 static void functions_are_right(void) {
     for (int k = 0; k < 1600; k++) {
         CHECK(fabs(burin_sine_of_turn(k, 400) - sin(2 * M_PI * (k % 400) / 400)) < 4e-15);
@@ -192,32 +219,40 @@ static void a_tone_is_in_its_band(void) {
     CHECK(mel.frames == FRAMES && mel.n_mels == MELS);
     burin_log_mel_window(&mel, 0, FRAMES + 2, features);
     int top = 0;
-    for (int m = 0; m < MELS; m++) top = mel.value[10 * MELS + m] > mel.value[10 * MELS + top] ? m : top;
+    for (int m = 0; m < MELS; m++)
+        top = mel.value[10 * MELS + m] > mel.value[10 * MELS + top] ? m : top;
     CHECK(top == 13 || top == 12);
-    CHECK(features[FRAMES - 1] == (mel.largest - 8 + 4) / 4 && mel.value[(FRAMES - 1) * MELS] == -10);
+    CHECK(features[FRAMES - 1] == (mel.largest - 8 + 4) / 4 &&
+          mel.value[(FRAMES - 1) * MELS] == -10);
     CHECK(features[FRAMES] == 0 && features[FRAMES + 1] == 0);
     burin_log_mel_close(&mel);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- segments
+// ---------------------------------------------------------------------------------------- segments
 static void segments_follow_their_timestamps(void) {
     enum { T = 100 };  // the timestamp of 0 s
     static const struct {
         int32_t tokens[8], n, segments, forward;
-        double end;                                                               // of the last segment
-    } rows[] = {{{T, 1, 2, T + 50}, 4, 1, 3000, 11},                              // one segment
-                {{T, 1, T + 50, T + 50, 2, T + 80}, 6, 2, 3000, 11.6},            // nobody speaks after the last
-                {{T, 1, T + 50, T + 50, 2}, 5, 1, 100, 11},                       // the second is unfinished
-                {{T, 1, T + 50, T + 60, 2, T + 70, T + 75, 3}, 8, 2, 140, 11.4},  // times of a pair may differ
-                {{T, 1, 2}, 3, 1, 3000, 40},                                      // no time of its end
-                {{T, T, 1}, 3, 1, 3000, 10},                                      // it would not get on
-                {{1, 2}, 2, 1, 3000, 40}};
+        double end;  // of the last segment
+    } rows[] = {
+        {{T, 1, 2, T + 50}, 4, 1, 3000, 11},                    // one segment
+        {{T, 1, T + 50, T + 50, 2, T + 80}, 6, 2, 3000, 11.6},  // nobody speaks after the last
+        {{T, 1, T + 50, T + 50, 2}, 5, 1, 100, 11},             // the second is unfinished
+        {{T, 1, T + 50, T + 60, 2, T + 70, T + 75, 3},
+         8,
+         2,
+         140,
+         11.4},                       // times of a pair may differ
+        {{T, 1, 2}, 3, 1, 3000, 40},  // no time of its end
+        {{T, T, 1}, 3, 1, 3000, 10},  // it would not get on
+        {{1, 2}, 2, 1, 3000, 40}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         burin_window w = {rows[i].tokens, rows[i].n, T, 1000, 3000, 0.01, 2};
         burin_segment segments[9];
         int32_t n;
         CHECK(burin_cut_segments(&w, segments, &n) == rows[i].forward);
-        CHECK(n == rows[i].segments && fabs(segments[n - 1].end - rows[i].end) < 1e-9 && segments[0].start == 10);
+        CHECK(n == rows[i].segments && fabs(segments[n - 1].end - rows[i].end) < 1e-9 &&
+              segments[0].start == 10);
     }
 }
 

@@ -11,7 +11,8 @@ static void levels_of_this_machine(void) {
     CHECK(target_find("native", false)->use != FOR_FAST_MATH);
     CHECK(!target_runs_here(target_find("cortex-m4", false)));
     for (const Target *t = best + 1; t < targets + n_targets; t++) CHECK(!target_runs_here(t));
-    for (int i = 0; i < n_targets; i++) CHECK(target_find(targets[i].name, false) == &targets[i] && *targets[i].tested);
+    for (int i = 0; i < n_targets; i++)
+        CHECK(target_find(targets[i].name, false) == &targets[i] && *targets[i].tested);
 }
 
 static void models_have_levels(void) {
@@ -38,7 +39,8 @@ static void tiles_are_asked_for(void) {
     CHECK(!burin_has_tiles(&c, refused) && asked == 2);
     CHECK(!burin_has_tiles(&(burin_cpuid){.leaf7_edx = 3u << 24, .saved = 0xe6}, granted));
     CHECK(!burin_has_tiles(&(burin_cpuid){.leaf7_edx = 1u << 24, .saved = 0x600e6}, granted));
-    CHECK(!burin_has_tiles(&(burin_cpuid){.leaf7_edx = 1u << 25, .saved = 0x600e6}, granted) && asked == 2);
+    CHECK(!burin_has_tiles(&(burin_cpuid){.leaf7_edx = 1u << 25, .saved = 0x600e6}, granted) &&
+          asked == 2);
 }
 #else
 static void tiles_are_asked_for(void) {}

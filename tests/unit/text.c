@@ -18,7 +18,8 @@ static void map_keeps_order(void) {
     Arena *arena = arena_new();
     Map m;
     map_init(&m, arena);
-    for (int i = 0; i < 100; i++) map_put(&m, arena_printf(arena, "k%d", i), arena_printf(arena, "v%d", i));
+    for (int i = 0; i < 100; i++)
+        map_put(&m, arena_printf(arena, "k%d", i), arena_printf(arena, "v%d", i));
     map_put(&m, "k7", "other");
     CHECK(m.n == 100);
     CHECK_TEXT(m.entries[42].key, "k42");

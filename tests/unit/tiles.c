@@ -21,7 +21,13 @@ static void store(const void *context, vf sum, int row, int column) {
 
 static void compute(Product *p, burin_range units) {
     static const float ones[ROWS] = {0};
-    matmul_args m = {.panels = p->panels, .k = 1, .x_stride = 1, .rows = p->rows, .x = ones, .w = p->w, .units = units};
+    matmul_args m = {.panels = p->panels,
+                     .k = 1,
+                     .x_stride = 1,
+                     .rows = p->rows,
+                     .x = ones,
+                     .w = p->w,
+                     .units = units};
     matmul_f32(m, store, p);
 }
 
@@ -69,18 +75,22 @@ static bool goes_on_once(int panels, int each, int rows) {
 }
 
 static void each_piece_once(void) {
-    static const int shape[][2] = {{24, 1}, {24, 2}, {15, 3}, {24, 4}, {10, 5}, {18, 6}, {24, 8}, {12, 12}};
+    static const int shape[][2] = {{24, 1}, {24, 2}, {15, 3}, {24, 4},
+                                   {10, 5}, {18, 6}, {24, 8}, {12, 12}};
     srand(1);
     for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
         for (int rows = 1; rows <= ROWS; rows++)
-            for (int turn = 0; turn < 4; turn++) CHECK(goes_on_once(shape[i][0], shape[i][1], rows));
+            for (int turn = 0; turn < 4; turn++)
+                CHECK(goes_on_once(shape[i][0], shape[i][1], rows));
 }
 
-// Heads by blocks of rows, in parts of random sizes in any order: each head when its last block is done
+// Heads by blocks of rows, in parts of random sizes in any order: each head when its last block is
+// done
 static bool attends_once(int heads, int rows) {
     static burin_barrier barrier;
     burin_step s = {.threads = 2, .barrier = &barrier};
-    int units = attention_units(heads, rows), blocks = units / heads, first[UNITS_MOST], last[UNITS_MOST], n = 0;
+    int units = attention_units(heads, rows), blocks = units / heads, first[UNITS_MOST],
+        last[UNITS_MOST], n = 0;
     int done[24] = {0}, complete[24] = {0};
     bool good = true;
     for (int at = 0; at < units; at = last[n++]) {

@@ -1,4 +1,5 @@
-// Tokenizers: the shared cases of Hugging Face's vocabularies, llama2.c's and GGUF's, and small ones written here.
+// Tokenizers: the shared cases of Hugging Face's vocabularies, llama2.c's and GGUF's, and small
+// ones written here.
 #include "frontend/tokenizer.h"
 
 #include <jansson.h>
@@ -21,7 +22,7 @@ static bool absent(const char *path) {
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- helpers
+// ----------------------------------------------------------------------------------------- helpers
 typedef struct {
     Arena *arena;
     const void *blob;
@@ -47,7 +48,8 @@ static void encode(Run *r, const char *text, size_t bytes, bool special) {
     size_t needed = burin_encode_memory(r->blob, bytes);
     char *memory = malloc(needed + GUARD_BYTES);
     memset(memory + needed, GUARD, GUARD_BYTES);
-    burin_encoding e = {.text = text, .bytes = bytes, .special = special, .whole = true, .memory = memory};
+    burin_encoding e = {
+        .text = text, .bytes = bytes, .special = special, .whole = true, .memory = memory};
     e.capacity = burin_encode(r->blob, &e);
     r->ids = e.ids = ARENA_ARRAY(r->arena, int32_t, e.capacity + 1);
     r->n = burin_encode(r->blob, &e);
@@ -60,7 +62,8 @@ static const char *decode(Run *r) {
     Text t = {0};
     char *bytes = arena_alloc(r->arena, burin_decode_max(r->blob));
     text_append(&t, "", 0);
-    for (size_t i = 0; i < r->n; i++) text_append(&t, bytes, burin_decode(r->blob, &d, r->ids[i], bytes));
+    for (size_t i = 0; i < r->n; i++)
+        text_append(&t, bytes, burin_decode(r->blob, &d, r->ids[i], bytes));
     const char *text = arena_strndup(r->arena, t.data, t.length);
     text_free(&t);
     return text;
@@ -76,16 +79,18 @@ static void check_ids(const Run *r, const int32_t *expected, size_t n, const cha
     for (size_t i = 0; i < r->n; i++) printf(" %d", r->ids[i]);
     printf("\n");
 }
-#define CHECK_IDS(r, ...) \
-    check_ids(&(r), (int32_t[]){__VA_ARGS__}, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t), #__VA_ARGS__)
+#define CHECK_IDS(r, ...)                                                                         \
+    check_ids(&(r), (int32_t[]){__VA_ARGS__}, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t), \
+              #__VA_ARGS__)
 
 static void check_json_ids(Run *r, const json_t *expected, const char *what) {
     int32_t *ids = ARENA_ARRAY(r->arena, int32_t, json_array_size(expected) + 1);
-    for (size_t i = 0; i < json_array_size(expected); i++) ids[i] = (int32_t)json_integer_value(json_array_get(expected, i));
+    for (size_t i = 0; i < json_array_size(expected); i++)
+        ids[i] = (int32_t)json_integer_value(json_array_get(expected, i));
     check_ids(r, ids, json_array_size(expected), what);
 }
 
-// --------------------------------------------------------------------------------------------------------- shared vocabularies
+// ----------------------------------------------------------------------------- shared vocabularies
 static void check_cases(const char *kind, const char *file) {
     char path[256], cases_path[256];
     snprintf(path, sizeof path, SHARED "tokenizers/%s/%s", kind, file);
@@ -126,8 +131,8 @@ static void encodes_like_clip(void) { check_cases("clip", "tokenizer.json"); }
 
 static void encodes_austen(void) {
     Run r = load("examples/austen/tokenizer.json", 2048);
-    json_t *expected = json_load_file("examples/austen/expected.json", 0, NULL), *greedy = json_object_get(expected, "greedy"),
-           *g;
+    json_t *expected = json_load_file("examples/austen/expected.json", 0, NULL),
+           *greedy = json_object_get(expected, "greedy"), *g;
     size_t i, bytes;
     char *text = read_text_file("examples/austen/held_out.txt", &bytes);
     encode(&r, text, bytes, false);
@@ -146,7 +151,8 @@ static void encodes_austen(void) {
 }
 
 static void encodes_like_llama2c(void) {
-    const char *const files[] = {SHARED "stories260k/tok512.bin", SHARED "stories260k/stories260K.gguf"};
+    const char *const files[] = {SHARED "stories260k/tok512.bin",
+                                 SHARED "stories260k/stories260K.gguf"};
     for (int i = 0; i < 2 && !absent(files[i]); i++) {
         Run r = load(files[i], 512);
         encode(&r, "", 0, true);
@@ -169,7 +175,9 @@ static bool fetched(const char *file, char path[512]) {
 
 static void encodes_like_smollm2(void) {
     char path[512];
-    if (!fetched("smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", path) || absent(SHARED "expected/smollm2.json")) return;
+    if (!fetched("smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", path) ||
+        absent(SHARED "expected/smollm2.json"))
+        return;
     Run r = load(path, 0);
     json_t *expected = json_load_file(SHARED "expected/smollm2.json", 0, NULL), *c;
     char *text = read_text_file(SHARED "text/wiki.test.raw", NULL);
@@ -181,7 +189,8 @@ static void encodes_like_smollm2(void) {
     r.n = n;
     check_json_ids(&r, json_object_get(expected, "first_ids"), "wiki.test.raw");
     json_array_foreach(json_object_get(expected, "cases"), i, c) {
-        encode(&r, json_string_value(json_object_get(c, "rendered")), json_string_length(json_object_get(c, "rendered")), true);
+        encode(&r, json_string_value(json_object_get(c, "rendered")),
+               json_string_length(json_object_get(c, "rendered")), true);
         check_json_ids(&r, json_object_get(c, "ids"), "a rendered template");
     }
     CHECK(i > 1);
@@ -197,8 +206,10 @@ static void encodes_like_minilm(void) {
     json_t *expected = json_load_file(SHARED "expected/minilm.json", 0, NULL), *c;
     size_t i;
     json_array_foreach(json_object_get(expected, "cases"), i, c) {
-        encode(&r, json_string_value(json_object_get(c, "text")), json_string_length(json_object_get(c, "text")), true);
-        if (json_array_size(json_object_get(c, "ids")) == 256) r.ids[255] = r.ids[r.n - 1], r.n = 256;  // cut by the model
+        encode(&r, json_string_value(json_object_get(c, "text")),
+               json_string_length(json_object_get(c, "text")), true);
+        if (json_array_size(json_object_get(c, "ids")) == 256)
+            r.ids[255] = r.ids[r.n - 1], r.n = 256;  // cut by the model
         check_json_ids(&r, json_object_get(c, "ids"), "a sentence");
     }
     CHECK(i > 1);
@@ -206,7 +217,7 @@ static void encodes_like_minilm(void) {
     arena_free(r.arena);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- small ones
+// -------------------------------------------------------------------------------------- small ones
 // Single quotes stand for double ones.
 static Run load_text(const char *text) {
     char path[] = "/tmp/burin-tokenizer-XXXXXX";
@@ -227,10 +238,15 @@ static void encode_text(Run *r, const char *text) { encode(r, text, strlen(text)
 
 static void falls_back_to_bytes(void) {
     Run r = load_text(
-        "{'normalizer':{'type':'Sequence','normalizers':[{'type':'Prepend','prepend':'\\u2581'},{'type':'Replace',"
-        "'pattern':{'String':' '},'content':'\\u2581'}]},'decoder':{'type':'Sequence','decoders':[{'type':'Replace',"
-        "'pattern':{'String':'\\u2581'},'content':' '},{'type':'ByteFallback'},{'type':'Fuse'},{'type':'Strip',"
-        "'content':' ','start':1,'stop':0}]},'model':{'type':'BPE','byte_fallback':true,'unk_token':'<u>','fuse_unk':true,"
+        "{'normalizer':{'type':'Sequence','normalizers':[{'type':'Prepend','prepend':'\\u2581'},{'"
+        "type':'Replace',"
+        "'pattern':{'String':' "
+        "'},'content':'\\u2581'}]},'decoder':{'type':'Sequence','decoders':[{'type':'Replace',"
+        "'pattern':{'String':'\\u2581'},'content':' "
+        "'},{'type':'ByteFallback'},{'type':'Fuse'},{'type':'Strip',"
+        "'content':' "
+        "','start':1,'stop':0}]},'model':{'type':'BPE','byte_fallback':true,'unk_token':'<u>','"
+        "fuse_unk':true,"
         "'vocab':{" LETTERS ",'<0xC3>':10,'<0xA9>':11},'merges':['a b','\\u2581 ab','ab c']}}");
     encode_text(&r, "ab abc");
     CHECK_IDS(r, 8, 8, 4);
@@ -244,13 +260,17 @@ static void falls_back_to_bytes(void) {
     arena_free(r.arena);
 }
 
-// "first" is what the text began with: not what stands first when something was taken away in front of it.
+// "first" is what the text began with: not what stands first when something was taken away in front
+// of it.
 static void marks_the_first_word(void) {
     Run r = load_text(
-        "{'normalizer':{'type':'Sequence','normalizers':[{'type':'Strip','strip_left':true,'strip_right':true},{'type':'"
+        "{'normalizer':{'type':'Sequence','normalizers':[{'type':'Strip','strip_left':true,'strip_"
+        "right':true},{'type':'"
         "Replace',"
-        "'pattern':{'String':'cc'},'content':'ab'}]},'pre_tokenizer':{'type':'Metaspace','replacement':'\u2581',"
-        "'prepend_scheme':'first'},'decoder':{'type':'Metaspace','replacement':'\u2581','prepend_scheme':'first'},"
+        "'pattern':{'String':'cc'},'content':'ab'}]},'pre_tokenizer':{'type':'Metaspace','"
+        "replacement':'\u2581',"
+        "'prepend_scheme':'first'},'decoder':{'type':'Metaspace','replacement':'\u2581','prepend_"
+        "scheme':'first'},"
         "'model':{'type':'WordLevel','unk_token':'<u>','vocab':{" LETTERS ",'\u2581\u2581':10}}}");
     encode_text(&r, "ab");
     CHECK_IDS(r, 8);
@@ -264,7 +284,8 @@ static void marks_the_first_word(void) {
 }
 
 static void takes_whole_words_first(void) {
-    Run r = load_text("{'model':{'type':'BPE','ignore_merges':true,'vocab':{" LETTERS "},'merges':['b c']}}");
+    Run r = load_text("{'model':{'type':'BPE','ignore_merges':true,'vocab':{" LETTERS
+                      "},'merges':['b c']}}");
     encode_text(&r, "abc");
     CHECK_IDS(r, 6);
     encode_text(&r, "abcc");
@@ -274,9 +295,12 @@ static void takes_whole_words_first(void) {
 
 static void finds_added_tokens(void) {
     Run r = load_text(
-        "{'added_tokens':[{'id':0,'content':'<s>','special':true,'lstrip':true},{'id':10,'content':'<s>x','rstrip':true}],"
-        "'pre_tokenizer':{'type':'WhitespaceSplit'},'post_processor':{'type':'TemplateProcessing','single':["
-        "{'SpecialToken':{'id':'<s>'}},{'Sequence':{'id':'A'}}],'special_tokens':{'<s>':{'ids':[0]}}},'model':{'type':'"
+        "{'added_tokens':[{'id':0,'content':'<s>','special':true,'lstrip':true},{'id':10,'content':"
+        "'<s>x','rstrip':true}],"
+        "'pre_tokenizer':{'type':'WhitespaceSplit'},'post_processor':{'type':'TemplateProcessing','"
+        "single':["
+        "{'SpecialToken':{'id':'<s>'}},{'Sequence':{'id':'A'}}],'special_tokens':{'<s>':{'ids':[0]}"
+        "}},'model':{'type':'"
         "WordLevel','unk_token':'<u>','vocab':"
         "{" LETTERS "}}}");
     encode_text(&r, "a  <s>b<s>x  c");
@@ -285,16 +309,20 @@ static void finds_added_tokens(void) {
     e.memory = arena_alloc(r.arena, burin_encode_memory(r.blob, 5));
     r.n = burin_encode(r.blob, &e);
     CHECK_IDS(r, 2, 1);
-    CHECK(burin_token_find(r.blob, "<s>x", 4) == 10 && burin_token_find(r.blob, "nothing", 7) == -1);
-    CHECK(burin_token_is_special(r.blob, 0) && !burin_token_is_special(r.blob, 10) && !burin_token_text(r.blob, 15, &r.n));
+    CHECK(burin_token_find(r.blob, "<s>x", 4) == 10 &&
+          burin_token_find(r.blob, "nothing", 7) == -1);
+    CHECK(burin_token_is_special(r.blob, 0) && !burin_token_is_special(r.blob, 10) &&
+          !burin_token_text(r.blob, 15, &r.n));
     arena_free(r.arena);
 }
 
 static void normalizes(void) {
     Run r = load_text(
-        "{'normalizer':{'type':'Sequence','normalizers':[{'type':'NFKC'},{'type':'Lowercase'}]},'pre_tokenizer':{'type':'Split'"
+        "{'normalizer':{'type':'Sequence','normalizers':[{'type':'NFKC'},{'type':'Lowercase'}]},'"
+        "pre_tokenizer':{'type':'Split'"
         ","
-        "'pattern':{'Regex':''},'behavior':'Isolated'},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0,'\\u00e9':1,"
+        "'pattern':{'Regex':''},'behavior':'Isolated'},'model':{'type':'WordLevel','unk_token':'u',"
+        "'vocab':{'u':0,'\\u00e9':1,"
         "'f':2,'i':3,'\\uac01':4,'a':5,'\\u0307':6}}}");
     encode_text(&r, "E\xcc\x81\xef\xac\x81");  // E and an accent, the ligature fi
     CHECK_IDS(r, 1, 2, 3);
@@ -305,7 +333,8 @@ static void normalizes(void) {
 
 static const char *charsmap_json(Arena *arena, const char *text) {
     return arena_printf(arena,
-                        "{'normalizer':{'type':'Precompiled','precompiled_charsmap':'%s'},'model':{'type':'WordLevel',"
+                        "{'normalizer':{'type':'Precompiled','precompiled_charsmap':'%s'},'model':{"
+                        "'type':'WordLevel',"
                         "'unk_token':'u','vocab':{'u':0,'xyz':1,'xyzxyz':2}}}",
                         charsmap_base64(arena, text));
 }
@@ -334,16 +363,19 @@ static void encodes_texts_that_grow(void) {
         "'pre_tokenizer':{'type':'FixedLength','length':1}}");
     char text[400];
     for (int i = 0; i < 100; i++) memcpy(text + 4 * i, "\xf0\x9d\x85\xa0", 4);
-    burin_tokens tokens = burin_encode_text(r.blob, &(burin_encoding){.text = text, .bytes = sizeof text});
+    burin_tokens tokens =
+        burin_encode_text(r.blob, &(burin_encoding){.text = text, .bytes = sizeof text});
     CHECK(tokens.n == 300 && tokens.id[299] == 0);
     free(tokens.id);
-    CHECK(burin_encode_memory(r.blob, SIZE_MAX / 2) == SIZE_MAX && burin_encode_memory(r.blob, (size_t)UINT32_MAX) == SIZE_MAX);
+    CHECK(burin_encode_memory(r.blob, SIZE_MAX / 2) == SIZE_MAX &&
+          burin_encode_memory(r.blob, (size_t)UINT32_MAX) == SIZE_MAX);
     arena_free(r.arena);
 }
 
 static void normalizes_as_nmt(void) {
     Run r = load_text(
-        "{'normalizer':{'type':'Nmt'},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0,'a b':1,'ab':2,' ':3}}}");
+        "{'normalizer':{'type':'Nmt'},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0,'"
+        "a b':1,'ab':2,' ':3}}}");
     encode_text(&r, "a\ufeffb");
     CHECK_IDS(r, 1);
     encode_text(&r,
@@ -355,34 +387,40 @@ static void normalizes_as_nmt(void) {
 
 static void finds_added_tokens_after_normalization(void) {
     Run r = load_text(
-        "{'added_tokens':[{'id':3,'content':'FI','normalized':true}],'normalizer':{'type':'Sequence','normalizers':[{'type':'"
+        "{'added_tokens':[{'id':3,'content':'FI','normalized':true}],'normalizer':{'type':'"
+        "Sequence','normalizers':[{'type':'"
         "NFKC'},"
-        "{'type':'Lowercase'}]},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0,'a':1,'b':2}}}");
+        "{'type':'Lowercase'}]},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0,'a':1,'"
+        "b':2}}}");
     encode_text(&r,
                 "a\xef\xac\x81"
                 "B");  // the ligature fi
     CHECK_IDS(r, 1, 3, 2);
     encode_text(&r, "FIfiA");
     CHECK_IDS(r, 3, 3, 1);
-    CHECK(burin_token_find(r.blob, "fi", 2) == 3 && burin_tokenizer_size(r.blob) == 4 && !burin_token_text(r.blob, 4, &r.n));
+    CHECK(burin_token_find(r.blob, "fi", 2) == 3 && burin_tokenizer_size(r.blob) == 4 &&
+          !burin_token_text(r.blob, 4, &r.n));
     arena_free(r.arena);
 }
 
 static void splits_by_patterns(void) {
     static const struct {
         const char *regex, *pieces;
-    } cases[] = {
-        {"(?i:'S)|b+", "a|'s|bb|c"}, {"bb(?=c)", "a's|bb|c"},   {"bb(?!c)", "a'sbbc"},        {"[a-b&&[^a]]{1}", "a's|b|b|c"},
-        {"[^\\\\w]s?", "a|'s|bbc"},  {"\\\\p{Ll}$", "a'sbb|c"}, {"b++b", "a'sbbc"},           {"(a|')?s", "a|'s|bbc"},
-        {"(?:b{2})+", "a's|bb|c"},   {"(b{3})*c", "a'sbb|c"},   {"bb\\\\b|c\\\\b", "a'sbb|c"}};
+    } cases[] = {{"(?i:'S)|b+", "a|'s|bb|c"},  {"bb(?=c)", "a's|bb|c"},
+                 {"bb(?!c)", "a'sbbc"},        {"[a-b&&[^a]]{1}", "a's|b|b|c"},
+                 {"[^\\\\w]s?", "a|'s|bbc"},   {"\\\\p{Ll}$", "a'sbb|c"},
+                 {"b++b", "a'sbbc"},           {"(a|')?s", "a|'s|bbc"},
+                 {"(?:b{2})+", "a's|bb|c"},    {"(b{3})*c", "a'sbb|c"},
+                 {"bb\\\\b|c\\\\b", "a'sbb|c"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024], got[64] = "";
-        snprintf(
-            text, sizeof text,
-            "{'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'Regex':'%s'}},'model':{'type':'WordLevel','unk_"
-            "token':'u',"
-            "'vocab':{'u':0,'a':1,'b':2,'c':3,'bb':4,'bbc':5,'\\u0027s':6,'a\\u0027s':7,'a\\u0027sbb':8,'a\\u0027sbbc':9}}}",
-            cases[i].regex);
+        snprintf(text, sizeof text,
+                 "{'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'Regex':'%s'}},"
+                 "'model':{'type':'WordLevel','unk_"
+                 "token':'u',"
+                 "'vocab':{'u':0,'a':1,'b':2,'c':3,'bb':4,'bbc':5,'\\u0027s':6,'a\\u0027s':7,'"
+                 "a\\u0027sbb':8,'a\\u0027sbbc':9}}}",
+                 cases[i].regex);
         for (char *q = strstr(text, "'Regex':'") + 9; *q && strncmp(q, "'}}", 3); q++)
             if (*q == '\'') *q = 1;
         for (char *q = text; *q; q++)
@@ -392,7 +430,8 @@ static void splits_by_patterns(void) {
         for (size_t k = 0; k < r.n; k++) {
             size_t n;
             const char *piece = burin_token_text(r.blob, r.ids[k], &n);
-            snprintf(got + strlen(got), sizeof got - strlen(got), "%s%.*s", k ? "|" : "", (int)n, piece);
+            snprintf(got + strlen(got), sizeof got - strlen(got), "%s%.*s", k ? "|" : "", (int)n,
+                     piece);
         }
         CHECK_TEXT(got, cases[i].pieces);
         arena_free(r.arena);
@@ -406,7 +445,8 @@ static void try_file(const char *path) {
     if (setjmp(*diag_guard()) == 0) {
         r.blob = tokenizer_load(r.arena, path, 0)->blob;
         encode(&r, text, sizeof text - 1, true);
-        for (size_t i = 0; i < r.n; i++) CHECK(r.ids[i] >= 0 && r.ids[i] < burin_tokenizer_size(r.blob));
+        for (size_t i = 0; i < r.n; i++)
+            CHECK(r.ids[i] >= 0 && r.ids[i] < burin_tokenizer_size(r.blob));
         decode(&r);
         r.ids = (int32_t[]){-1, INT32_MAX, 0, 1}, r.n = 4;
         decode(&r);
@@ -415,17 +455,21 @@ static void try_file(const char *path) {
     arena_free(r.arena);
 }
 
-// Patterns that fail in exponentially many ways, in the open and inside of look-around and atomic groups.
+// Patterns that fail in exponentially many ways, in the open and inside of look-around and atomic
+// groups.
 static void matches_in_bounded_time(void) {
     static const char *const patterns[] = {
         "b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?b?c",
-        "(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|"
-        "b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)c",
+        "(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|"
+        "b)(?:b|b)(?:b|b)(?:b|b)(?:b|"
+        "b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:"
+        "b|b)(?:b|b)(?:b|b)c",
         "(?:b*b*b*b*)*c",
         "(?:(?:b|b)(?=b*)(?:b|b))+c",
         "(?=(?:b|bb)*c)b",
         "(?>(?:b|bb)+c)",
-        "(?<!(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?"
+        "(?<!(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?"
+        ":b|b)(?:b|b)(?:b|b)(?:b|b)(?"
         ":b|"
         "b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)c)c",
     };
@@ -433,11 +477,11 @@ static void matches_in_bounded_time(void) {
     char text[400];
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         Arena *arena = arena_new();
-        Run r =
-            load_text(arena_printf(arena,
-                                   "{'pre_tokenizer':{'type':'Split','behavior':'Removed','pattern':{'Regex':'%s'}},'model':{"
-                                   "'type':'WordLevel','unk_token':'u','vocab':{'u':0}}}",
-                                   patterns[i]));
+        Run r = load_text(arena_printf(arena,
+                                       "{'pre_tokenizer':{'type':'Split','behavior':'Removed','"
+                                       "pattern':{'Regex':'%s'}},'model':{"
+                                       "'type':'WordLevel','unk_token':'u','vocab':{'u':0}}}",
+                                       patterns[i]));
         memset(text, 'b', sizeof text);
         encode(&r, text, 400, true);
         CHECK_IDS(r, 0);
@@ -466,12 +510,15 @@ static void survives_wrong_bytes(void) {
         if (absent(files[i].path)) continue;
         char *data = read_text_file(files[i].path, &size);
         close(mkstemp(path));
-        range = size < 30000 ? size : i == 3 ? size / 4 : 30000;  // a quarter of t5's is its charsmap
+        range = size < 30000 ? size
+                : i == 3     ? size / 4
+                             : 30000;  // a quarter of t5's is its charsmap
         for (int round = 0; round < files[i].rounds; round++) {
             random = random * 1664525u + 1013904223u;
             size_t at = (random >> 8) % range;
             char before = data[at];
-            data[at] = round % 2 ? (char)(random >> 24) : "0123456789\"[]{},: "[(random >> 24) % 19];
+            data[at] =
+                round % 2 ? (char)(random >> 24) : "0123456789\"[]{},: "[(random >> 24) % 19];
             write_file(path, data, size);
             data[at] = before;
             try_file(path);
@@ -488,7 +535,8 @@ static void counts_whole_characters(void) {
     CHECK(burin_utf8_whole("a\xe2\x82", 3) == 1);
     CHECK(burin_utf8_whole("a\xe2\x82\xac", 4) == 4);
     CHECK(burin_utf8_whole("\xf0\x9f\x98", 3) == 0);
-    CHECK(burin_utf8_whole("\xff", 1) == 1 && burin_utf8_whole("\x80\x80\x80\x80", 4) == 4 && burin_utf8_whole("", 0) == 0);
+    CHECK(burin_utf8_whole("\xff", 1) == 1 && burin_utf8_whole("\x80\x80\x80\x80", 4) == 4 &&
+          burin_utf8_whole("", 0) == 0);
 }
 
 SUITE(tokenizer) {

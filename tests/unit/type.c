@@ -9,8 +9,10 @@
 
 static void names_and_bits(void) {
     DType t;
-    for (int i = 0; i < DT_COUNT; i++) CHECK(dtype_parse(dtype_name((DType)i), &t) && t == (DType)i);
-    CHECK(!dtype_parse("f33", &t) && dtype_bits(DT_bf16) == 16 && dtype_bits(DT_i4) == 4 && dtype_bits(DT_bool) == 8);
+    for (int i = 0; i < DT_COUNT; i++)
+        CHECK(dtype_parse(dtype_name((DType)i), &t) && t == (DType)i);
+    CHECK(!dtype_parse("f33", &t) && dtype_bits(DT_bf16) == 16 && dtype_bits(DT_i4) == 4 &&
+          dtype_bits(DT_bool) == 8);
     CHECK(dtype_is_float(DT_f8e5m2) && !dtype_is_float(DT_i32) && !dtype_is_float(DT_bool));
     CHECK(dtype_bytes(DT_i4, 3) == 2 && dtype_bytes(DT_f64, 3) == 24);
 }
@@ -18,7 +20,8 @@ static void names_and_bits(void) {
 static void types_compare_and_broadcast(void) {
     Graph *g = graph_new("g");
     const Dim *t = dim_symbol(g, "T", 1, 9), *one = dim_const(g, 1), *four = dim_const(g, 4);
-    Type a = type_of(DT_f32, 2, (const Dim *[]){t, one}), b = type_of(DT_f32, 1, (const Dim *[]){four}), r;
+    Type a = type_of(DT_f32, 2, (const Dim *[]){t, one}),
+         b = type_of(DT_f32, 1, (const Dim *[]){four}), r;
     CHECK(type_broadcast(g, &a, &b, &r));
     CHECK_TEXT(type_text(&r), "f32[T, 4]");
     CHECK(type_broadcast(g, &b, &a, &r));
@@ -31,7 +34,8 @@ static void types_compare_and_broadcast(void) {
     graph_free(g);
 }
 
-// Planner, emitted code and interpreter ask storage_units: a row in blocks begins a block of its own.
+// Planner, emitted code and interpreter ask storage_units: a row in blocks begins a block of its
+// own.
 static void rows_in_blocks_are_whole_blocks(void) {
     static const int64_t widths[] = {0, 1, 7, 31, 32, 33, 40, 64};
     Graph *g = graph_new("g");
@@ -40,7 +44,8 @@ static void rows_in_blocks_are_whole_blocks(void) {
         int64_t dim[] = {9, widths[i]}, blocks = widths[i] == 0 ? 0 : widths[i] <= 32 ? 1 : 2;
         Type type = type_of(DT_i8_rows, 2, (const Dim *[]){t, dim_const(g, widths[i])});
         CHECK(storage_units(g, &type) == dim_binary(g, DIM_MUL, t, dim_const(g, blocks)));
-        CHECK(storage_units_of(DT_i8_rows, 2, dim) == 9 * blocks && storage_units_of(DT_f32, 2, dim) == 9 * widths[i]);
+        CHECK(storage_units_of(DT_i8_rows, 2, dim) == 9 * blocks &&
+              storage_units_of(DT_f32, 2, dim) == 9 * widths[i]);
     }
     CHECK(dtype_bytes(DT_q8_rows, 3) == 3 * sizeof(q8_block));
     CHECK(storage_units_of(DT_f32, 3, (int64_t[]){INT64_MAX, 2, 0}) == 0);
@@ -66,17 +71,19 @@ static void check_sixteen_bits(DType t) {
 static void sixteen_bits_round_to_even(void) {
     check_sixteen_bits(DT_f16);
     check_sixteen_bits(DT_bf16);
-    CHECK(f16_from_real(65520) == 0x7c00 && f16_from_real(65519) == 0x7bff && bf16_from_real(3.4e38) == 0x7f80 &&
-          sf_from_f16(1) == 0x1p-24f);
+    CHECK(f16_from_real(65520) == 0x7c00 && f16_from_real(65519) == 0x7bff &&
+          bf16_from_real(3.4e38) == 0x7f80 && sf_from_f16(1) == 0x1p-24f);
 }
 
 static void eight_bit_floats_saturate(void) {
     static const struct {
         DType t;
         double in, out;
-    } cases[] = {{DT_f8e4m3fn, 1000, 448},    {DT_f8e4m3fn, 0x1p-9, 0x1p-9},     {DT_f8e4m3fn, 17, 16},
-                 {DT_f8e5m2, 1e9, 57344},     {DT_f8e4m3fnuz, -1000, -240},      {DT_f8e4m3fnuz, -0.0, 0},
-                 {DT_f8e5m2fnuz, 1e9, 57344}, {DT_f8e5m2fnuz, 0x1p-17, 0x1p-17}, {DT_f8e5m2, 0x1p-16, 0x1p-16}};
+    } cases[] = {{DT_f8e4m3fn, 1000, 448},     {DT_f8e4m3fn, 0x1p-9, 0x1p-9},
+                 {DT_f8e4m3fn, 17, 16},        {DT_f8e5m2, 1e9, 57344},
+                 {DT_f8e4m3fnuz, -1000, -240}, {DT_f8e4m3fnuz, -0.0, 0},
+                 {DT_f8e5m2fnuz, 1e9, 57344},  {DT_f8e5m2fnuz, 0x1p-17, 0x1p-17},
+                 {DT_f8e5m2, 0x1p-16, 0x1p-16}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t bits;
         dtype_store(cases[i].t, &bits, 0, cases[i].in);
@@ -103,7 +110,8 @@ static void integers_wrap_and_floats_saturate(void) {
     CHECK(large[0] == UINT64_MAX);
     uint8_t nibbles[2] = {0};
     for (int i = 0; i < 3; i++) dtype_store(DT_i4, nibbles, i, i - 8);
-    CHECK(dtype_load(DT_i4, nibbles, 0) == -8 && dtype_load(DT_i4, nibbles, 2) == -6 && nibbles[0] == 0x98);
+    CHECK(dtype_load(DT_i4, nibbles, 0) == -8 && dtype_load(DT_i4, nibbles, 2) == -6 &&
+          nibbles[0] == 0x98);
 }
 
 static double stored(DType t, double x, DTypeRounding r) {
@@ -117,7 +125,8 @@ static void narrow_elements_are_packed(void) {
     for (int i = 0; i < 4; i++) dtype_store(DT_i2, twos, i, i - 2);
     CHECK(twos[0] == 0x4e && dtype_load(DT_i2, twos, 0) == -2 && dtype_load(DT_i2, twos, 3) == 1);
     CHECK(dtype_load(DT_u2, twos, 1) == 3 && dtype_bytes(DT_u2, 5) == 2);
-    static const double in[] = {0.25, 0.75, 2.5, 100}, out[] = {0, 1, 2, 6};  // ties to even; saturated
+    static const double in[] = {0.25, 0.75, 2.5, 100},
+                        out[] = {0, 1, 2, 6};  // ties to even; saturated
     for (int i = 0; i < 4; i++) dtype_store(DT_f4e2m1, fours, i, in[i]);
     for (int i = 0; i < 4; i++) CHECK(dtype_load(DT_f4e2m1, fours, i) == out[i]);
     for (int i = 0; i < 16; i++) {
@@ -127,20 +136,26 @@ static void narrow_elements_are_packed(void) {
     }
     double wide[3] = {9, -9, 3};
     convert_elements(DT_i4, fours, DT_f64, wide, 3);
-    CHECK(dtype_load(DT_i4, fours, 0) == -7 && dtype_load(DT_i4, fours, 1) == 7 && dtype_load(DT_i4, fours, 2) == 3);
+    CHECK(dtype_load(DT_i4, fours, 0) == -7 && dtype_load(DT_i4, fours, 1) == 7 &&
+          dtype_load(DT_i4, fours, 2) == 3);
 }
 
 static void floats_overflow_when_asked(void) {
     DTypeRounding overflows = {.overflows = true};
-    CHECK(stored(DT_f8e5m2, 1e6, overflows) == INFINITY && stored(DT_f8e5m2, -INFINITY, overflows) == -INFINITY);
-    CHECK(isnan(stored(DT_f8e4m3fn, 1e6, overflows)) && isnan(stored(DT_f8e4m3fnuz, -1e6, overflows)));
+    CHECK(stored(DT_f8e5m2, 1e6, overflows) == INFINITY &&
+          stored(DT_f8e5m2, -INFINITY, overflows) == -INFINITY);
+    CHECK(isnan(stored(DT_f8e4m3fn, 1e6, overflows)) &&
+          isnan(stored(DT_f8e4m3fnuz, -1e6, overflows)));
     CHECK(stored(DT_f8e4m3fn, 448, overflows) == 448 && stored(DT_f4e2m1, 1e6, overflows) == 6);
 }
 
 static void powers_of_two_round_as_told(void) {
-    DTypeRounding up = {0}, down = {.direction = ROUND_DOWN}, nearest = {.direction = ROUND_NEAREST};
-    CHECK(stored(DT_f8e8m0, 1.1, up) == 2 && stored(DT_f8e8m0, 1.9, down) == 1 && stored(DT_f8e8m0, 1.4, nearest) == 1);
-    CHECK(stored(DT_f8e8m0, 1.5, nearest) == 2 && stored(DT_f8e8m0, 0, up) == 0x1p-127 && stored(DT_f8e8m0, -4, up) == 4);
+    DTypeRounding up = {0}, down = {.direction = ROUND_DOWN},
+                  nearest = {.direction = ROUND_NEAREST};
+    CHECK(stored(DT_f8e8m0, 1.1, up) == 2 && stored(DT_f8e8m0, 1.9, down) == 1 &&
+          stored(DT_f8e8m0, 1.4, nearest) == 1);
+    CHECK(stored(DT_f8e8m0, 1.5, nearest) == 2 && stored(DT_f8e8m0, 0, up) == 0x1p-127 &&
+          stored(DT_f8e8m0, -4, up) == 4);
     CHECK(isnan(stored(DT_f8e8m0, INFINITY, up)) && stored(DT_f8e8m0, 0x1p300, up) == 0x1p127);
     for (int i = 0; i < 255; i++) {
         uint8_t bits = (uint8_t)i, back = 0;

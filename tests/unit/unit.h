@@ -18,7 +18,8 @@ void unit_add(const char *suite, const char *name, void (*run)(void));
 #define TEST(f)                   unit_add(unit_suite_name, #f, f)
 #define CHECK(condition)          CU_ASSERT(condition)
 #define CHECK_TEXT(got, expected) unit_check_text(got, expected, __FILE__, __LINE__)
-void unit_check_text(const char *got, const char *expected, const char *file, int line);  // prints both when they differ
+void unit_check_text(const char *got, const char *expected, const char *file,
+                     int line);  // prints both when they differ
 
 #ifdef UNIT_MAIN
 #include <stdio.h>
@@ -28,7 +29,8 @@ void unit_suites(void);
 
 void unit_check_text(const char *got, const char *expected, const char *file, int line) {
     bool same = got && !strcmp(got, expected);
-    if (!same) printf("# %s:%d: expected\n%s\n# got\n%s\n", file, line, expected, got ? got : "(null)");
+    if (!same)
+        printf("# %s:%d: expected\n%s\n# got\n%s\n", file, line, expected, got ? got : "(null)");
     CU_assertImplementation(same, (unsigned)line, "texts differ", file, "", CU_FALSE);
 }
 

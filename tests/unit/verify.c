@@ -18,9 +18,13 @@ static void check_found(Graph *g, const char *node, const char *expected) {
     bool ok;
     char *message = stderr_of(verifies, g, &ok), under[600];
     snprintf(under, sizeof under, "\n    ^ error: %s", expected);
-    const char *line = node ? strstr(message, node) : message, *end = line ? strchr(line, '\n') : NULL;
-    bool there = node ? end && !strncmp(end, under, strlen(under)) : strstr(message, expected) != NULL;
-    if (ok || !there) printf("# expected \"%s\" under %s, got\n# %s\n", expected, node ? node : "the graph", message);
+    const char *line = node ? strstr(message, node) : message,
+               *end = line ? strchr(line, '\n') : NULL;
+    bool there =
+        node ? end && !strncmp(end, under, strlen(under)) : strstr(message, expected) != NULL;
+    if (ok || !there)
+        printf("# expected \"%s\" under %s, got\n# %s\n", expected, node ? node : "the graph",
+               message);
     CHECK(!ok && there);
     free(message);
     graph_free(g);
@@ -87,7 +91,8 @@ static void far_nodes_are_left_out(void) {
     text_add(&text, "}\n");
     Graph *g = parse_text(text.data);
     attr_set_int(named(g, "n20"), "speed", 3);
-    char *message = stderr_of(verifies, g, &ok), *first = strstr(message, "  ...\n"), *at = strstr(message, "%n20 = ");
+    char *message = stderr_of(verifies, g, &ok), *first = strstr(message, "  ...\n"),
+         *at = strstr(message, "%n20 = ");
     char *last = at ? strstr(at, "  ...\n") : NULL;
     CHECK(!ok && first && first < at && last && !strstr(last + 1, "  ...\n"));
     CHECK(!strstr(message, "%n2 = ") && !strstr(message, "%n38 = ") && strstr(message, "%n19 = ") &&

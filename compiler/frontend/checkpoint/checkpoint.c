@@ -19,16 +19,19 @@
 #include "util/mapping.h"
 #include "util/text.h"
 
-// ------------------------------------------------------------------------------------------------------------------- tensors
+// ----------------------------------------------------------------------------------------- tensors
 StoredTensor *checkpoint_add(Checkpoint *c, const MappedFile *file, const Tensor *tensor) {
     const StoredTensor *before = map_get(&c->by_name, tensor->name);
-    if (before && before->file == file) file_fatal(file, "tensor \"%s\" is listed twice", tensor->name);
-    if (before) file_fatal(file, "tensor \"%s\" is also in %s", tensor->name, before->file->source.name);
+    if (before && before->file == file)
+        file_fatal(file, "tensor \"%s\" is listed twice", tensor->name);
+    if (before)
+        file_fatal(file, "tensor \"%s\" is also in %s", tensor->name, before->file->source.name);
     StoredTensor *stored = ARENA_NEW(c->arena, StoredTensor);
     *stored = (StoredTensor){.tensor = *tensor, .file = file};
     stored->tensor.source = &file->source;
     if ((c->n_tensors & (c->n_tensors - 1)) == 0) {  // full at every power of two
-        const Tensor **grown = ARENA_ARRAY(c->arena, const Tensor *, c->n_tensors ? 2 * c->n_tensors : 1);
+        const Tensor **grown =
+            ARENA_ARRAY(c->arena, const Tensor *, c->n_tensors ? 2 * c->n_tensors : 1);
         if (c->n_tensors) memcpy(grown, c->tensors, (size_t)c->n_tensors * sizeof *grown);
         c->tensors = grown;
     }
@@ -47,7 +50,8 @@ void checkpoint_rename(Checkpoint *c, StoredTensor *t, const char *name) {
 void checkpoint_list_again(Checkpoint *c) {
     int n = 0;
     for (int i = 0; i < c->n_tensors; i++) {
-        const StoredTensor *t = (const StoredTensor *)c->tensors[i];  // the tensor is its first member
+        const StoredTensor *t =
+            (const StoredTensor *)c->tensors[i];  // the tensor is its first member
         if (!t->hidden) c->tensors[n++] = c->tensors[i];
     }
     c->n_tensors = n;
@@ -57,8 +61,10 @@ void tensor_set_shape(const MappedFile *file, Tensor *t, int rank, const uint64_
     const Format *f = format_of(t->dtype);
     uint64_t bits = f ? 1 : (uint64_t)dtype_bits(t->dtype);
     if (f && (!rank || dims[rank - 1] % (uint64_t)f->block))
-        file_fatal(file, "tensor \"%s\" has rows of %" PRIu64 " values, expected whole blocks of %d: its type is %s", t->name,
-                   rank ? dims[rank - 1] : 0, f->block, f->name);
+        file_fatal(file,
+                   "tensor \"%s\" has rows of %" PRIu64
+                   " values, expected whole blocks of %d: its type is %s",
+                   t->name, rank ? dims[rank - 1] : 0, f->block, f->name);
     for (int i = 0; i < rank; i++) {
         if (!dims[i]) file_fatal(file, "tensor \"%s\" has a dimension of 0", t->name);
         if (dims[i] > INT64_MAX || __builtin_mul_overflow(bits, dims[i], &bits) || bits > INT64_MAX)
@@ -89,7 +95,8 @@ void checkpoint_check_overlaps(const Checkpoint *c, int first) {
 // Row (h, pair, half) of the file is row (h, half, pair) of Hugging Face's order.
 static void copy_halves(const StoredTensor *stored, unsigned char *to) {
     const Tensor *t = &stored->tensor;
-    uint64_t rows = (uint64_t)t->dim[0], row_bytes = t->bytes / rows, heads = (uint64_t)stored->rotary_heads;
+    uint64_t rows = (uint64_t)t->dim[0], row_bytes = t->bytes / rows,
+             heads = (uint64_t)stored->rotary_heads;
     uint64_t half = rows / heads / 2;
     const unsigned char *from = t->data;
     for (uint64_t h = 0; h < heads; h++)
@@ -106,7 +113,8 @@ static void copy_groups(const StoredTensor *stored, unsigned char *to) {
     for (uint64_t g = 0; g < groups; g++, to += (queries + 2) * head_bytes) {
         memcpy(to, from + g * queries * head_bytes, queries * head_bytes);
         memcpy(to + queries * head_bytes, from + (heads + g) * head_bytes, head_bytes);
-        memcpy(to + (queries + 1) * head_bytes, from + (heads + groups + g) * head_bytes, head_bytes);
+        memcpy(to + (queries + 1) * head_bytes, from + (heads + groups + g) * head_bytes,
+               head_bytes);
     }
 }
 
@@ -115,10 +123,12 @@ static void copy_transposed(const StoredTensor *stored, unsigned char *to) {
              size = stored->tensor.bytes / rows / columns;
     const unsigned char *from = stored->tensor.data;
     for (uint64_t i = 0; i < rows; i++)
-        for (uint64_t k = 0; k < columns; k++, to += size) memcpy(to, from + (k * rows + i) * size, size);
+        for (uint64_t k = 0; k < columns; k++, to += size)
+            memcpy(to, from + (k * rows + i) * size, size);
 }
 
-// With 1 subtracted, in f32 whatever the file's type: of narrower ones the difference need not be one.
+// With 1 subtracted, in f32 whatever the file's type: of narrower ones the difference need not be
+// one.
 static void present_minus_one(Arena *arena, Tensor *t) {
     const Format *f = format_of(t->dtype);
     int64_t n = tensor_count(t);
@@ -147,7 +157,8 @@ static void copy_changed(const StoredTensor *stored, unsigned char *to) {
 }
 
 static bool is_aligned(const Tensor *t) {
-    return dtype_is_block(t->dtype) || (uintptr_t)t->data % (unsigned)(dtype_bits(t->dtype) / 8) == 0;
+    return dtype_is_block(t->dtype) ||
+           (uintptr_t)t->data % (unsigned)(dtype_bits(t->dtype) / 8) == 0;
 }
 
 void tensor_check_blocks(const MappedFile *file, const Tensor *t, const char *name) {
@@ -163,7 +174,8 @@ void tensor_check_blocks(const MappedFile *file, const Tensor *t, const char *na
 
 static void check_blocks(const StoredTensor *stored) {
     const Tensor *t = &stored->tensor;
-    if (!stored->quantized) tensor_check_blocks(stored->file, t, stored->name_in_file ? stored->name_in_file : t->name);
+    if (!stored->quantized)
+        tensor_check_blocks(stored->file, t, stored->name_in_file ? stored->name_in_file : t->name);
 }
 
 const char *checkpoint_class(const Checkpoint *c) {
@@ -176,7 +188,8 @@ const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     if (!stored->presented && stored->factor) gguf_nvfp4_present(c->arena, stored);
     if (!stored->presented) check_blocks(stored);
     if (!stored->presented && stored->minus_one) present_minus_one(c->arena, &stored->tensor);
-    bool changed = stored->quantized || stored->rotary_heads || stored->groups || stored->transposed;
+    bool changed =
+        stored->quantized || stored->rotary_heads || stored->groups || stored->transposed;
     if (!stored->presented && (changed || !is_aligned(&stored->tensor))) {
         unsigned char *copy = arena_alloc(c->arena, stored->tensor.bytes);
         copy_changed(stored, copy);
@@ -198,7 +211,7 @@ const Tensor *checkpoint_with_axes(const Checkpoint *c, const Tensor *t, int ran
     return stored;
 }
 
-// ------------------------------------------------------------------------------------------------------------- configuration
+// ----------------------------------------------------------------------------------- configuration
 static bool exists(const char *path) { return access(path, F_OK) == 0; }
 
 const json_t *checkpoint_object(const Checkpoint *c, const char *file, const Source **source) {
@@ -214,7 +227,8 @@ static void read_configuration(Checkpoint *c) {
     c->generation = checkpoint_object(c, "generation_config.json", &c->generation_source);
     c->config = config_as_now(c->arena, checkpoint_object(c, "config.json", &c->config_source));
     const json_t *type = json_object_get(c->config, "model_type");
-    if (type && !json_is_string(type)) diag_fatal(checkpoint_config_loc(c, "model_type"), "model_type must be a string");
+    if (type && !json_is_string(type))
+        diag_fatal(checkpoint_config_loc(c, "model_type"), "model_type must be a string");
     c->architecture = json_string_value(type);
 }
 
@@ -238,12 +252,16 @@ static Loc value_loc(const Source *s, const char *key) {
         if (depth != 1 || value >= s->size || s->text[value] != ':') continue;
         value += 1 + strspn(s->text + value + 1, " \t\r\n");
         if (i - begin - 1 == length && !memcmp(s->text + begin + 1, key, length))
-            return (Loc){.source = s, .offset = (uint32_t)value, .length = (uint32_t)strcspn(s->text + value, ",}\r\n")};
+            return (Loc){.source = s,
+                         .offset = (uint32_t)value,
+                         .length = (uint32_t)strcspn(s->text + value, ",}\r\n")};
     }
     return loc_file(s);
 }
 
-Loc checkpoint_config_loc(const Checkpoint *c, const char *key) { return value_loc(c->config_source, key); }
+Loc checkpoint_config_loc(const Checkpoint *c, const char *key) {
+    return value_loc(c->config_source, key);
+}
 
 const char *checkpoint_field(const Checkpoint *c, const char *field) {
     size_t n = strcspn(field, "[");
@@ -270,18 +288,24 @@ static Special special(const Checkpoint *c, const char *key) {
     return (Special){json_is_null(value) ? NULL : value, key, c->config_source};
 }
 
-// A token that the vocabulary does not have (a default of transformers', in a small model) never comes up: -1.
+// A token that the vocabulary does not have (a default of transformers', in a small model) never
+// comes up: -1.
 static int32_t token_id(const Checkpoint *c, Special s, const json_t *value) {
     json_int_t id = json_integer_value(value);
     const json_t *size = json_object_get(c->config, "vocab_size");
-    json_int_t limit = json_is_integer(size) && json_integer_value(size) < INT32_MAX ? json_integer_value(size) : INT32_MAX;
+    json_int_t limit = json_is_integer(size) && json_integer_value(size) < INT32_MAX
+                           ? json_integer_value(size)
+                           : INT32_MAX;
     if (!json_is_integer(value) || id < 0)
         diag_fatal(value_loc(s.source, s.key),
-                   "%s must be a token id, or a list of them: whole numbers from 0 to %" JSON_INTEGER_FORMAT, s.key, limit - 1);
+                   "%s must be a token id, or a list of them: whole numbers from 0 to "
+                   "%" JSON_INTEGER_FORMAT,
+                   s.key, limit - 1);
     if (id < limit) return (int32_t)id;
     diag_warning(value_loc(s.source, s.key),
-                 "%s %" JSON_INTEGER_FORMAT " is beyond the vocabulary of %" JSON_INTEGER_FORMAT ": it is ignored", s.key, id,
-                 limit);
+                 "%s %" JSON_INTEGER_FORMAT " is beyond the vocabulary of %" JSON_INTEGER_FORMAT
+                 ": it is ignored",
+                 s.key, id, limit);
     return -1;
 }
 
@@ -292,7 +316,8 @@ SpecialTokens checkpoint_special_tokens(const Checkpoint *c) {
     size_t n = list ? json_array_size(eos.value) : eos.value != NULL;
     if (bos.value) ids.bos = token_id(c, bos, bos.value);
     if (n > BURIN_MOST_EOS)
-        diag_fatal(value_loc(eos.source, eos.key), "eos_token_id lists %zu ids, at most %d are supported", n, BURIN_MOST_EOS);
+        diag_fatal(value_loc(eos.source, eos.key),
+                   "eos_token_id lists %zu ids, at most %d are supported", n, BURIN_MOST_EOS);
     for (size_t i = 0; i < n; i++) {
         int32_t id = token_id(c, eos, list ? json_array_get(eos.value, i) : eos.value);
         if (id >= 0) ids.eos[ids.n_eos++] = id;
@@ -300,9 +325,10 @@ SpecialTokens checkpoint_special_tokens(const Checkpoint *c) {
     return ids;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- opening
+// ----------------------------------------------------------------------------------------- opening
 static bool is_safetensors(const MappedFile *f) {
-    return text_ends_with(f->source.name, ".safetensors") || (f->size > 8 && f->data[8] == '{' && !f->data[6] && !f->data[7]);
+    return text_ends_with(f->source.name, ".safetensors") ||
+           (f->size > 8 && f->data[8] == '{' && !f->data[6] && !f->data[7]);
 }
 
 static bool starts_with(const MappedFile *f, const char *magic) {
@@ -313,11 +339,15 @@ static bool starts_with(const MappedFile *f, const char *magic) {
 _Noreturn static void refuse_unknown(const MappedFile *f) {
     if (starts_with(f, "\200\002"))
         file_fatal(f,
-                   "this is a pickle without an archive, as PyTorch wrote it before version 1.6, which burin does not read"
-                   "\nhint: take the model's .safetensors, or convert it with safetensors.torch.save_file");
+                   "this is a pickle without an archive, as PyTorch wrote it before version 1.6, "
+                   "which burin does not read"
+                   "\nhint: take the model's .safetensors, or convert it with "
+                   "safetensors.torch.save_file");
     file_fatal(f,
-               "this is no checkpoint that burin knows: it starts with neither a safetensors header, nor \"GGUF\", nor a "
-               "llama2.c header\nhint: give a Hugging Face folder, a .safetensors, .gguf or llama2.c .bin file");
+               "this is no checkpoint that burin knows: it starts with neither a safetensors "
+               "header, nor \"GGUF\", nor a "
+               "llama2.c header\nhint: give a Hugging Face folder, a .safetensors, .gguf or "
+               "llama2.c .bin file");
 }
 
 static void read_file(Checkpoint *c, const char *path) {
@@ -341,11 +371,13 @@ static void read_file(Checkpoint *c, const char *path) {
 }
 
 static bool is_table(const Tensor *t, const Tensor *head) {
-    static const char *const ends[] = {"embed_tokens.weight", "wte.weight", "shared.weight", "embeddings.weight",
-                                       "embed_in.weight"};
+    static const char *const ends[] = {"embed_tokens.weight", "wte.weight", "shared.weight",
+                                       "embeddings.weight", "embed_in.weight"};
     bool named = false;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) named |= text_ends_with(t->name, ends[i]);
-    return named && t->dtype == head->dtype && t->rank == 2 && !memcmp(t->dim, head->dim, 2 * sizeof *t->dim);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        named |= text_ends_with(t->name, ends[i]);
+    return named && t->dtype == head->dtype && t->rank == 2 &&
+           !memcmp(t->dim, head->dim, 2 * sizeof *t->dim);
 }
 
 // T5 and uMT5 scale their states where config.json ties the head, also before a head of its own.
@@ -372,9 +404,9 @@ static void keep_own_head(Checkpoint *c) {
         if (!is_table(t, &head->tensor)) continue;
         if (!memcmp(t->data, head->tensor.data, t->bytes)) return;
         if (tied || tied_text)
-            diag_warning(
-                checkpoint_config_loc(c, tied ? "tie_word_embeddings" : "text_config"),
-                "\"lm_head.weight\" differs from the embedding that it is tied to: it is used, as transformers 5 does");
+            diag_warning(checkpoint_config_loc(c, tied ? "tie_word_embeddings" : "text_config"),
+                         "\"lm_head.weight\" differs from the embedding that it is tied to: it is "
+                         "used, as transformers 5 does");
         keep_output_scale(c, config);
         json_object_set_new(config, "tie_word_embeddings", json_false());
         if (tied_text) json_object_set_new(text, "tie_word_embeddings", json_false());
@@ -396,7 +428,8 @@ static void read_folder(Checkpoint *c) {
     }
 }
 
-// Returns true if tokenizer_config.json has "tokenizer_file": null. Then the vocabulary counts, a tokenizer.json is stale.
+// Returns true if tokenizer_config.json has "tokenizer_file": null. Then the vocabulary counts, a
+// tokenizer.json is stale.
 static bool has_stale_tokenizer(const char *folder) {
     json_t *config = json_beside(folder, "tokenizer_config.json");
     bool stale = json_is_null(json_object_get(config, "tokenizer_file"));
@@ -421,7 +454,8 @@ const char *tokenizer_in(Arena *arena, const char *folder) {
                                            {"vocab.txt"}};
     for (size_t i = has_stale_tokenizer(folder); i < sizeof names / sizeof *names; i++) {
         const char *file = arena_printf(arena, "%s/%s", folder, names[i][0]), *with = names[i][1];
-        if (exists(file) && (!with || exists(arena_printf(arena, "%s/%s", folder, with)))) return file;
+        if (exists(file) && (!with || exists(arena_printf(arena, "%s/%s", folder, with))))
+            return file;
     }
     const char *file = arena_printf(arena, "%s/%s", folder, names[0][0]);
     return exists(file) ? file : folder_only_file(arena, folder, ".gguf");

@@ -33,7 +33,8 @@ static const char *stack_of(const char *name, const char **end) {
     return NULL;
 }
 
-static const char *name_of_one(Arena *arena, const char *name, const char *at, const char *end, int64_t e) {
+static const char *name_of_one(Arena *arena, const char *name, const char *at, const char *end,
+                               int64_t e) {
     bool first = !strncmp(end, "fc1.", 4), second = !strncmp(end, "fc2.", 4);
     return arena_printf(arena, "%.*s.experts.%" PRId64 ".%s%s", (int)(at - name), name, e,
                         first    ? "up_proj."
@@ -49,7 +50,8 @@ static void check_count(const Checkpoint *c, const StoredTensor *stored, int64_t
     const Tensor *t = &stored->tensor;
     if (t->dim[0] <= (MOST_TENSORS - c->n_tensors) / parts) return;
     file_fatal(stored->file,
-               "tensor \"%s\" is of %" PRId64 " experts, with which there are more than %d tensors\nhint: is it damaged?",
+               "tensor \"%s\" is of %" PRId64
+               " experts, with which there are more than %d tensors\nhint: is it damaged?",
                t->name, t->dim[0], MOST_TENSORS);
 }
 
@@ -77,7 +79,7 @@ static bool split(Checkpoint *c, StoredTensor *stored) {
     return stored->hidden = true;
 }
 
-// ------------------------------------------------------------------------------------------------- without ".weight"
+// ------------------------------------------------------------------------------- without ".weight"
 // The names of a layer's expert tensors after "experts.", and their contents.
 static const struct {
     const char *end, *parts[2], *kind;
@@ -89,14 +91,17 @@ static const struct {
              {"gate_up_proj_scale_inv", {"gate_proj", "up_proj"}, "weight_scale_inv"},
              {"down_proj_scale_inv", {"down_proj"}, "weight_scale_inv"}};
 
-static const Tensor *of_layer(const Checkpoint *c, const char *name, size_t length, const char *end) {
-    const StoredTensor *t = map_get(&c->by_name, arena_printf(c->arena, "%.*s%s", (int)length, name, end));
+static const Tensor *of_layer(const Checkpoint *c, const char *name, size_t length,
+                              const char *end) {
+    const StoredTensor *t =
+        map_get(&c->by_name, arena_printf(c->arena, "%.*s%s", (int)length, name, end));
     return t ? &t->tensor : NULL;
 }
 
 // Returns true if the layer's matrices have outputs before inputs. No two matrices fit both orders.
 static bool has_outputs_first(const Checkpoint *c, const char *name, size_t length) {
-    const Tensor *both = of_layer(c, name, length, "gate_up_proj"), *up = of_layer(c, name, length, "up_proj"),
+    const Tensor *both = of_layer(c, name, length, "gate_up_proj"),
+                 *up = of_layer(c, name, length, "up_proj"),
                  *down = of_layer(c, name, length, "down_proj"), *first = both ? both : up;
     if (!first || !down || first->rank != 3 || down->rank != 3) return false;
     return first->dim[2] == down->dim[1] && first->dim[1] == (both ? 2 : 1) * down->dim[2];
@@ -114,8 +119,8 @@ static bool split_fused(Checkpoint *c, StoredTensor *stored) {
     for (int64_t e = 0; e < t->dim[0]; e++)
         for (int64_t part = 0; part < parts; part++) {
             Tensor one = slice_of(t, e, part, parts);
-            one.name = arena_printf(c->arena, "%.*s%" PRId64 ".%s.%s", (int)(end - t->name), t->name, e, fused[i].parts[part],
-                                    fused[i].kind);
+            one.name = arena_printf(c->arena, "%.*s%" PRId64 ".%s.%s", (int)(end - t->name),
+                                    t->name, e, fused[i].parts[part], fused[i].kind);
             checkpoint_add(c, stored->file, &one);
         }
     return stored->hidden = true;

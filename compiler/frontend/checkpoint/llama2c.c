@@ -24,9 +24,10 @@ typedef struct {
 } Reading;
 
 static bool plausible(const Header *h) {
-    return h->hidden > 0 && h->intermediate > 0 && h->layers > 0 && h->layers <= MAX_LAYERS && h->heads > 0 &&
-           h->kv_heads > 0 && h->vocabulary != 0 && h->vocabulary != INT32_MIN && h->context > 0 && h->hidden % h->heads == 0 &&
-           h->heads % h->kv_heads == 0 && h->hidden / h->heads % 2 == 0;
+    return h->hidden > 0 && h->intermediate > 0 && h->layers > 0 && h->layers <= MAX_LAYERS &&
+           h->heads > 0 && h->kv_heads > 0 && h->vocabulary != 0 && h->vocabulary != INT32_MIN &&
+           h->context > 0 && h->hidden % h->heads == 0 && h->heads % h->kv_heads == 0 &&
+           h->hidden / h->heads % 2 == 0;
 }
 
 static bool has_magic(const MappedFile *f) {
@@ -55,17 +56,19 @@ static void read_header(Reading *r) {
     uint32_t version;
     memcpy(&version, header + 4, sizeof version);
     if (version != 1)
-        file_fatal(f, "llama2.c version %" PRIu32 " is not supported, only legacy and version 1\nhint: export with --version 1",
+        file_fatal(f,
+                   "llama2.c version %" PRIu32
+                   " is not supported, only legacy and version 1\nhint: export with --version 1",
                    version);
     memcpy(&r->header, header + 8, sizeof r->header);
     r->tied = header[8 + sizeof r->header];
     if (!plausible(&r->header) || r->header.vocabulary < 0)
-        file_fatal(
-            f,
-            "the llama2.c header makes no model: hidden %d, intermediate %d, layers %d, heads %d, kv heads %d, vocabulary %d, "
-            "context %d",
-            r->header.hidden, r->header.intermediate, r->header.layers, r->header.heads, r->header.kv_heads,
-            r->header.vocabulary, r->header.context);
+        file_fatal(f,
+                   "the llama2.c header makes no model: hidden %d, intermediate %d, layers %d, "
+                   "heads %d, kv heads %d, vocabulary %d, "
+                   "context %d",
+                   r->header.hidden, r->header.intermediate, r->header.layers, r->header.heads,
+                   r->header.kv_heads, r->header.vocabulary, r->header.context);
 }
 
 static void add(Reading *r, const char *name, int rank, const uint64_t *dims, int rotary_heads) {
@@ -76,7 +79,9 @@ static void add(Reading *r, const char *name, int rank, const uint64_t *dims, in
     checkpoint_add(r->checkpoint, r->at.file, &t)->rotary_heads = rotary_heads;
 }
 
-static void add_vector(Reading *r, const char *name) { add(r, name, 1, (uint64_t[]){(uint64_t)r->header.hidden}, 0); }
+static void add_vector(Reading *r, const char *name) {
+    add(r, name, 1, (uint64_t[]){(uint64_t)r->header.hidden}, 0);
+}
 
 static void add_vocabulary(Reading *r, const char *name) {
     add(r, name, 2, (uint64_t[]){(uint64_t)r->header.vocabulary, (uint64_t)r->header.hidden}, 0);
@@ -91,7 +96,8 @@ typedef struct {
 
 static void add_layers(Reading *r, Kind k) {
     for (int i = 0; i < r->header.layers; i++) {
-        const char *name = arena_printf(r->checkpoint->arena, "model.layers.%d.%s.weight", i, k.name);
+        const char *name =
+            arena_printf(r->checkpoint->arena, "model.layers.%d.%s.weight", i, k.name);
         add(r, name, k.columns ? 2 : 1, (uint64_t[]){k.rows, k.columns}, k.rotary_heads);
     }
 }
@@ -113,7 +119,8 @@ static void add_legacy(Reading *r) {
     add_layers(r, (Kind){"input_layernorm", (uint64_t)r->header.hidden, 0, 0});
     add_matrices(r, true);
     add_vector(r, "model.norm.weight");
-    uint64_t angles = (uint64_t)r->header.context * (uint64_t)(r->header.hidden / r->header.heads) * sizeof(float);
+    uint64_t angles = (uint64_t)r->header.context * (uint64_t)(r->header.hidden / r->header.heads) *
+                      sizeof(float);
     r->at.what = "the tables of rotary angles";
     cursor_bytes(&r->at, angles);
 }
@@ -130,13 +137,15 @@ static void set_configuration(Reading *r) {
     const Header *h = &r->header;
     Checkpoint *c = r->checkpoint;
     c->config = json_own(
-        c->arena, json_pack("{s:s, s:[s], s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:i, s:[i,i]}", "model_type",
-                            "llama", "architectures", "LlamaForCausalLM", "hidden_size", h->hidden, "intermediate_size",
-                            h->intermediate, "num_hidden_layers", h->layers, "num_attention_heads", h->heads,
-                            "num_key_value_heads", h->kv_heads, "vocab_size", h->vocabulary, "max_position_embeddings",
-                            h->context, "rms_norm_eps", 1e-5, "rope_theta", 1e4, "tie_word_embeddings", r->tied, "bos_token_id",
-                            // run.c stops at BOS, which separates two texts
-                            1, "eos_token_id", 1, 2));
+        c->arena,
+        json_pack("{s:s, s:[s], s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:i, s:[i,i]}",
+                  "model_type", "llama", "architectures", "LlamaForCausalLM", "hidden_size",
+                  h->hidden, "intermediate_size", h->intermediate, "num_hidden_layers", h->layers,
+                  "num_attention_heads", h->heads, "num_key_value_heads", h->kv_heads, "vocab_size",
+                  h->vocabulary, "max_position_embeddings", h->context, "rms_norm_eps", 1e-5,
+                  "rope_theta", 1e4, "tie_word_embeddings", r->tied, "bos_token_id",
+                  // run.c stops at BOS, which separates two texts
+                  1, "eos_token_id", 1, 2));
     c->config_source = &r->at.file->source;
     c->architecture = "llama";
 }
@@ -153,7 +162,8 @@ void llama2c_read(Checkpoint *c, const MappedFile *file) {
     if (!r.tied) add_vocabulary(&r, "lm_head.weight");
     if (cursor_left(&r.at))
         file_fatal(file,
-                   "the header describes %" PRIu64 " bytes, the file has %" PRIu64 "\nhint: is this a llama2.c checkpoint?",
+                   "the header describes %" PRIu64 " bytes, the file has %" PRIu64
+                   "\nhint: is this a llama2.c checkpoint?",
                    r.at.at, file->size);
     set_configuration(&r);
 }

@@ -15,7 +15,8 @@ static void check_pointer(const MappedFile *f) {
     static const char start[] = "version https://git-lfs.github.com/spec/";
     if (f->size >= sizeof start - 1 && !memcmp(f->data, start, sizeof start - 1))
         file_fatal(f,
-                   "this is a pointer of Git LFS, not the file itself\nhint: git lfs install && git lfs pull, in its folder");
+                   "this is a pointer of Git LFS, not the file itself\nhint: git lfs install && "
+                   "git lfs pull, in its folder");
 }
 
 const MappedFile *map_file(Arena *arena, const char *path) {

@@ -10,12 +10,14 @@ typedef struct MappedFile {
     uint64_t size;
 } MappedFile;
 
-// Unmapped when the arena is freed. Ends the run when it cannot be opened, or is empty or no regular file.
+// Unmapped when the arena is freed. Ends the run when it cannot be opened, or is empty or no
+// regular file.
 const MappedFile *map_file(Arena *, const char *path);
 
 bool file_is_json(const MappedFile *);  // begins with a brace, perhaps after white space
 
-_Noreturn void file_fatal(const MappedFile *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void file_fatal(const MappedFile *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 // Reads little-endian values in turn. Past the end the run ends, naming `what` was being read.
 typedef struct Cursor {

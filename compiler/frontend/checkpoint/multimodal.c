@@ -1,15 +1,19 @@
-// Models that take images or sounds beside texts. Their configuration describes the text model in an object of its own, and its
-// tensors have a prefix; from here on the folder holds this model alone:
+// Models that take images or sounds beside texts. Their configuration describes the text model in
+// an object of its own, and its tensors have a prefix; from here on the folder holds this model
+// alone:
 //   {"model_type": "mistral3", "text_config": {"model_type": "mistral", ..}, "vision_config": {..}, "quantization_config": {..}}
 //   -> {"model_type": "mistral", .., "quantization_config": {..}}
 //   language_model.model.layers.0.mlp.up_proj.weight (or model.language_model.layers.0...) -> model.layers.0.mlp.up_proj.weight
-// Qwen2-VL's first files have one object for both, and tensors without a prefix beside those of "visual".
+// Qwen2-VL's first files have one object for both, and tensors without a prefix beside those of
+// "visual".
 #include <string.h>
 
 #include "frontend/checkpoint/reader.h"
 #include "util/text.h"
 
-static bool starts_with(const char *text, const char *start) { return !strncmp(text, start, strlen(start)); }
+static bool starts_with(const char *text, const char *start) {
+    return !strncmp(text, start, strlen(start));
+}
 
 // The name of a tensor in the text model alone; NULL: it belongs to another part.
 static const char *name_alone(Arena *arena, const char *name, const char *prefix) {
@@ -41,7 +45,8 @@ static int rename_tensors(Checkpoint *c, const char *prefix) {
         others += t->hidden = !name;
         if (!name || name == file_name) continue;
         const StoredTensor *other = map_get(&c->by_name, name);
-        if (other && !other->hidden) file_fatal(t->file, "there is \"%s\" beside \"%s\"", name, file_name);
+        if (other && !other->hidden)
+            file_fatal(t->file, "there is \"%s\" beside \"%s\"", name, file_name);
         checkpoint_rename(c, t, name);
     }
     checkpoint_list_again(c);
@@ -50,9 +55,10 @@ static int rename_tensors(Checkpoint *c, const char *prefix) {
 
 // What these text models compute of texts alone
 static const char *type_alone(Arena *arena, const char *type) {
-    static const char *const same[][2] = {
-        {"qwen2_vl", "qwen2"},     {"qwen2_5_vl", "qwen2"},       {"qwen3_vl", "qwen3"},    {"qwen3_vl_moe", "qwen3_moe"},
-        {"qwen3_5", "qwen3_next"}, {"qwen3_5_moe", "qwen3_next"}, {"apertus1p5", "apertus"}};
+    static const char *const same[][2] = {{"qwen2_vl", "qwen2"},     {"qwen2_5_vl", "qwen2"},
+                                          {"qwen3_vl", "qwen3"},     {"qwen3_vl_moe", "qwen3_moe"},
+                                          {"qwen3_5", "qwen3_next"}, {"qwen3_5_moe", "qwen3_next"},
+                                          {"apertus1p5", "apertus"}};
     size_t n = strlen(type), end = strlen("_text");
     const char *bare = text_ends_with(type, "_text") ? arena_strndup(arena, type, n - end) : type;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
@@ -60,7 +66,8 @@ static const char *type_alone(Arena *arena, const char *type) {
     return type;
 }
 
-// Time, height and width of an image turn parts of a head; those of a text are its position, all three.
+// Time, height and width of an image turn parts of a head; those of a text are its position, all
+// three.
 static void drop_sections(json_t *text, const char *name) {
     const json_t *rotary = json_object_get(text, name);
     if (!json_object_get(rotary, "mrope_section")) return;
@@ -68,7 +75,8 @@ static void drop_sections(json_t *text, const char *name) {
     const char *keys[] = {"type", "rope_type"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *type = json_string_value(json_object_get(alone, keys[i]));
-        if (type && !strcmp(type, "mrope")) json_object_set_new(alone, keys[i], json_string("default"));
+        if (type && !strcmp(type, "mrope"))
+            json_object_set_new(alone, keys[i], json_string("default"));
     }
     json_object_del(alone, "mrope_section");
     json_object_del(alone, "mrope_interleaved");
@@ -83,7 +91,8 @@ static bool has_head(const Checkpoint *c) {
 
 static json_t *config_alone(const Checkpoint *c, const json_t *part) {
     static const char *const shared[] = {"bos_token_id", "eos_token_id", "pad_token_id"};
-    static const char *const of_all[] = {"quantization_config", "compression_config", "quantization"};
+    static const char *const of_all[] = {"quantization_config", "compression_config",
+                                         "quantization"};
     json_t *tied = json_object_get(c->config, "tie_word_embeddings");
     json_t *text = json_own(c->arena, json_deep_copy(part));
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
@@ -122,7 +131,8 @@ void checkpoint_take_text(Checkpoint *c) {
     json_object_set_new(text, "model_type", json_string(type));
     if (others)
         diag_warning(checkpoint_config_loc(c, "vision_config"),
-                     "the program is of the model's texts alone: %d of its tensors, for images or sounds, are left out",
+                     "the program is of the model's texts alone: %d of its tensors, for images or "
+                     "sounds, are left out",
                      others);
     c->config = config_as_now(c->arena, text);
     c->architecture = json_string_value(json_object_get(c->config, "model_type"));

@@ -35,7 +35,9 @@ const char *checkpoint_older_name(const Checkpoint *c, const char *name) {
     for (size_t i = 0; c->architecture && i < sizeof renamings / sizeof *renamings; i++) {
         const Renaming *r = &renamings[i];
         const char *at = has_word(r->types, c->architecture) ? find_part(name, r->newer) : NULL;
-        if (at) name = arena_printf(c->arena, "%.*s%s%s", (int)(at - name), name, r->older, at + strlen(r->newer));
+        if (at)
+            name = arena_printf(c->arena, "%.*s%s%s", (int)(at - name), name, r->older,
+                                at + strlen(r->newer));
     }
     return name;
 }
@@ -56,7 +58,8 @@ static const char *place_of_correction(const Checkpoint *c, const char *name, co
 
 static void name_correction(Checkpoint *c, StoredTensor *t) {
     static const char end[] = ".e_score_correction_bias";
-    static const char *const inside[] = {"", ".gate", ".router", ".moe_statics", ".gate.moe_statics"};
+    static const char *const inside[] = {"", ".gate", ".router", ".moe_statics",
+                                         ".gate.moe_statics"};
     if (!text_ends_with(t->tensor.name, end)) return;
     const char *place = place_of_correction(c, t->tensor.name, end);
     for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {

@@ -1,5 +1,6 @@
-// A pickle is a program for a machine with a stack, which may call any function of Python. This machine knows what a dict of
-// tensors needs, and makes values of what it reads; calls are looked at by name, and none is made:
+// A pickle is a program for a machine with a stack, which may call any function of Python. This
+// machine knows what a dict of tensors needs, and makes values of what it reads; calls are looked
+// at by name, and none is made:
 //   torch._utils._rebuild_tensor_v2(storage, offset, size, stride, ...)   a tensor
 //   torch._utils._rebuild_parameter(tensor, ...)                          the tensor
 //   collections.OrderedDict()                                             a dict
@@ -17,11 +18,12 @@ typedef struct Machine {
 } Machine;
 
 _Noreturn static void refuse(const Machine *m, const char *why) {
-    file_fatal(m->file,
-               "byte %" PRIu64
-               " of its pickle %s: only dicts of tensors are read, and nothing is executed"
-               "\nhint: take the model's .safetensors, or convert it with safetensors.torch.save_file",
-               (uint64_t)(m->at - m->begin), why);
+    file_fatal(
+        m->file,
+        "byte %" PRIu64
+        " of its pickle %s: only dicts of tensors are read, and nothing is executed"
+        "\nhint: take the model's .safetensors, or convert it with safetensors.torch.save_file",
+        (uint64_t)(m->at - m->begin), why);
 }
 
 static const unsigned char *take(Machine *m, uint64_t n) {
@@ -37,7 +39,7 @@ static uint64_t take_number(Machine *m, int bytes) {
     return value;
 }
 
-// ------------------------------------------------------------------------------------------------------------- stack and memo
+// ---------------------------------------------------------------------------------- stack and memo
 static void append(Arena *arena, PickleValue ***list, int *n, int *room, PickleValue *v) {
     if (*n == *room) {
         int more = *room ? 2 * *room : 8;
@@ -48,7 +50,9 @@ static void append(Arena *arena, PickleValue ***list, int *n, int *room, PickleV
     (*list)[(*n)++] = v;
 }
 
-static void push(Machine *m, PickleValue *v) { append(m->arena, &m->stack, &m->n_stack, &m->stack_room, v); }
+static void push(Machine *m, PickleValue *v) {
+    append(m->arena, &m->stack, &m->n_stack, &m->stack_room, v);
+}
 
 static PickleValue *new_value(Machine *m, PickleKind kind) {
     PickleValue *v = ARENA_NEW(m->arena, PickleValue);
@@ -63,7 +67,8 @@ static void push_number(Machine *m, int64_t number) {
 }
 
 static PickleValue *pop(Machine *m) {
-    if (!m->n_stack || m->stack[m->n_stack - 1]->kind == PICKLE_MARK) refuse(m, "takes a value that is not there");
+    if (!m->n_stack || m->stack[m->n_stack - 1]->kind == PICKLE_MARK)
+        refuse(m, "takes a value that is not there");
     return m->stack[--m->n_stack];
 }
 
@@ -97,7 +102,7 @@ static void recall(Machine *m, uint64_t index) {
     push(m, m->memo[index]);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- values
+// ------------------------------------------------------------------------------------------ values
 static void push_text(Machine *m, uint64_t bytes) {
     PickleValue *v = new_value(m, PICKLE_TEXT);
     const char *text = (const char *)take(m, bytes);
@@ -123,7 +128,8 @@ static void push_name(Machine *m, const char *module, const char *name) {
 static void push_tuple(Machine *m, int first, bool is_list) {
     PickleValue *v = new_value(m, PICKLE_TUPLE);
     v->is_list = is_list;
-    for (int i = first; i < m->n_stack; i++) append(m->arena, &v->items, &v->n_items, &v->room, m->stack[i]);
+    for (int i = first; i < m->n_stack; i++)
+        append(m->arena, &v->items, &v->n_items, &v->room, m->stack[i]);
     m->n_stack = first;
     push(m, v);
 }
@@ -131,7 +137,8 @@ static void push_tuple(Machine *m, int first, bool is_list) {
 static void push_marked(Machine *m) {
     int mark = find_mark(m);
     PickleValue *v = new_value(m, PICKLE_TUPLE);
-    for (int i = mark + 1; i < m->n_stack; i++) append(m->arena, &v->items, &v->n_items, &v->room, m->stack[i]);
+    for (int i = mark + 1; i < m->n_stack; i++)
+        append(m->arena, &v->items, &v->n_items, &v->room, m->stack[i]);
     m->n_stack = mark;
     push(m, v);
 }
@@ -139,7 +146,8 @@ static void push_marked(Machine *m) {
 static void push_short_tuple(Machine *m, int n) {
     if (m->n_stack < n) refuse(m, "takes values that are not there");
     for (int i = 1; i <= n; i++)
-        if (m->stack[m->n_stack - i]->kind == PICKLE_MARK) refuse(m, "takes values that are not there");
+        if (m->stack[m->n_stack - i]->kind == PICKLE_MARK)
+            refuse(m, "takes values that are not there");
     push_tuple(m, m->n_stack - n, false);
 }
 
@@ -156,7 +164,8 @@ static void add_items(Machine *m, int mark) {
     if (mark < 1 || m->stack[mark - 1]->kind != PICKLE_DICT || (m->n_stack - mark - 1) % 2)
         refuse(m, "adds items to a value that is not a dict");
     PickleValue *dict = m->stack[mark - 1];
-    for (int i = mark + 1; i < m->n_stack; i++) append(m->arena, &dict->items, &dict->n_items, &dict->room, m->stack[i]);
+    for (int i = mark + 1; i < m->n_stack; i++)
+        append(m->arena, &dict->items, &dict->n_items, &dict->room, m->stack[i]);
     m->n_stack = mark;
 }
 
@@ -171,13 +180,15 @@ static void add_elements(Machine *m, int mark) {
     if (mark < 1 || m->stack[mark - 1]->kind != PICKLE_TUPLE || !m->stack[mark - 1]->is_list)
         refuse(m, "appends to a value that is not a list");
     PickleValue *list = m->stack[mark - 1];
-    for (int i = mark + 1; i < m->n_stack; i++) append(m->arena, &list->items, &list->n_items, &list->room, m->stack[i]);
+    for (int i = mark + 1; i < m->n_stack; i++)
+        append(m->arena, &list->items, &list->n_items, &list->room, m->stack[i]);
     m->n_stack = mark;
 }
 
 static void add_element(Machine *m) {
     PickleValue *value = pop(m), *list = top(m);
-    if (list->kind != PICKLE_TUPLE || !list->is_list) refuse(m, "appends to a value that is not a list");
+    if (list->kind != PICKLE_TUPLE || !list->is_list)
+        refuse(m, "appends to a value that is not a list");
     append(m->arena, &list->items, &list->n_items, &list->room, value);
 }
 
@@ -195,13 +206,15 @@ static void push_storage(Machine *m) {
 }
 
 static bool is_tensor(const PickleValue *a) {
-    return a->n_items >= 4 && a->items[0]->kind == PICKLE_STORAGE && a->items[1]->kind == PICKLE_INT &&
-           a->items[2]->kind == PICKLE_TUPLE && a->items[3]->kind == PICKLE_TUPLE;
+    return a->n_items >= 4 && a->items[0]->kind == PICKLE_STORAGE &&
+           a->items[1]->kind == PICKLE_INT && a->items[2]->kind == PICKLE_TUPLE &&
+           a->items[3]->kind == PICKLE_TUPLE;
 }
 
 static void call(Machine *m) {
     PickleValue *arguments = pop(m), *name = pop(m);
-    if (name->kind != PICKLE_NAME || arguments->kind != PICKLE_TUPLE) refuse(m, "calls a value that is not a function's name");
+    if (name->kind != PICKLE_NAME || arguments->kind != PICKLE_TUPLE)
+        refuse(m, "calls a value that is not a function's name");
     if (!strcmp(name->text, "torch._utils._rebuild_tensor_v2") && is_tensor(arguments)) {
         arguments->kind = PICKLE_TENSOR;
         push(m, arguments);
@@ -356,7 +369,8 @@ static bool run_step(Machine *m) {
     return true;
 }
 
-PickleValue *pickle_read(Arena *arena, const MappedFile *file, const unsigned char *data, uint64_t size) {
+PickleValue *pickle_read(Arena *arena, const MappedFile *file, const unsigned char *data,
+                         uint64_t size) {
     Machine m = {.arena = arena, .file = file, .begin = data, .at = data, .end = data + size};
     while (run_step(&m)) {}
     if (m.n_stack != 1) refuse(&m, "ends with something left over");

@@ -1,4 +1,5 @@
-// What torch.save writes: a ZIP archive (zip.c) of numbers, and a pickle that says what they are (pickle.c, pytorch.c).
+// What torch.save writes: a ZIP archive (zip.c) of numbers, and a pickle that says what they are
+// (pickle.c, pytorch.c).
 #ifndef BURIN_CHECKPOINT_PYTORCH_H
 #define BURIN_CHECKPOINT_PYTORCH_H
 #include "frontend/checkpoint/reader.h"
@@ -35,13 +36,14 @@ typedef struct PickleValue PickleValue;
 struct PickleValue {
     PickleKind kind;
     int64_t number;
-    const char *text;     // PICKLE_NAME: "torch.FloatStorage"; PICKLE_STORAGE: its key
-    PickleValue **items;  // of a dict: keys and values in turn; of a tensor: storage, offset, size, stride
+    const char *text;  // PICKLE_NAME: "torch.FloatStorage"; PICKLE_STORAGE: its key
+    PickleValue *
+        *items;  // of a dict: keys and values in turn; of a tensor: storage, offset, size, stride
     int n_items, room;
     bool is_list;
 };
 
-// Reads the pickle by a small machine that knows numbers, texts, tuples, lists, dicts and tensors: every other instruction,
-// class or call ends the run, naming it. Time and memory grow with `size`.
+// Reads the pickle by a small machine that knows numbers, texts, tuples, lists, dicts and tensors:
+// every other instruction, class or call ends the run, naming it. Time and memory grow with `size`.
 PickleValue *pickle_read(Arena *, const MappedFile *, const unsigned char *, uint64_t size);
 #endif

@@ -30,7 +30,8 @@ static void set_rotary(json_t *config, const char *theta, const char *scaling, j
 }
 
 static const json_t *config_with_towers(Arena *arena, const json_t *config) {
-    static const char *const names[][2] = {{"text_config", "text_config_dict"}, {"vision_config", "vision_config_dict"}};
+    static const char *const names[][2] = {{"text_config", "text_config_dict"},
+                                           {"vision_config", "vision_config_dict"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         json_t *tower = json_object_get(config, names[i][1]);
         if (!json_is_object(tower)) continue;
@@ -44,11 +45,13 @@ static const json_t *config_with_towers(Arena *arena, const json_t *config) {
 static void take_parameters(json_t *config) {
     json_t *parameters = json_object_get(config, "rope_parameters");
     if (!json_is_object(parameters)) return;
-    json_t *full = json_object_get(parameters, "full_attention"), *window = json_object_get(parameters, "sliding_attention");
+    json_t *full = json_object_get(parameters, "full_attention"),
+           *window = json_object_get(parameters, "sliding_attention");
     json_incref(parameters);
     json_object_del(config, "rope_parameters");
     set_rotary(config, "rope_theta", "rope_scaling", json_is_object(full) ? full : parameters);
-    if (json_is_object(window)) set_rotary(config, "rope_local_base_freq", "rope_local_scaling", window);
+    if (json_is_object(window))
+        set_rotary(config, "rope_local_base_freq", "rope_local_scaling", window);
     json_decref(parameters);
 }
 
@@ -60,7 +63,8 @@ static void count_layers(json_t *config) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const json_t *list = json_object_get(config, lists[i]);
         if (!json_is_array(list)) continue;
-        json_object_set_new(config, "num_hidden_layers", json_integer((json_int_t)json_array_size(list)));
+        json_object_set_new(config, "num_hidden_layers",
+                            json_integer((json_int_t)json_array_size(list)));
         return;
     }
 }

@@ -26,7 +26,8 @@ static void deepen(Parser *p, Ast *n, const Ast *child) {
     if (n->depth <= MAX_AST_DEPTH || p->too_deep) return;
     p->too_deep = true;
     dsl_syntax_error(p, n->loc.offset, n->loc.offset + n->loc.length,
-                     "this is nested more than %d deep\nhint: name its parts: a = ..., then use a", MAX_AST_DEPTH);
+                     "this is nested more than %d deep\nhint: name its parts: a = ..., then use a",
+                     MAX_AST_DEPTH);
 }
 
 Ast *ast_children(Parser *p, Ast *n, Ast *a, Ast *b, Ast *c) {

@@ -1,6 +1,7 @@
 // The syntax tree of a description, as dsl/parse.y builds it and elaborate.c reads it.
 //
-// One struct serves every kind; the comments say which fields a kind uses. `list` heads a chain linked by `next`.
+// One struct serves every kind; the comments say which fields a kind uses. `list` heads a chain
+// linked by `next`.
 #ifndef BURIN_DSL_AST_H
 #define BURIN_DSL_AST_H
 #include "util/arena.h"
@@ -17,7 +18,8 @@ typedef enum {
     AST_GRAPH,       // the same for blocks
     AST_PARAMETER,   // name; a: AST_TYPE or NULL; b: default or NULL
     AST_RESULT,      // name or NULL; a: AST_TYPE
-    AST_TYPE,        // name of an element type or NULL; list: dimensions; number is 1 when it has brackets
+    AST_TYPE,        // name of an element type or NULL; list: dimensions; number is 1 when it has
+                     // brackets
     // Statements
     AST_ASSIGN,  // list: AST_PARAMETER without defaults; a: value
     AST_FOR,     // name in a; b: scope or NULL; body
@@ -98,7 +100,8 @@ typedef struct Parser {
     AstList declarations;
     int errors;
     bool too_deep;  // reported once
-    bool lost;      // after a syntax error: declarations may be statements of a body that the parser left
+    bool lost;  // after a syntax error: declarations may be statements of a body that the parser
+                // left
     // Of the scanner
     uint32_t offset;
     bool line_may_end;  // the last token can end a statement
@@ -111,7 +114,8 @@ typedef struct Parser {
     uint32_t unfinished;  // offset + 1 where a string without end was reported
 } Parser;
 
-// Parses a whole file. The declarations are in p->declarations; false after p->errors errors were reported.
+// Parses a whole file. The declarations are in p->declarations; false after p->errors errors were
+// reported.
 bool dsl_parse_file(Parser *p, Arena *, const Source *);
 
 Ast *ast_new(Parser *, AstKind, uint32_t begin, uint32_t end);
@@ -119,5 +123,6 @@ Ast *ast_children(Parser *, Ast *, Ast *a, Ast *b, Ast *c);  // sets them, and t
 Ast *ast_with_list(Parser *, Ast *, AstList);
 AstList ast_append(AstList, Ast *);
 int ast_count(const Ast *list);
-void dsl_syntax_error(Parser *, uint32_t begin, uint32_t end, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void dsl_syntax_error(Parser *, uint32_t begin, uint32_t end, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 #endif

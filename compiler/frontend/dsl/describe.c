@@ -1,4 +1,5 @@
-// The descriptions that come with burin: dsl/models/*.burin, by what their `model NAME for "CLASS", ...` lines say.
+// The descriptions that come with burin: dsl/models/*.burin, by what their `model NAME for "CLASS",
+// ...` lines say.
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -18,12 +19,14 @@ static const char *comment_line(Arena *arena, const char *text, int n) {
     return strncmp(text, "# ", 2) ? "" : arena_strndup(arena, text + 2, strcspn(text, "\n") - 2);
 }
 
-// `model llama for "LlamaForCausalLM", "LlamaModel"`: only this line is read, whatever else the file may say.
+// `model llama for "LlamaForCausalLM", "LlamaModel"`: only this line is read, whatever else the
+// file may say.
 static void read_model_line(Arena *arena, Description *d, const char *line) {
     size_t length = strcspn(line, "\n"), name = strcspn(line, " \n");
     d->name = arena_strndup(arena, line, name);
     d->classes = ARENA_ARRAY(arena, const char *, length / 2 + 1);
-    for (const char *quote = line + name; (quote = memchr(quote, '"', (size_t)(line + length - quote)));) {
+    for (const char *quote = line + name;
+         (quote = memchr(quote, '"', (size_t)(line + length - quote)));) {
         size_t n = strcspn(++quote, "\"\n");
         d->classes[d->n_classes++] = arena_strndup(arena, quote, n);
         quote += n + (quote[n] == '"');
@@ -49,7 +52,8 @@ Descriptions dsl_descriptions(Arena *arena, const char *library) {
     int n = scandir(folder, &list, is_description, alphasort);
     Descriptions all = {ARENA_ARRAY(arena, Description, n < 0 ? 0 : n), n < 0 ? 0 : n};
     for (int i = 0; i < n; i++) {
-        all.items[i] = read_description(arena, arena_printf(arena, "%s/%s", folder, list[i]->d_name));
+        all.items[i] =
+            read_description(arena, arena_printf(arena, "%s/%s", folder, list[i]->d_name));
         free(list[i]);
     }
     free(list);
@@ -64,12 +68,16 @@ static const Description *by_class(const Descriptions *all, const char *class_na
 }
 
 // BertForMaskedLM and the like have a head on top of BertModel.
-static const Description *by_base_class(Arena *arena, const Descriptions *all, const char *class_name) {
+static const Description *by_base_class(Arena *arena, const Descriptions *all,
+                                        const char *class_name) {
     const char *head = class_name ? strstr(class_name, "For") : NULL;
-    return head ? by_class(all, arena_printf(arena, "%.*sModel", (int)(head - class_name), class_name)) : NULL;
+    return head ? by_class(all,
+                           arena_printf(arena, "%.*sModel", (int)(head - class_name), class_name))
+                : NULL;
 }
 
-// model_type as spelled in a configuration, without what its spellings differ in: "xlm-roberta", "XLMRoberta" are alike.
+// model_type as spelled in a configuration, without what its spellings differ in: "xlm-roberta",
+// "XLMRoberta" are alike.
 static const char *bare_name(Arena *arena, const char *name) {
     char *bare = arena_strdup(arena, name), *end = bare;
     for (const char *c = name; *c; c++)
@@ -104,7 +112,8 @@ static const Description *by_name(Arena *arena, const Descriptions *all, const c
     return NULL;
 }
 
-// "; near are: olmo, olmo2", by letters in common with a beginning or one or two typing errors; the nearest alone at least.
+// "; near are: olmo, olmo2", by letters in common with a beginning or one or two typing errors; the
+// nearest alone at least.
 static const char *near_names(Arena *arena, const Descriptions *all, const char *name) {
     enum { PREFIX = 3, MOST = 6 };
     const char **names = ARENA_ARRAY(arena, const char *, all->n), *list = "";
@@ -115,19 +124,27 @@ static const char *near_names(Arena *arena, const Descriptions *all, const char 
         bool near = names[i] == nearest || !strncmp(names[i], name, PREFIX);
         if (near) list = arena_printf(arena, "%s%s%s", list, listed++ ? ", " : "", names[i]);
     }
-    return listed ? arena_printf(arena, "near names: %s; `burin models` lists all", list) : "`burin models` lists them";
+    return listed ? arena_printf(arena, "near names: %s; `burin models` lists all", list)
+                  : "`burin models` lists them";
 }
 
 const char *dsl_find_description(Arena *arena, const char *library, const Checkpoint *c) {
     const char *class_name = checkpoint_class(c), *type = c->architecture;
     if (!class_name && !type)
-        diag_fatal(NO_LOC, "%s does not say its architecture (model_type)\nhint: %sgive a .burin description and --weights=%s",
-                   c->path, c->config ? "" : "config.json, which says it, belongs beside the weights; or ", c->path);
+        diag_fatal(NO_LOC,
+                   "%s does not say its architecture (model_type)\nhint: %sgive a .burin "
+                   "description and --weights=%s",
+                   c->path,
+                   c->config ? "" : "config.json, which says it, belongs beside the weights; or ",
+                   c->path);
     Descriptions all = dsl_descriptions(arena, library);
     const Description *d = by_class(&all, class_name);
     if (!d) d = by_name(arena, &all, type);
     if (!d) d = by_base_class(arena, &all, class_name);
     if (d) return d->path;
-    diag_fatal(NO_LOC, "%s is a \"%s\", and there is no description of that\nhint: %s; or write one and give --weights=%s",
-               c->path, type ? type : class_name, near_names(arena, &all, type ? type : class_name), c->path);
+    diag_fatal(NO_LOC,
+               "%s is a \"%s\", and there is no description of that\nhint: %s; or write one and "
+               "give --weights=%s",
+               c->path, type ? type : class_name, near_names(arena, &all, type ? type : class_name),
+               c->path);
 }

@@ -7,10 +7,11 @@
 
 static void run(Elaborator *, const Ast *statements);
 
-// ------------------------------------------------------------------------------------------------------------------ statements
+// -------------------------------------------------------------------------------------- statements
 // The node of a named value carries the name, unless it has one from elsewhere.
 static void name_node(const Elaborator *e, const char *name, Value v, const Ast *value) {
-    if (e->builder || v.kind != V_TENSOR || value->kind == AST_NAME || v.node->op == OP_input || v.node->op == OP_constant)
+    if (e->builder || v.kind != V_TENSOR || value->kind == AST_NAME || v.node->op == OP_input ||
+        v.node->op == OP_constant)
         return;
     if (v.node->mark && e->frame->file != e->main) return;
     node_set_name(v.node, name);
@@ -20,10 +21,12 @@ static void name_node(const Elaborator *e, const char *name, Value v, const Ast 
 static void assign(Elaborator *e, const Ast *target, Value v, const Ast *value) {
     const Declaration *d = file_find(e->frame->file, target->name);
     if (d && (d->ast->kind == AST_CONFIG || d->ast->kind == AST_ALIAS)) {
-        report(e, target->loc, "\"%s\" is a parameter of config.json, it cannot be assigned", target->name);
+        report(e, target->loc, "\"%s\" is a parameter of config.json, it cannot be assigned",
+               target->name);
         return;
     }
-    bool fits = v.kind != V_ERROR && (!target->a || match_type(e, target->a, v, target->name, target->loc));
+    bool fits =
+        v.kind != V_ERROR && (!target->a || match_type(e, target->a, v, target->name, target->loc));
     name_node(e, target->name, v, value);
     variable_set(e, target->name, fits ? v : VALUE(V_ERROR));
 }
@@ -55,11 +58,13 @@ static void run_for(Elaborator *e, const Ast *s) {
     int64_t n = over.kind == V_LIST ? over.list.n : 0;
     if (over.kind != V_LIST && !want_int(e, over, s->a->loc, "the bound of a loop", &n)) return;
     if (n < 0) {
-        report(e, s->a->loc, "the bound of a loop is %lld\nhint: it must be at least 0", (long long)n);
+        report(e, s->a->loc, "the bound of a loop is %lld\nhint: it must be at least 0",
+               (long long)n);
         return;
     }
     if (n > MAX_LOOP) {
-        report(e, s->a->loc, "too many layers: %lld\nhint: a loop runs at most %d times", (long long)n, MAX_LOOP);
+        report(e, s->a->loc, "too many layers: %lld\nhint: a loop runs at most %d times",
+               (long long)n, MAX_LOOP);
         return;
     }
     for (int64_t i = 0; i < n && !e->frame->returned; i++) {
@@ -70,7 +75,8 @@ static void run_for(Elaborator *e, const Ast *s) {
 
 static void run_if(Elaborator *e, const Ast *s) {
     bool truth;
-    if (want_bool(e, evaluate(e, s->a), s->a->loc, "a condition", &truth)) run(e, truth ? s->body : s->other);
+    if (want_bool(e, evaluate(e, s->a), s->a->loc, "a condition", &truth))
+        run(e, truth ? s->body : s->other);
 }
 
 static void run_return(Elaborator *e, const Ast *s) {
@@ -88,7 +94,8 @@ static void run_return(Elaborator *e, const Ast *s) {
 
 static void run_fail(Elaborator *e, const Ast *s) {
     const char *message;
-    if (want_string(e, evaluate(e, s->a), s->a->loc, "the message of fail", &message) && !map_get(&e->reported, message)) {
+    if (want_string(e, evaluate(e, s->a), s->a->loc, "the message of fail", &message) &&
+        !map_get(&e->reported, message)) {
         report(e, s->loc, "%s", message);
         map_put(&e->reported, message, e);
     }
@@ -99,7 +106,8 @@ static void run_fail(Elaborator *e, const Ast *s) {
 // To read a field is to say that the description knows of it.
 static void run_ignore(Elaborator *e, const Ast *s) {
     for (const Ast *x = s->list; x; x = x->next) {
-        if (x->kind != AST_FIELD) report(e, x->loc, "ignore takes fields of config.json: ignore rope_scaling.factor");
+        if (x->kind != AST_FIELD)
+            report(e, x->loc, "ignore takes fields of config.json: ignore rope_scaling.factor");
         evaluate(e, x);
     }
 }
@@ -132,7 +140,7 @@ static void run(Elaborator *e, const Ast *s) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- blocks
+// ------------------------------------------------------------------------------------------ blocks
 static const Ast *find_parameter(const Ast *block, const char *name) {
     const Ast *p = block->list;
     while (p && strcmp(p->name, name)) p = p->next;
@@ -146,14 +154,18 @@ static bool bind_arguments(Elaborator *e, const Ast *block, const Ast *call, Fra
     for (const Ast *a = call->list; a; a = a->next) {
         const Ast *p = a->name ? find_parameter(block, a->name) : next;
         if (!p && a->name)
-            return report(e, a->loc, "%s has no parameter \"%s\"%-s", block->name, a->name, block_hint(e, block)), false;
+            return report(e, a->loc, "%s has no parameter \"%s\"%-s", block->name, a->name,
+                          block_hint(e, block)),
+                   false;
         if (!p)
-            return report(e, call->loc, "%s takes %d arguments, here are %d%-s", block->name, ast_count(block->list),
-                          ast_count(call->list), block_hint(e, block)),
+            return report(e, call->loc, "%s takes %d arguments, here are %d%-s", block->name,
+                          ast_count(block->list), ast_count(call->list), block_hint(e, block)),
                    false;
         if (!a->name) next = next->next;
         if (map_get(&callee->variables, p->name))
-            return report(e, a->loc, "the argument \"%s\" of %s is given twice", p->name, block->name), false;
+            return report(e, a->loc, "the argument \"%s\" of %s is given twice", p->name,
+                          block->name),
+                   false;
         Value *v = ARENA_NEW(e->arena, Value);
         *v = evaluate(e, a->a);
         ok = ok && v->kind != V_ERROR;
@@ -167,12 +179,14 @@ static bool bind_parameters(Elaborator *e, const Ast *block, const Ast *call) {
     for (const Ast *p = block->list; p; p = p->next) {
         if (!variable_find(e->frame, p->name)) {
             if (!p->b)
-                return report(e, call->loc, "%s lacks its argument \"%s\"%-s", block->name, p->name, block_hint(e, block)),
+                return report(e, call->loc, "%s lacks its argument \"%s\"%-s", block->name, p->name,
+                              block_hint(e, block)),
                        false;
             variable_set(e, p->name, evaluate(e, p->b));
         }
         const char *what = arena_printf(e->arena, "%s of %s", p->name, block->name);
-        if (p->a && !match_type(e, p->a, *variable_find(e->frame, p->name), what, call->loc)) return false;
+        if (p->a && !match_type(e, p->a, *variable_find(e->frame, p->name), what, call->loc))
+            return false;
     }
     return true;
 }
@@ -184,10 +198,13 @@ static bool check_results(Elaborator *e, const Ast *block, Loc at) {
     Value v = e->frame->result;
     int n = ast_count(block->results), got = v.kind == V_MANY ? v.list.n : 1, i = 0;
     if (v.kind == V_ERROR) return false;
-    if (n && n != got) return report(e, at, "%s returns %d values, its description says %d", block->name, got, n), false;
+    if (n && n != got)
+        return report(e, at, "%s returns %d values, its description says %d", block->name, got, n),
+               false;
     for (const Ast *r = block->results; r; r = r->next, i++)
         if (result_item(v, i).kind != V_NULL &&
-            !match_type(e, r->a, result_item(v, i), arena_printf(e->arena, "the result of %s", block->name), at))
+            !match_type(e, r->a, result_item(v, i),
+                        arena_printf(e->arena, "the result of %s", block->name), at))
             return false;
     return true;
 }
@@ -196,13 +213,16 @@ Value expand_block(Elaborator *e, const Ast *block, const Ast *call) {
     if (!bind_parameters(e, block, call)) return VALUE(V_ERROR);
     run(e, block->body);
     if (!e->frame->returned)
-        return report(e, block->loc, "%s ends without return\nhint: return x gives its result", block->name);
+        return report(e, block->loc, "%s ends without return\nhint: return x gives its result",
+                      block->name);
     return check_results(e, block, call->loc) ? e->frame->result : VALUE(V_ERROR);
 }
 
 static bool may_call(Elaborator *e, const Declaration *d, const Ast *call) {
     if (d->on_stack)
-        report(e, call->loc, "%s calls itself\nhint: blocks are expanded where they are called; use a for loop", d->ast->name);
+        report(e, call->loc,
+               "%s calls itself\nhint: blocks are expanded where they are called; use a for loop",
+               d->ast->name);
     else if (e->frame->depth + 1 > MAX_CALL_DEPTH)
         report(e, call->loc, "blocks call each other more than %d deep", MAX_CALL_DEPTH);
     else
@@ -214,7 +234,8 @@ Value call_bound(Elaborator *e, Declaration *d, const Ast *call, Frame *callee) 
     const char *outer = e->scope, *scope;
     Frame *caller = e->frame;
     if (!may_call(e, d, call) || !evaluate_scope(e, call->b, &scope)) return VALUE(V_ERROR);
-    callee->caller = caller, callee->file = d->file, callee->call = call->loc, callee->depth = caller->depth + 1;
+    callee->caller = caller, callee->file = d->file, callee->call = call->loc,
+    callee->depth = caller->depth + 1;
     d->on_stack = true;
     e->scope = scope;
     e->frame = callee;
@@ -232,7 +253,7 @@ Value call_block(Elaborator *e, Declaration *d, const Ast *call) {
     return call_bound(e, d, call, &frame);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- graphs
+// ------------------------------------------------------------------------------------------ graphs
 // The value for an input from the graph that this one is joined to: its result of this name, or its
 // text; NULL without one.
 static Node *given_by_earlier(Elaborator *e, const Ast *input) {
@@ -260,18 +281,21 @@ static void add_inputs(Elaborator *e, const Ast *graph) {
         }
         Node *earlier = given_by_earlier(e, p);
         if (earlier) {
-            if (type.dim[0]->kind == DIM_SYMBOL) variable_set(e, type.dim[0]->name, value_of_dim(earlier->type.dim[0]));
+            if (type.dim[0]->kind == DIM_SYMBOL)
+                variable_set(e, type.dim[0]->name, value_of_dim(earlier->type.dim[0]));
             variable_set(e, p->name, (Value){.kind = V_TENSOR, .node = earlier});
             continue;
         }
         Node *n = graph_add_input(e->graph, p->name, type, place(e, p->loc));
-        if (role_of_described(p->name) != INPUT_TENSOR) input_set_role(n, role_of_described(p->name));
+        if (role_of_described(p->name) != INPUT_TENSOR)
+            input_set_role(n, role_of_described(p->name));
         variable_set(e, p->name, (Value){.kind = V_TENSOR, .node = n});
         if (context && input_role(n) == INPUT_TOKENS) e->module->context = context;
     }
 }
 
-// A graph whose results are all null is none: the decoder of a checkpoint that has only the encoder.
+// A graph whose results are all null is none: the decoder of a checkpoint that has only the
+// encoder.
 static bool is_left_out(const Elaborator *e, const Ast *graph) {
     int i = 0;
     if (!e->frame->returned) return false;
@@ -302,8 +326,8 @@ static void begin_graph(Elaborator *e, const Ast *graph) {
 // Returns true if the decoder of a base model joins the graph of its encoder, which was just
 // elaborated.
 static bool is_joined(const Elaborator *e, const Ast *graph) {
-    return e->module->n_graphs == 1 && !strcmp(graph->name, "decode") && !strcmp(e->module->graphs[0]->name, "encode") &&
-           task_joins_graphs(e);
+    return e->module->n_graphs == 1 && !strcmp(graph->name, "decode") &&
+           !strcmp(e->module->graphs[0]->name, "encode") && task_joins_graphs(e);
 }
 
 // NULL: left out.
@@ -319,7 +343,8 @@ static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
     if (frame.returned && !left_out)
         add_outputs(e, graph);
     else if (!left_out)
-        report(e, graph->loc, "the graph %s ends without return\nhint: return x gives its result", graph->name);
+        report(e, graph->loc, "the graph %s ends without return\nhint: return x gives its result",
+               graph->name);
     if (left_out && inputs) {
         graph_sweep(e->graph);
         while (e->graph->n_inputs > inputs) graph_drop_input(e->graph, e->graph->n_inputs - 1);
@@ -336,7 +361,8 @@ static void elaborate_graphs(Elaborator *e) {
     for (const Ast *d = e->main->declarations; d; d = d->next) n += d->kind == AST_GRAPH;
     if (!n)
         report(e, loc_file(e->main->source),
-               "%s describes no graph\nhint: graph decode(tokens: int[T]) -> logits: [T, vocab_size] { ... }",
+               "%s describes no graph\nhint: graph decode(tokens: int[T]) -> logits: [T, "
+               "vocab_size] { ... }",
                e->main->source->name);
     m->graphs = ARENA_ARRAY(e->arena, Graph *, n);
     for (const Ast *d = e->main->declarations; d; d = d->next) {
@@ -345,10 +371,11 @@ static void elaborate_graphs(Elaborator *e) {
         if (g && (!m->n_graphs || g != m->graphs[m->n_graphs - 1])) m->graphs[m->n_graphs++] = g;
     }
     if (n && !m->n_graphs)
-        report(e, loc_file(e->main->source), "all graphs of %s are left out: their results are null", e->main->source->name);
+        report(e, loc_file(e->main->source),
+               "all graphs of %s are left out: their results are null", e->main->source->name);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- module
+// ------------------------------------------------------------------------------------------ module
 static void read_special_tokens(Elaborator *e) {
     Module *m = e->module;
     m->bos = -1;
@@ -366,15 +393,18 @@ static const char *module_name(const Elaborator *e) {
 }
 
 void elaborator_begin(Elaborator *e) {
-    Map *maps[] = {&e->files, &e->configs, &e->reported, &e->constants, &e->used_tensors, &e->first_parts, &e->sizes};
+    Map *maps[] = {&e->files,        &e->configs,     &e->reported, &e->constants,
+                   &e->used_tensors, &e->first_parts, &e->sizes};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_init(maps[i], e->arena);
     e->weights_end = &e->weights;
 }
 
 Module *dsl_load(Arena *arena, const char *path, const DslOptions *options) {
-    Elaborator e = {.arena = arena, .options = options, .module = ARENA_NEW(arena, Module), .scope = ""};
+    Elaborator e = {
+        .arena = arena, .options = options, .module = ARENA_NEW(arena, Module), .scope = ""};
     elaborator_begin(&e);
-    if (options->checkpoint && !options->shapes_only) checkpoint_read_quantized(options->checkpoint);
+    if (options->checkpoint && !options->shapes_only)
+        checkpoint_read_quantized(options->checkpoint);
     file_load(&e, path, NO_LOC);
     if (e.errors) diag_stop();
     *e.module = (Module){.arena = arena, .name = module_name(&e), .description = path};

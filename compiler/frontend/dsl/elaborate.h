@@ -37,7 +37,8 @@ typedef enum {
     V_MANY,  // the results of a block with several
 } ValueKind;
 
-// Where an integer came from: an expression over parameters of config.json, so that a hint can say which one does not fit.
+// Where an integer came from: an expression over parameters of config.json, so that a hint can say
+// which one does not fit.
 typedef struct Origin {
     AstKind op;  // AST_INT: value; AST_CONFIG: config; else an operator over a and b
     int64_t value;
@@ -76,7 +77,11 @@ typedef struct Value {
 typedef struct Declaration {
     const Ast *ast;
     struct File *file;
-    enum { VALUE_UNKNOWN, VALUE_BUSY, VALUE_KNOWN } state;  // of a parameter or definition: found when first used
+    enum {
+        VALUE_UNKNOWN,
+        VALUE_BUSY,
+        VALUE_KNOWN
+    } state;  // of a parameter or definition: found when first used
     Value value;
     bool from_config;  // the value comes from config.json
     bool on_stack;     // of a block: being elaborated now
@@ -121,7 +126,8 @@ typedef struct Elaborator {
     Map configs;   // Declaration by dotted name: those read
     Graph *graph;  // the one being built
     Frame *frame;
-    const Builder *builder;  // of another frontend, which makes the nodes of its formulas (formula.h); or NULL
+    const Builder *
+        builder;  // of another frontend, which makes the nodes of its formulas (formula.h); or NULL
     const char *scope;
     Map reported;   // places that have their error
     Map constants;  // of this graph: Node by name of the tensor
@@ -159,7 +165,7 @@ bool config_has(const Elaborator *, const char *path);  // in config.json, even 
 const char *config_called(const Elaborator *, const char *path);
 const char *config_file(const Elaborator *);
 const char *description_name(const Elaborator *);  // "llama.burin"
-void config_report(Elaborator *);                  // fields of config.json that the description does not know
+void config_report(Elaborator *);  // fields of config.json that the description does not know
 Declaration *config_find_dotted(Elaborator *, const char *path);
 
 // value.c
@@ -178,8 +184,9 @@ bool want_dims(Elaborator *, Value list, Loc, const char *what, const Dim **dims
 Value value_of_dim(const Dim *);
 Value value_of_size(Elaborator *, const Dim *);  // with the origin of such a number
 Value value_list(Elaborator *, const Value *, int n);
-Value list_of(Elaborator *, Loc, const Value *items, int n);  // of items that are there; an error when they hold too much
-void spend(Elaborator *, Loc, uint64_t bytes);                // ends the run when a description has made too much
+Value list_of(Elaborator *, Loc, const Value *items,
+              int n);  // of items that are there; an error when they hold too much
+void spend(Elaborator *, Loc, uint64_t bytes);  // ends the run when a description has made too much
 
 // arithmetic.c
 Value arithmetic(Elaborator *, const Ast *, Value a, Value b);
@@ -187,7 +194,8 @@ Value compare(Elaborator *, const Ast *, Value a, Value b);
 Value scalar_function(Elaborator *, Op, Loc, const Value *, int n);
 const Origin *origin_new(Elaborator *, AstKind, const Origin *a, const Origin *b);
 const Origin *origin_of(Elaborator *, Value);
-bool int_operation(AstKind, int64_t a, int64_t b, int64_t *result);  // false: overflow, division by zero or not exact
+bool int_operation(AstKind, int64_t a, int64_t b,
+                   int64_t *result);  // false: overflow, division by zero or not exact
 
 // tensor.c
 Builder tensor_builder(Elaborator *, Loc);  // NULL after an error that has been reported
@@ -206,7 +214,8 @@ bool graph_input_type(Elaborator *, const Ast *type, Type *result, int64_t *cont
 
 // scope.c
 Value report(Elaborator *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void report_at(Elaborator *, Loc where, Loc inside, Loc called, const char *message);  // what report prints
+void report_at(Elaborator *, Loc where, Loc inside, Loc called,
+               const char *message);  // what report prints
 Loc called_from(const Elaborator *, Loc where);
 bool already_reported(Elaborator *, Loc);
 void mark_reported(Elaborator *, Loc);
@@ -219,7 +228,8 @@ const char *nearest_visible(Elaborator *, const char *name, bool functions);
 // weights.c
 Value weight_value(Elaborator *, Loc, const char *name, Value shape, bool stored);
 bool weight_exists(Elaborator *, const char *name);
-// Columns of x as a linear layer's weight wants them: times its factors, in its order (Tensor.factors, .order)
+// Columns of x as a linear layer's weight wants them: times its factors, in its order
+// (Tensor.factors, .order)
 Value rows_for_weight(Elaborator *, Loc, Value x, const char *name);
 void weights_report(Elaborator *);  // missing, misfitting and unused tensors
 const char *weights_file_name(const Checkpoint *);
@@ -253,9 +263,12 @@ const char *block_hint(Elaborator *, const Ast *block);
 
 // expr.c, elaborate.c
 Value evaluate(Elaborator *, const Ast *);
-bool evaluate_scope(Elaborator *, const Ast *scope, const char **joined);  // NULL scope: the one there is
+bool evaluate_scope(Elaborator *, const Ast *scope,
+                    const char **joined);  // NULL scope: the one there is
 Value call_block(Elaborator *, Declaration *, const Ast *call);
-Value call_bound(Elaborator *, Declaration *, const Ast *call, Frame *);  // whose variables are the arguments
-Value expand_block(Elaborator *, const Ast *block, const Ast *call);      // in a frame with the arguments that are given
-void elaborator_begin(Elaborator *);                                      // with its arena and options set
+Value call_bound(Elaborator *, Declaration *, const Ast *call,
+                 Frame *);  // whose variables are the arguments
+Value expand_block(Elaborator *, const Ast *block,
+                   const Ast *call);  // in a frame with the arguments that are given
+void elaborator_begin(Elaborator *);  // with its arena and options set
 #endif

@@ -4,13 +4,14 @@
 
 #include "frontend/dsl/elaborate.h"
 
-// ----------------------------------------------------------------------------------------------------------------------- names
+// ------------------------------------------------------------------------------------------- names
 static Value evaluate_name(Elaborator *e, const Ast *x) {
     Value *v = variable_find(e->frame, x->name);
     if (v) return *v;
     Declaration *d = file_find(e->frame->file, x->name);
     if (d && d->ast->kind == AST_ALIAS) return evaluate_name(e, d->ast->a);
-    if (d && (d->ast->kind == AST_CONFIG || d->ast->kind == AST_DEFINITION)) return config_value(e, d);
+    if (d && (d->ast->kind == AST_CONFIG || d->ast->kind == AST_DEFINITION))
+        return config_value(e, d);
     static const char *const types[] = {"int", "float", "bool"};
     static const DType dtypes[] = {DT_i32, DT_f32, DT_bool};
     for (int i = 0; i < 3; i++)
@@ -33,14 +34,16 @@ static Value record_field(Elaborator *e, const Ast *x, Value record) {
 
 // `text_config.hidden_size`, declared with a dot, when text_config itself is not.
 static Value evaluate_field(Elaborator *e, const Ast *x) {
-    bool plain = x->a->kind == AST_NAME && !variable_find(e->frame, x->a->name) && !file_find(e->frame->file, x->a->name);
-    Declaration *d = plain ? config_find_dotted(e, arena_printf(e->arena, "%s.%s", x->a->name, x->name)) : NULL;
+    bool plain = x->a->kind == AST_NAME && !variable_find(e->frame, x->a->name) &&
+                 !file_find(e->frame->file, x->a->name);
+    Declaration *d =
+        plain ? config_find_dotted(e, arena_printf(e->arena, "%s.%s", x->a->name, x->name)) : NULL;
     if (d) return config_value(e, d);
     Value v = evaluate(e, x->a);
     return v.kind == V_RECORD ? record_field(e, x, v) : config_field(e, v, x->name, x->loc);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- strings
+// ----------------------------------------------------------------------------------------- strings
 static Value evaluate_string(Elaborator *e, const Ast *x) {
     const char *text = "";
     for (const Ast *p = x->list; p; p = p->next) {
@@ -55,7 +58,7 @@ static Value evaluate_string(Elaborator *e, const Ast *x) {
     return VALUE_STRING(text);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- lists
+// ------------------------------------------------------------------------------------------- lists
 static Value evaluate_list(Elaborator *e, const Ast *x) {
     int n = ast_count(x->list), i = 0;
     Value *items = ARENA_ARRAY(e->arena, Value, n);
@@ -69,12 +72,14 @@ static Value evaluate_list(Elaborator *e, const Ast *x) {
 static Value evaluate_record(Elaborator *e, const Ast *x) {
     enum { MAX_FIELDS = 64 };
     int n = ast_count(x->list), i = 0;
-    if (n > MAX_FIELDS) return report(e, x->loc, "a record of %d fields, at most %d are possible", n, MAX_FIELDS);
+    if (n > MAX_FIELDS)
+        return report(e, x->loc, "a record of %d fields, at most %d are possible", n, MAX_FIELDS);
     Value *items = ARENA_ARRAY(e->arena, Value, n);
     const char **names = ARENA_ARRAY(e->arena, const char *, n);
     for (const Ast *p = x->list; p; p = p->next, i++) {
         for (int k = 0; k < i; k++)
-            if (!strcmp(names[k], p->name)) return report(e, p->loc, "the field \"%s\" of a record is given twice", p->name);
+            if (!strcmp(names[k], p->name))
+                return report(e, p->loc, "the field \"%s\" of a record is given twice", p->name);
         names[i] = p->name, items[i] = evaluate(e, p->a);
         if (items[i].kind == V_ERROR) return VALUE(V_ERROR);
     }
@@ -84,10 +89,13 @@ static Value evaluate_record(Elaborator *e, const Ast *x) {
 }
 
 static Value evaluate_each(Elaborator *e, const Ast *x) {
-    Value over = evaluate(e, x->b), *outer = variable_find(e->frame, x->name), saved = outer ? *outer : VALUE(V_NULL);
+    Value over = evaluate(e, x->b), *outer = variable_find(e->frame, x->name),
+          saved = outer ? *outer : VALUE(V_NULL);
     int64_t n = over.kind == V_LIST ? over.list.n : 0;
-    if (over.kind != V_LIST && !want_int(e, over, x->b->loc, "what a list runs over", &n)) return VALUE(V_ERROR);
-    if (n < 0 || n > MAX_LIST) return report(e, x->b->loc, "a list of %lld elements is too long", (long long)n);
+    if (over.kind != V_LIST && !want_int(e, over, x->b->loc, "what a list runs over", &n))
+        return VALUE(V_ERROR);
+    if (n < 0 || n > MAX_LIST)
+        return report(e, x->b->loc, "a list of %lld elements is too long", (long long)n);
     Value *items = ARENA_ARRAY(e->arena, Value, n);
     for (int i = 0; i < n; i++) {
         variable_set(e, x->name, over.kind == V_LIST ? over.list.items[i] : VALUE_INT(i));
@@ -102,13 +110,16 @@ static Value evaluate_each(Elaborator *e, const Ast *x) {
 static Value value_range(Elaborator *e, const Ast *x, Value v) {
     int n = v.kind == V_LIST ? v.list.n : (int)strlen(v.s);
     int64_t begin = 0, end = n;
-    if (x->a && !want_int(e, evaluate(e, x->a), x->a->loc, "a bound of a range", &begin)) return VALUE(V_ERROR);
-    if (x->b && !want_int(e, evaluate(e, x->b), x->b->loc, "a bound of a range", &end)) return VALUE(V_ERROR);
+    if (x->a && !want_int(e, evaluate(e, x->a), x->a->loc, "a bound of a range", &begin))
+        return VALUE(V_ERROR);
+    if (x->b && !want_int(e, evaluate(e, x->b), x->b->loc, "a bound of a range", &end))
+        return VALUE(V_ERROR);
     if (begin < 0) begin += n;
     if (end < 0) end += n;
     if (begin < 0 || end > n || begin > end)
         return report(e, x->loc, "this range is outside of %s of %d", value_kind_name(v.kind), n);
-    if (v.kind == V_STRING) return VALUE_STRING(arena_strndup(e->arena, v.s + begin, (size_t)(end - begin)));
+    if (v.kind == V_STRING)
+        return VALUE_STRING(arena_strndup(e->arena, v.s + begin, (size_t)(end - begin)));
     return (Value){.kind = V_LIST, .list = {v.list.items + begin, (int)(end - begin)}};
 }
 
@@ -116,17 +127,22 @@ static Value evaluate_index(Elaborator *e, const Ast *x) {
     Value v = evaluate(e, x->a);
     if (v.kind == V_TENSOR) return tensor_index(e, x, v);
     if (v.kind == V_ERROR) return v;
-    if (v.kind == V_STRING && x->list->kind == AST_RANGE && !x->list->next) return value_range(e, x->list, v);
-    if (v.kind != V_LIST) return report(e, x->loc, "only tensors and lists have elements, this is %s", value_kind_name(v.kind));
-    if (x->list->next || x->list->kind == AST_REST) return report(e, x->loc, "a list takes one index");
+    if (v.kind == V_STRING && x->list->kind == AST_RANGE && !x->list->next)
+        return value_range(e, x->list, v);
+    if (v.kind != V_LIST)
+        return report(e, x->loc, "only tensors and lists have elements, this is %s",
+                      value_kind_name(v.kind));
+    if (x->list->next || x->list->kind == AST_REST)
+        return report(e, x->loc, "a list takes one index");
     if (x->list->kind == AST_RANGE) return value_range(e, x->list, v);
     int64_t i;
     if (!want_int(e, evaluate(e, x->list), x->list->loc, "an index", &i)) return VALUE(V_ERROR);
-    if (i < -v.list.n || i >= v.list.n) return report(e, x->list->loc, "index %lld of a list of %d", (long long)i, v.list.n);
+    if (i < -v.list.n || i >= v.list.n)
+        return report(e, x->list->loc, "index %lld of a list of %d", (long long)i, v.list.n);
     return v.list.items[i < 0 ? i + v.list.n : i];
 }
 
-// ------------------------------------------------------------------------------------------------------------------- operators
+// --------------------------------------------------------------------------------------- operators
 static Op tensor_operator(AstKind k) {
     switch (k) {
         case AST_ADD:
@@ -171,13 +187,15 @@ static Value tensor_binary(Elaborator *e, const Ast *x, Value a, Value b) {
         return exact ? quotient : tensor_op(e, OP_floor, x->loc, &quotient, 1);
     }
     Op op = tensor_operator(x->kind);
-    return op == OP_COUNT ? report(e, x->loc, "this operator does not take tensors") : tensor_op(e, op, x->loc, both, 2);
+    return op == OP_COUNT ? report(e, x->loc, "this operator does not take tensors")
+                          : tensor_op(e, op, x->loc, both, 2);
 }
 
 static Value evaluate_binary(Elaborator *e, const Ast *x) {
     Value a = evaluate(e, x->a), b = evaluate(e, x->b);
     if (x->kind == AST_MATMUL) return tensor_matmul(e, x->loc, a, b);
-    bool is_null = (x->kind == AST_EQ || x->kind == AST_NE) && (a.kind == V_NULL || b.kind == V_NULL);
+    bool is_null =
+        (x->kind == AST_EQ || x->kind == AST_NE) && (a.kind == V_NULL || b.kind == V_NULL);
     if (is_null) return compare(e, x, a, b);
     if (a.kind == V_TENSOR || b.kind == V_TENSOR) return tensor_binary(e, x, a, b);
     return x->kind >= AST_EQ ? compare(e, x, a, b) : arithmetic(e, x, a, b);
@@ -188,24 +206,29 @@ static Value evaluate_logic(Elaborator *e, const Ast *x) {
     Value a = evaluate(e, x->a);
     bool first, second;
     if (a.kind == V_TENSOR)
-        return tensor_op(e, x->kind == AST_AND ? OP_and : OP_or, x->loc, (Value[]){a, evaluate(e, x->b)}, 2);
+        return tensor_op(e, x->kind == AST_AND ? OP_and : OP_or, x->loc,
+                         (Value[]){a, evaluate(e, x->b)}, 2);
     if (!want_bool(e, a, x->a->loc, "the left operand", &first)) return VALUE(V_ERROR);
     if (first == (x->kind == AST_OR)) return VALUE_BOOL(first);
     Value b = evaluate(e, x->b);
-    return want_bool(e, b, x->b->loc, "the right operand", &second) ? VALUE_BOOL(second) : VALUE(V_ERROR);
+    return want_bool(e, b, x->b->loc, "the right operand", &second) ? VALUE_BOOL(second)
+                                                                    : VALUE(V_ERROR);
 }
 
 static Value evaluate_not(Elaborator *e, const Ast *x) {
     Value a = evaluate(e, x->a);
     bool truth;
     if (a.kind == V_TENSOR) return tensor_op(e, OP_not, x->loc, &a, 1);
-    return want_bool(e, a, x->a->loc, "the operand of not", &truth) ? VALUE_BOOL(!truth) : VALUE(V_ERROR);
+    return want_bool(e, a, x->a->loc, "the operand of not", &truth) ? VALUE_BOOL(!truth)
+                                                                    : VALUE(V_ERROR);
 }
 
 static Value evaluate_negative(Elaborator *e, const Ast *x) {
     Value a = evaluate(e, x->a);
     if (a.kind == V_TENSOR) return tensor_op(e, OP_neg, x->loc, &a, 1);
-    return a.kind == V_FLOAT ? VALUE_FLOAT(-a.f) : arithmetic(e, &(Ast){.kind = AST_SUB, .loc = x->loc}, VALUE_INT(0), a);
+    return a.kind == V_FLOAT
+               ? VALUE_FLOAT(-a.f)
+               : arithmetic(e, &(Ast){.kind = AST_SUB, .loc = x->loc}, VALUE_INT(0), a);
 }
 
 static Value evaluate_choice(Elaborator *e, const Ast *x) {
@@ -219,7 +242,7 @@ static Value evaluate_coalesce(Elaborator *e, const Ast *x) {
     return a.kind == V_NULL ? evaluate(e, x->b) : a;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- calls
+// ------------------------------------------------------------------------------------------- calls
 bool evaluate_scope(Elaborator *e, const Ast *scope, const char **joined) {
     const char *name = "";
     *joined = e->scope;

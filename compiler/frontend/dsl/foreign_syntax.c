@@ -14,12 +14,13 @@ const char *habit_of(const char *word, size_t length) {
 #undef HABIT
     };
     for (size_t i = 0; i < sizeof foreign_words / sizeof *foreign_words; i++)
-        if (strlen(foreign_words[i].word) == length && !strncmp(foreign_words[i].word, word, length))
+        if (strlen(foreign_words[i].word) == length &&
+            !strncmp(foreign_words[i].word, word, length))
             return foreign_words[i].hint;
     return NULL;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ characters
+// -------------------------------------------------------------------------------------- characters
 uint32_t habit_code_point(const char *utf8) {
     unsigned lead = (unsigned char)*utf8;
     int more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
@@ -38,7 +39,8 @@ const char *habit_of_character(uint32_t c) {
         {'&', '&', "write and"},
         {'|', '|', "write or"},
         {'!', '!', "write not"},
-        {'$', '$', "names are of letters, digits and _; a string takes values in braces: \"layers.{i}\""},
+        {'$', '$',
+         "names are of letters, digits and _; a string takes values in braces: \"layers.{i}\""},
         {'\\', '\\', "a line goes on inside parentheses and brackets, or behind an operator"},
         {'~', '~', "write not"},
         {0xa0, 0xa0, "this is a space that does not break lines: write an ordinary one"},
@@ -63,10 +65,12 @@ const char *habit_of_character(uint32_t c) {
     };
     for (size_t i = 0; i < sizeof characters / sizeof *characters; i++)
         if (c >= characters[i].from && c <= characters[i].to) return characters[i].hint;
-    return c < 128 ? NULL : "names are of the letters a to z, digits and _; other letters stand in strings and comments";
+    return c < 128 ? NULL
+                   : "names are of the letters a to z, digits and _; other letters stand in "
+                     "strings and comments";
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the place
+// --------------------------------------------------------------------------------------- the place
 bool is_name_character(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 // Where the line of `at` begins.
@@ -104,7 +108,7 @@ bool is_behind_slashes(const Source *s, uint32_t at) {
     return false;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- brackets
+// ---------------------------------------------------------------------------------------- brackets
 void bracket_open(Parser *p, char kind) {
     if (p->n_open < MAX_OPEN) p->open[p->n_open] = (OpenBracket){kind, p->offset - 1};
     p->n_open++;
@@ -112,7 +116,9 @@ void bracket_open(Parser *p, char kind) {
 
 static char partner(char closing) { return closing == ')' ? '(' : closing == ']' ? '[' : '{'; }
 
-static OpenBracket *innermost(Parser *p) { return p->n_open && p->n_open <= MAX_OPEN ? &p->open[p->n_open - 1] : NULL; }
+static OpenBracket *innermost(Parser *p) {
+    return p->n_open && p->n_open <= MAX_OPEN ? &p->open[p->n_open - 1] : NULL;
+}
 
 // How far the line of `at` is indented.
 static uint32_t indentation(const char *text, uint32_t at) {
@@ -126,7 +132,8 @@ void bracket_close(Parser *p, char kind) {
     const OpenBracket *top = innermost(p);
     const char *text = p->source->text;
     uint32_t at = p->offset - 1;
-    bool left = kind == '}' && top && is_first_of_line(text, at) && indentation(text, at) < indentation(text, top->offset);
+    bool left = kind == '}' && top && is_first_of_line(text, at) &&
+                indentation(text, at) < indentation(text, top->offset);
     if (left && !p->suspect.kind) p->suspect = *top;
     if (p->n_open && (!top || top->kind == partner(kind)))
         p->n_open--;
@@ -139,16 +146,18 @@ void brackets_forget(Parser *p) {
     p->parentheses = 0;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- hints
+// ------------------------------------------------------------------------------------------- hints
 // By the words at the place and before it.
 static const char *hint_of_words(const SyntaxError *s) {
     const char *text = s->p->source->text;
     uint32_t end = before(text, s->begin), begin = word_begin(text, end);
-    const char *own = habit_of(text + s->begin, s->end - s->begin), *previous = habit_of(text + begin, end - begin);
+    const char *own = habit_of(text + s->begin, s->end - s->begin),
+               *previous = habit_of(text + begin, end - begin);
     if (own || previous) return own ? own : previous;
     if (text[s->begin] != '(' || !begin || begin == end || text[begin - 1] != '.') return NULL;
     uint32_t object = word_begin(text, begin - 1);
-    const char *library = habit_of(text + object, begin - 1 - object), *function = habit_of(text + begin, end - begin);
+    const char *library = habit_of(text + object, begin - 1 - object),
+               *function = habit_of(text + begin, end - begin);
     return library ? library : function ? function : "functions stand alone: f(x), not x.f()";
 }
 
@@ -172,17 +181,25 @@ static const char *hint_of_sign(const SyntaxError *s) {
     const Source *source = s->p->source;
     const OpenBracket *open = innermost(s->p);
     char c = s->begin < source->size ? source->text[s->begin] : 0;
-    char previous = s->begin ? source->text[before(source->text, s->begin) - (before(source->text, s->begin) > 0)] : 0;
-    bool grouped = open && open->kind == '(' && !(open->offset && is_name_character(source->text[open->offset - 1]));
+    char previous =
+        s->begin
+            ? source->text[before(source->text, s->begin) - (before(source->text, s->begin) > 0)]
+            : 0;
+    bool grouped = open && open->kind == '(' &&
+                   !(open->offset && is_name_character(source->text[open->offset - 1]));
     if (begins_record(s)) return "the fields of a record have names: {rows = 2, columns = 3}";
     if (c == '"' && s->wants & WANTS_NAME) return "a name stands without quotes";
     if (c == '.' && !strncmp(source->text + s->begin, ".burin", 6))
         return "import linear is a file of dsl/std, import \"x.burin\" one beside this";
-    if (c == ':' && ends_line(source, s->begin + 1)) return "a body stands in braces, not behind a colon: { ... }";
+    if (c == ':' && ends_line(source, s->begin + 1))
+        return "a body stands in braces, not behind a colon: { ... }";
     if (c == ',' && grouped) return "a list stands in brackets: [a, b]";
-    if (c == '{' && s->wants & WANTS_ARROW) return "a graph says what it gives: -> logits: [T, vocab_size] {";
-    if (c == '(' && s->wants & WANTS_EQUALS) return "a call by itself has no effect: x = f(x), or return f(x)";
-    if (c == '=' && !(s->wants & (WANTS_EQUALS | WANTS_EXPRESSION))) return "== compares; a statement gives one value: x = ...";
+    if (c == '{' && s->wants & WANTS_ARROW)
+        return "a graph says what it gives: -> logits: [T, vocab_size] {";
+    if (c == '(' && s->wants & WANTS_EQUALS)
+        return "a call by itself has no effect: x = f(x), or return f(x)";
+    if (c == '=' && !(s->wants & (WANTS_EQUALS | WANTS_EXPRESSION)))
+        return "== compares; a statement gives one value: x = ...";
     if ((c == ')' || c == ']') && previous == ',') return "no comma stands behind the last";
     return NULL;
 }
@@ -195,11 +212,12 @@ static const char *syntax_hint(const SyntaxError *s) {
     if (!hint) hint = hint_of_sign(s);
     if (!hint && s->wants & WANTS_DECLARATION && s->end > s->begin)
         hint =
-            "a file has model, import, config, block, graph and NAME = ...; statements stand in the braces of a block or graph";
+            "a file has model, import, config, block, graph and NAME = ...; statements stand in "
+            "the braces of a block or graph";
     return hint;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- notes
+// ------------------------------------------------------------------------------------------- notes
 static bool begins_declaration(const char *word, size_t n) {
     static const char *const words[] = {"graph", "block", "config", "model", "import"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -213,17 +231,21 @@ static const OpenBracket *open_bracket(const SyntaxError *s) {
     const char *text = s->p->source->text;
     if (!open || open->offset >= s->begin) return NULL;
     bool at_end = s->begin == s->end || s->begin >= s->p->source->size;
-    if (at_end || begins_declaration(text + s->begin, s->end - s->begin)) return s->p->suspect.kind ? &s->p->suspect : open;
-    bool closes = strchr(open->kind == '{' ? "}" : ")]}", text[s->begin]), earlier = open->offset < line_begin(text, s->begin);
-    return closes || (open->kind != '{' && earlier && is_first_of_line(text, s->begin)) ? open : NULL;
+    if (at_end || begins_declaration(text + s->begin, s->end - s->begin))
+        return s->p->suspect.kind ? &s->p->suspect : open;
+    bool closes = strchr(open->kind == '{' ? "}" : ")]}", text[s->begin]),
+         earlier = open->offset < line_begin(text, s->begin);
+    return closes || (open->kind != '{' && earlier && is_first_of_line(text, s->begin)) ? open
+                                                                                        : NULL;
 }
 
 const char *syntax_advice(const SyntaxError *s) {
     const OpenBracket *open = begins_record(s) ? NULL : open_bracket(s);
     const char *hint = open ? NULL : syntax_hint(s);
     if (open)
-        return arena_message(s->p->arena, "\nnote: the %c of %s is not closed", open->kind,
-                             loc_text((Loc){.source = s->p->source, .offset = open->offset, .length = 1}));
+        return arena_message(
+            s->p->arena, "\nnote: the %c of %s is not closed", open->kind,
+            loc_text((Loc){.source = s->p->source, .offset = open->offset, .length = 1}));
     if (!hint && s->p->unmatched == s->begin + 1) hint = "nothing is open that it closes";
     return hint ? arena_message(s->p->arena, "\nhint: %s", hint) : "";
 }

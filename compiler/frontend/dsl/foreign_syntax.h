@@ -10,14 +10,22 @@ const char *habit_of_character(uint32_t code_point);
 bool is_name_character(char);
 uint32_t habit_code_point(const char *utf8);  // of the first character, which is whole
 
-bool is_behind_slashes(const Source *, uint32_t at);  // two slashes between the beginning of the line and the place
+bool is_behind_slashes(const Source *,
+                       uint32_t at);  // two slashes between the beginning of the line and the place
 
 void bracket_open(Parser *, char kind);   // ( [ or {, the byte before p->offset
 void bracket_close(Parser *, char kind);  // closes the innermost one, when that is its partner
 void brackets_forget(Parser *);           // after an error: those inside of the innermost brace
 
 // The constructs that could begin at a token.
-enum { WANTS_DECLARATION = 1, WANTS_STATEMENT = 2, WANTS_EXPRESSION = 4, WANTS_EQUALS = 8, WANTS_ARROW = 16, WANTS_NAME = 32 };
+enum {
+    WANTS_DECLARATION = 1,
+    WANTS_STATEMENT = 2,
+    WANTS_EXPRESSION = 4,
+    WANTS_EQUALS = 8,
+    WANTS_ARROW = 16,
+    WANTS_NAME = 32
+};
 
 typedef struct SyntaxError {
     Parser *p;

@@ -1,4 +1,5 @@
-// Blocks called by another frontend: no model, no checkpoint; nodes are made, placed and typed by its builder.
+// Blocks called by another frontend: no model, no checkpoint; nodes are made, placed and typed by
+// its builder.
 #include "frontend/dsl/formula.h"
 
 Elaborator *formulas_open(Arena *arena, const char *library, const char *path) {
@@ -24,7 +25,8 @@ static void bind_default(Elaborator *e, const Ast *parameter) {
         variable_set(e, parameter->name, rounded(evaluate(e, parameter->b)));
 }
 
-Value formula_call(Elaborator *e, const Builder *b, const char *block, const FormulaArgument *arguments, int n) {
+Value formula_call(Elaborator *e, const Builder *b, const char *block,
+                   const FormulaArgument *arguments, int n) {
     const Declaration *d = file_find_block(e->main, block);
     Frame outer = {.file = d->file}, frame = {.caller = &outer, .file = d->file, .depth = 1};
     map_init(&frame.variables, e->arena);

@@ -32,9 +32,10 @@ typedef struct Scan {
     Graph *body;
 } Scan;
 
-// ------------------------------------------------------------------------------------------------------------------ arguments
+// --------------------------------------------------------------------------------------- arguments
 static bool give(Scan *s, Given g) {
-    if (s->n == MOST_VALUES) return report(s->e, g.loc, "scan takes at most %d states and values", MOST_VALUES), false;
+    if (s->n == MOST_VALUES)
+        return report(s->e, g.loc, "scan takes at most %d states and values", MOST_VALUES), false;
     s->given[s->n++] = g;
     return true;
 }
@@ -53,8 +54,10 @@ static bool take_states(Scan *s, const Ast *argument) {
     Value v = evaluate(s->e, argument->a);
     int n = v.kind == V_LIST ? v.list.n : 1;
     for (int i = 0; i < n; i++) {
-        Given g = {STATE, next_parameter(s), v.kind == V_LIST ? v.list.items[i] : v, argument->loc, NULL};
-        if (!g.name || !want_tensor(s->e, g.value, g.loc, "a state of scan") || !give(s, g)) return false;
+        Given g = {STATE, next_parameter(s), v.kind == V_LIST ? v.list.items[i] : v, argument->loc,
+                   NULL};
+        if (!g.name || !want_tensor(s->e, g.value, g.loc, "a state of scan") || !give(s, g))
+            return false;
     }
     s->n_states = n;
     return true;
@@ -69,11 +72,11 @@ static bool take_rows(Scan *s, const Ast *argument) {
     const Type *t = &g.value.node->type;
     if (!s->extent && t->rank) s->extent = t->dim[0];
     if (t->rank && t->dim[0] == s->extent) return give(s, g);
-    return report(
-               e, g.loc,
-               "scan takes row after row of values of one length, this is %s\nhint: %s = value gives all of a value to every "
-               "step",
-               type_text(t), g.name),
+    return report(e, g.loc,
+                  "scan takes row after row of values of one length, this is %s\nhint: %s = value "
+                  "gives all of a value to every "
+                  "step",
+                  type_text(t), g.name),
            false;
 }
 
@@ -86,19 +89,23 @@ static bool take_arguments(Scan *s) {
     int i = 0;
     for (const Ast *a = s->call->list; a; a = a->next, i++) {
         if (!i) continue;
-        if (!(a->name ? take_whole(s, a) : i == 1 ? take_states(s, a) : take_rows(s, a))) return false;
+        if (!(a->name ? take_whole(s, a) : i == 1 ? take_states(s, a) : take_rows(s, a)))
+            return false;
     }
     return s->extent ||
-           (report(s->e, s->call->loc, "scan lacks the values whose rows it takes\nhint: y = scan(step, states, values)"),
+           (report(
+                s->e, s->call->loc,
+                "scan lacks the values whose rows it takes\nhint: y = scan(step, states, values)"),
             false);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- the body
+// ---------------------------------------------------------------------------------------- the body
 // The step's row of a value, without the axis of rows.
 static Value own_row(Scan *s, Node *rows, Loc at) {
     Builder b = tensor_builder(s->e, at);
     Node *row = build_slice(b, rows, (Slice){0, s->counter, dim_const(s->body, 1), 1});
-    return row ? tensor_value(build_reshape(b, row, rows->type.rank - 1, rows->type.dim + 1)) : VALUE(V_ERROR);
+    return row ? tensor_value(build_reshape(b, row, rows->type.rank - 1, rows->type.dim + 1))
+               : VALUE(V_ERROR);
 }
 
 static Value inside(Scan *s, Given *g) {
@@ -117,14 +124,17 @@ static bool bind_step(Scan *s, Frame *frame) {
     for (int i = 0; i < s->n; i++) {
         Given *g = &s->given[i];
         if (map_get(&frame->variables, g->name))
-            return report(s->e, g->loc, "the argument \"%s\" of %s is given twice", g->name, s->step->ast->name), false;
+            return report(s->e, g->loc, "the argument \"%s\" of %s is given twice", g->name,
+                          s->step->ast->name),
+                   false;
         Value *v = ARENA_NEW(s->e->arena, Value);
         map_put(&frame->variables, g->name, v);
         *v = inside(s, g);
     }
     for (int i = 0; i < s->n; i++)  // inputs precede all other nodes
         if (s->given[i].kind == ROWS)
-            *(Value *)map_get(&frame->variables, s->given[i].name) = own_row(s, s->given[i].inside, s->given[i].loc);
+            *(Value *)map_get(&frame->variables, s->given[i].name) =
+                own_row(s, s->given[i].inside, s->given[i].loc);
     return true;
 }
 
@@ -137,8 +147,8 @@ static bool is_parameter(const Ast *block, const char *name) {
 static bool names_fit(Scan *s) {
     for (int i = 0; i < s->n; i++)
         if (!is_parameter(s->step->ast, s->given[i].name))
-            return report(s->e, s->given[i].loc, "%s has no parameter \"%s\"%-s", s->step->ast->name, s->given[i].name,
-                          block_hint(s->e, s->step->ast)),
+            return report(s->e, s->given[i].loc, "%s has no parameter \"%s\"%-s",
+                          s->step->ast->name, s->given[i].name, block_hint(s->e, s->step->ast)),
                    false;
     return true;
 }
@@ -149,18 +159,24 @@ static bool leave(Scan *s, Value v) {
     int n = v.kind == V_MANY ? v.list.n : 1;
     if (v.kind == V_ERROR) return false;
     if (n <= s->n_states)
-        return report(s->e, s->call->loc, "%s returns %d values, scan needs %d: what each state becomes, then results", step, n,
-                      s->n_states + 1),
+        return report(s->e, s->call->loc,
+                      "%s returns %d values, scan needs %d: what each state becomes, then results",
+                      step, n, s->n_states + 1),
                false;
     for (int i = 0; i < n; i++) {
         Value item = v.kind == V_MANY ? v.list.items[i] : v;
-        if (!want_tensor(s->e, item, s->call->loc, arena_printf(s->e->arena, "result %d of %s", i, step))) return false;
+        if (!want_tensor(s->e, item, s->call->loc,
+                         arena_printf(s->e->arena, "result %d of %s", i, step)))
+            return false;
         const Given *state = i < s->n_states ? &s->given[i] : NULL;
         if (state && !type_equal(&item.node->type, &state->value.node->type))
-            return report(s->e, s->call->loc, "%s leaves its state %s as %s, it began as %s", step, state->name,
-                          type_text(&item.node->type), type_text(&state->value.node->type)),
+            return report(s->e, s->call->loc, "%s leaves its state %s as %s, it began as %s", step,
+                          state->name, type_text(&item.node->type),
+                          type_text(&state->value.node->type)),
                    false;
-        graph_add_output(s->body, item.node, state ? state->name : arena_printf(s->e->arena, "result.%d", i - s->n_states));
+        graph_add_output(
+            s->body, item.node,
+            state ? state->name : arena_printf(s->e->arena, "result.%d", i - s->n_states));
     }
     return true;
 }
@@ -173,7 +189,8 @@ static bool make_body(Scan *s) {
     const Builder *builder = e->builder;
     Builder within = builder ? *builder : (Builder){0};
     Frame frame = {0};
-    within.graph = e->graph = s->body = graph_new_nested(outer, s->step->ast->name), within.before = NULL;
+    within.graph = e->graph = s->body = graph_new_nested(outer, s->step->ast->name),
+    within.before = NULL;
     if (builder) e->builder = &within;
     s->counter = loop_counter(outer, s->extent);
     map_init(&e->constants, e->arena), map_init(&frame.variables, e->arena);
@@ -182,13 +199,14 @@ static bool make_body(Scan *s) {
     return ok;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- the loop
+// ---------------------------------------------------------------------------------------- the loop
 static Value results(Scan *s, Node *loop) {
     Elaborator *e = s->e;
     int n = loop ? loop->n_items - s->n_states : 0;
     Value *items = ARENA_ARRAY(e->arena, Value, n + 1);
     if (!loop) return VALUE(V_ERROR);
-    for (int i = 0; i < n; i++) items[i] = tensor_value(node_item(e->graph, loop, s->n_states + i, NULL));
+    for (int i = 0; i < n; i++)
+        items[i] = tensor_value(node_item(e->graph, loop, s->n_states + i, NULL));
     return n == 1 ? items[0] : (Value){.kind = V_MANY, .list = {items, n}};
 }
 
@@ -212,8 +230,8 @@ Value call_scan(Elaborator *e, const Ast *call) {
     Scan s = {.e = e, .call = call};
     s.step = name && name->kind == AST_NAME ? file_find_block(e->frame->file, name->name) : NULL;
     if (!s.step)
-        return report(
-            e, first ? first->loc : call->loc,
-            "scan needs the name of a block first, which takes states and a row\nhint: y = scan(step, states, values)");
+        return report(e, first ? first->loc : call->loc,
+                      "scan needs the name of a block first, which takes states and a row\nhint: y "
+                      "= scan(step, states, values)");
     return take_arguments(&s) && names_fit(&s) && make_body(&s) ? loop_of(&s) : VALUE(V_ERROR);
 }

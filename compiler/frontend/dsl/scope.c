@@ -1,7 +1,8 @@
 // Scopes, variables, locations and errors.
 //
-// A node made inside dsl/std carries the location of the call in the model's own file: that is the line its author knows. An
-// error is reported there too, with a note that names the line inside std, and once a place: thirty layers say it once.
+// A node made inside dsl/std carries the location of the call in the model's own file: that is the
+// line its author knows. An error is reported there too, with a note that names the line inside
+// std, and once a place: thirty layers say it once.
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
@@ -18,7 +19,9 @@ static const char *place_key(const Elaborator *e, Loc at) {
     return arena_printf(e->arena, "%s:%u", at.source ? at.source->name : "", at.offset);
 }
 
-bool already_reported(Elaborator *e, Loc at) { return map_get(&e->reported, place_key(e, place(e, at))); }
+bool already_reported(Elaborator *e, Loc at) {
+    return map_get(&e->reported, place_key(e, place(e, at)));
+}
 
 void mark_reported(Elaborator *e, Loc at) {
     map_put(&e->reported, place_key(e, place(e, at)), e);
@@ -38,7 +41,8 @@ static const char *with_note(Elaborator *e, const char *message, const char *not
 }
 
 void report_at(Elaborator *e, Loc where, Loc inside, Loc called, const char *message) {
-    if (inside.source != where.source || inside.offset != where.offset) message = with_note(e, message, "in", inside);
+    if (inside.source != where.source || inside.offset != where.offset)
+        message = with_note(e, message, "in", inside);
     if (called.source) message = with_note(e, message, "called from", called);
     diag_error(where, "%-s", message);
 }

@@ -1,5 +1,6 @@
-// Shapes written in the description: `x: [T, hidden_size]`, `[.., N]`, `int[T]`. Each dimension is an expression that must
-// agree with the value's; a name that starts with a capital letter and has no value yet takes the dimension it meets.
+// Shapes written in the description: `x: [T, hidden_size]`, `[.., N]`, `int[T]`. Each dimension is
+// an expression that must agree with the value's; a name that starts with a capital letter and has
+// no value yet takes the dimension it meets.
 #include <ctype.h>
 #include <string.h>
 
@@ -7,8 +8,8 @@
 #include "frontend/dsl/foreign_syntax.h"
 
 static bool is_open_name(const Elaborator *e, const Ast *x) {
-    return x->kind == AST_NAME && isupper((unsigned char)*x->name) && !variable_find(e->frame, x->name) &&
-           !file_find(e->frame->file, x->name);
+    return x->kind == AST_NAME && isupper((unsigned char)*x->name) &&
+           !variable_find(e->frame, x->name) && !file_find(e->frame->file, x->name);
 }
 
 static bool is_wildcard(const Ast *x) { return x->kind == AST_NAME && !strcmp(x->name, "_"); }
@@ -25,32 +26,42 @@ typedef struct Match {
 static const char *shape_text(const Match *m) {
     Elaborator *e = m->e;
     const Source *s = m->type->loc.source;
-    const char *written = arena_strndup(e->arena, s->text + m->type->loc.offset, m->type->loc.length), *values = "";
+    const char *written =
+                   arena_strndup(e->arena, s->text + m->type->loc.offset, m->type->loc.length),
+               *values = "";
     for (const Ast *d = m->type->list; d; d = d->next) {
         bool open = d->kind == AST_REST || is_wildcard(d) || is_open_name(e, d);
-        const char *text = d->kind == AST_REST ? ".." : open ? d->name : value_text(e, evaluate(e, d));
+        const char *text = d->kind == AST_REST ? ".."
+                           : open              ? d->name
+                                               : value_text(e, evaluate(e, d));
         values = arena_printf(e->arena, "%s%s%s", values, *values ? ", " : "", text);
     }
     const char *spelled = arena_printf(e->arena, "[%s]", values), *bracket = strchr(written, '[');
-    return bracket && !strcmp(bracket, spelled) ? written : arena_printf(e->arena, "%s = %s", written, spelled);
+    return bracket && !strcmp(bracket, spelled)
+               ? written
+               : arena_printf(e->arena, "%s = %s", written, spelled);
 }
 
 static bool mismatch(const Match *m) {
     Elaborator *e = m->e;
     if (already_reported(e, m->at)) return false;
     const char *shape = shape_text(m);
-    if (!already_reported(e, m->at)) report(e, m->at, "%s is %s, the description says %s", m->what, type_text(m->have), shape);
+    if (!already_reported(e, m->at))
+        report(e, m->at, "%s is %s, the description says %s", m->what, type_text(m->have), shape);
     return false;
 }
 
 // A dimension written as an expression. An unknown lower-case name was meant as an open dimension.
 static Value evaluate_dim(Elaborator *e, const Ast *x) {
-    bool known = x->kind != AST_NAME || variable_find(e->frame, x->name) || file_find(e->frame->file, x->name);
+    bool known = x->kind != AST_NAME || variable_find(e->frame, x->name) ||
+                 file_find(e->frame->file, x->name);
     if (known || config_has(e, x->name) || !islower((unsigned char)*x->name)) return evaluate(e, x);
     const char *near = nearest_visible(e, x->name, false);
     if (near) return evaluate(e, x);
-    return report(e, x->loc, "unknown name \"%s\"\nhint: a dimension of any size begins with a capital letter: %c%s", x->name,
-                  toupper((unsigned char)*x->name), x->name + 1);
+    return report(
+        e, x->loc,
+        "unknown name \"%s\"\nhint: a dimension of any size begins with a capital letter: %c%s",
+        x->name, toupper((unsigned char)*x->name), x->name + 1);
 }
 
 static bool match_dim(const Match *m, const Ast *x, const Dim *have) {
@@ -80,14 +91,17 @@ static bool match_dims(const Match *m) {
 static const char *const SCALARS[] = {"int", "float", "bool", "string", "list", "any"};
 
 static bool match_scalar(Elaborator *e, const Ast *type, Value v, const char *what, Loc at) {
-    const bool fits[] = {v.kind == V_INT, value_is_number(v), v.kind == V_BOOL, v.kind == V_STRING, v.kind == V_LIST, true};
+    const bool fits[] = {v.kind == V_INT,    value_is_number(v), v.kind == V_BOOL,
+                         v.kind == V_STRING, v.kind == V_LIST,   true};
     enum { N = sizeof SCALARS / sizeof *SCALARS };
     for (int i = 0; i < N; i++) {
         if (strcmp(type->name, SCALARS[i])) continue;
-        if (!fits[i]) report(e, at, "%s must be of type %s, it is %s", what, type->name, value_text(e, v));
+        if (!fits[i])
+            report(e, at, "%s must be of type %s, it is %s", what, type->name, value_text(e, v));
         return fits[i];
     }
-    const char *near = nearest_name(type->name, SCALARS, N), *habit = habit_of(type->name, strlen(type->name));
+    const char *near = nearest_name(type->name, SCALARS, N),
+               *habit = habit_of(type->name, strlen(type->name));
     const char *kinds = "a type is int, float, bool, string, list, any or a shape: [T, N]";
     report(e, type->loc, "unknown type \"%s\"\nhint: %s%s", type->name,
            habit  ? habit
@@ -121,9 +135,9 @@ bool match_type(Elaborator *e, const Ast *type, Value v, const char *what, Loc a
     return match_dims(&m);
 }
 
-// --------------------------------------------------------------------------------------------------------------- graph inputs
-// `T <= max_position_embeddings`, or a new name: a symbol, of at most a million positions whatever more a model was trained
-// for (LLaMA 4 Scout: ten). Anything else: a dimension known now.
+// ------------------------------------------------------------------------------------ graph inputs
+// `T <= max_position_embeddings`, or a new name: a symbol, of at most a million positions whatever
+// more a model was trained for (LLaMA 4 Scout: ten). Anything else: a dimension known now.
 static const Dim *input_dim(Elaborator *e, const Ast *x, int64_t *context) {
     bool bounded = x->kind == AST_LE && is_open_name(e, x->a);
     const Ast *name = bounded ? x->a : x;
@@ -134,7 +148,8 @@ static const Dim *input_dim(Elaborator *e, const Ast *x, int64_t *context) {
     if (bound.kind != V_NULL) {
         if (!want_int(e, bound, x->b->loc, "the bound of a dimension", &upper)) return NULL;
         if (upper < 1) {
-            report(e, x->b->loc, "the bound of %s is %s, it must be at least 1", name->name, value_text(e, bound));
+            report(e, x->b->loc, "the bound of %s is %s, it must be at least 1", name->name,
+                   value_text(e, bound));
             return NULL;
         }
         if (upper > DEFAULT_POSITIONS) upper = DEFAULT_POSITIONS;
@@ -151,8 +166,10 @@ bool graph_input_type(Elaborator *e, const Ast *type, Type *result, int64_t *con
     int rank = 0;
     if (type->name && !element_type(e, type, &t)) return false;
     for (const Ast *d = type->list; d; d = d->next, rank++) {
-        if (rank == MAX_RANK) return report(e, type->loc, "a tensor has at most %d axes", MAX_RANK), false;
-        if (d->kind == AST_REST) return report(e, d->loc, "an input has a fixed number of axes"), false;
+        if (rank == MAX_RANK)
+            return report(e, type->loc, "a tensor has at most %d axes", MAX_RANK), false;
+        if (d->kind == AST_REST)
+            return report(e, d->loc, "an input has a fixed number of axes"), false;
         if (!(dims[rank] = input_dim(e, d, context))) return false;
     }
     *result = type_of(t, rank, dims);

@@ -20,26 +20,31 @@ static bool is_ignored(const Tensor *t) {
 #undef TENSOR
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if ((known[i].rank < 0 || known[i].rank == t->rank) && !fnmatch(known[i].pattern, t->name, 0)) return true;
+        if ((known[i].rank < 0 || known[i].rank == t->rank) &&
+            !fnmatch(known[i].pattern, t->name, 0))
+            return true;
     return false;
 }
 
 // `unused = ["*.key_global.*"]` in the description.
 static bool is_listed(Value list, const char *name) {
     for (int i = 0; list.kind == V_LIST && i < list.list.n; i++)
-        if (list.list.items[i].kind == V_STRING && !fnmatch(list.list.items[i].s, name, 0)) return true;
+        if (list.list.items[i].kind == V_STRING && !fnmatch(list.list.items[i].s, name, 0))
+            return true;
     return false;
 }
 
 static bool is_same(const Tensor *a, const Tensor *b) {
-    return a->dtype == b->dtype && a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) &&
+    return a->dtype == b->dtype && a->rank == b->rank &&
+           !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) &&
            !memcmp(a->data, b->data, a->bytes);
 }
 
 // All elements alike, as of a matrix that was never trained: it is no copy of another such.
 static bool is_constant(const Tensor *t) {
     size_t size = (size_t)dtype_bits(t->dtype) / 8;
-    return !size || t->bytes <= size || !memcmp(t->data, (const char *)t->data + size, t->bytes - size);
+    return !size || t->bytes <= size ||
+           !memcmp(t->data, (const char *)t->data + size, t->bytes - size);
 }
 
 // A table that is tied to another, and stored twice.
@@ -58,14 +63,17 @@ static bool is_own_head(const Tensor *t) { return !strcmp(t->name, "lm_head.weig
 // Some quantizers give every matrix a bias, of zeros where the model has none.
 static bool is_zero_bias(const Tensor *t) {
     const char *bytes = t->data;
-    return t->rank == 1 && text_ends_with(t->name, ".bias") && !*bytes && !memcmp(bytes, bytes + 1, t->bytes - 1);
+    return t->rank == 1 && text_ends_with(t->name, ".bias") && !*bytes &&
+           !memcmp(bytes, bytes + 1, t->bytes - 1);
 }
 
-// model.layers.61.*, where model.layers.61.eh_proj joins the last state with the next token's embedding.
+// model.layers.61.*, where model.layers.61.eh_proj joins the last state with the next token's
+// embedding.
 static bool is_of_layer_ahead(const Elaborator *e, const char *name) {
     unsigned layer;
     return sscanf(name, "model.layers.%9u.", &layer) == 1 &&
-           checkpoint_find(e->options->checkpoint, arena_printf(e->arena, "model.layers.%u.eh_proj.weight", layer));
+           checkpoint_find(e->options->checkpoint,
+                           arena_printf(e->arena, "model.layers.%u.eh_proj.weight", layer));
 }
 
 static Value listed_unused(Elaborator *e) {
@@ -83,20 +91,24 @@ void weights_report_unused(Elaborator *e) {
         const Tensor *t = c->tensors[i];
         if (map_get(&e->used_tensors, t->name)) continue;
         bool ignored = is_ignored(t) && !(is_own_head(t) && checkpoint_is_quantized(t));
-        if (ignored || is_listed(listed, t->name) || is_of_layer_ahead(e, t->name) || is_zero_bias(t) || is_copy(e, t))
+        if (ignored || is_listed(listed, t->name) || is_of_layer_ahead(e, t->name) ||
+            is_zero_bias(t) || is_copy(e, t))
             continue;
-        if (n++ < LISTED) names = arena_printf(e->arena, "%s%s%s", names, *names ? ", " : "", t->name);
+        if (n++ < LISTED)
+            names = arena_printf(e->arena, "%s%s%s", names, *names ? ", " : "", t->name);
     }
     if (!n) return;
-    const char *message = arena_printf(e->arena, "%s does not use %d of the %d tensors of %s: %s%s", file, n, c->n_tensors,
-                                       weights_file_name(c), names, n > LISTED ? ", ..." : "");
+    const char *message =
+        arena_printf(e->arena, "%s does not use %d of the %d tensors of %s: %s%s", file, n,
+                     c->n_tensors, weights_file_name(c), names, n > LISTED ? ", ..." : "");
     if (description_name(e) == file) {
         diag_warning(NO_LOC, "%s", message);
         return;
     }
     e->errors++;
     diag_error(NO_LOC,
-               "%s\nhint: the model computes with them, this description would not; if they do not matter, a copy of it with "
+               "%s\nhint: the model computes with them, this description would not; if they do not "
+               "matter, a copy of it with "
                "--weights only warns",
                message);
 }

@@ -9,11 +9,12 @@
 #include "frontend/dsl/elaborate.h"
 
 const char *value_kind_name(ValueKind k) {
-    static const char *const names[] = {[V_ERROR] = "an error",        [V_NULL] = "null",       [V_BOOL] = "a truth value",
-                                        [V_INT] = "an integer",        [V_FLOAT] = "a number",  [V_STRING] = "a string",
-                                        [V_LIST] = "a list",           [V_RECORD] = "a record", [V_OBJECT] = "an object",
-                                        [V_DTYPE] = "an element type", [V_DIM] = "a dimension", [V_TENSOR] = "a tensor",
-                                        [V_MANY] = "several results"};
+    static const char *const names[] = {
+        [V_ERROR] = "an error",        [V_NULL] = "null",       [V_BOOL] = "a truth value",
+        [V_INT] = "an integer",        [V_FLOAT] = "a number",  [V_STRING] = "a string",
+        [V_LIST] = "a list",           [V_RECORD] = "a record", [V_OBJECT] = "an object",
+        [V_DTYPE] = "an element type", [V_DIM] = "a dimension", [V_TENSOR] = "a tensor",
+        [V_MANY] = "several results"};
     return names[k];
 }
 
@@ -21,7 +22,8 @@ static const char *list_text(Elaborator *e, Value v) {
     enum { MOST_TEXT = 200 };
     const char *text = "[";
     for (int i = 0; i < v.list.n && i < MAX_RANK; i++)
-        text = arena_printf(e->arena, "%s%s%.*s", text, i ? ", " : "", MOST_TEXT, value_text(e, v.list.items[i]));
+        text = arena_printf(e->arena, "%s%s%.*s", text, i ? ", " : "", MOST_TEXT,
+                            value_text(e, v.list.items[i]));
     return arena_printf(e->arena, "%s%s]", text, v.list.n > MAX_RANK ? ", ..." : "");
 }
 
@@ -71,13 +73,16 @@ double value_number(Value v) { return v.kind == V_INT ? (double)v.i : v.f; }
 static bool list_equal(Value a, Value b) {
     if (a.list.n != b.list.n) return false;
     for (int i = 0; i < a.list.n; i++)
-        if ((a.names && strcmp(a.names[i], b.names[i])) || !value_equal(a.list.items[i], b.list.items[i])) return false;
+        if ((a.names && strcmp(a.names[i], b.names[i])) ||
+            !value_equal(a.list.items[i], b.list.items[i]))
+            return false;
     return true;
 }
 
 bool value_equal(Value a, Value b) {
     if (value_is_number(a) && value_is_number(b))
-        return a.kind == b.kind && a.kind == V_INT ? a.i == b.i : value_number(a) == value_number(b);
+        return a.kind == b.kind && a.kind == V_INT ? a.i == b.i
+                                                   : value_number(a) == value_number(b);
     if (a.kind != b.kind) return false;
     switch (a.kind) {
         case V_NULL:
@@ -120,7 +125,8 @@ static int64_t elements_of(Value v, int64_t most, int depth) {
 Value list_of(Elaborator *e, Loc at, const Value *items, int n) {
     Value v = {.kind = V_LIST, .list = {items, n}};
     int64_t all = elements_of(v, MAX_LIST + 1, 0);
-    if (all > MAX_LIST + 1) return report(e, at, "the lists in this list are too many, or too deep");
+    if (all > MAX_LIST + 1)
+        return report(e, at, "the lists in this list are too many, or too deep");
     spend(e, at, (uint64_t)all * sizeof v);
     return v;
 }
@@ -136,10 +142,12 @@ Value value_of_dim(const Dim *d) {
     return dim_is_const(d, &value) ? VALUE_INT(value) : (Value){.kind = V_DIM, .dim = d};
 }
 
-static const char *size_key(Elaborator *e, int64_t size) { return arena_printf(e->arena, "%" PRId64, size); }
+static const char *size_key(Elaborator *e, int64_t size) {
+    return arena_printf(e->arena, "%" PRId64, size);
+}
 
-// Tensors do not remember what their dimensions were computed from. The first expression with this value is a good guess, and
-// serves hints alone.
+// Tensors do not remember what their dimensions were computed from. The first expression with this
+// value is a good guess, and serves hints alone.
 Value value_of_size(Elaborator *e, const Dim *d) {
     Value v = value_of_dim(d);
     if (v.kind == V_INT) v.origin = map_get(&e->sizes, size_key(e, v.i));
@@ -147,7 +155,8 @@ Value value_of_size(Elaborator *e, const Dim *d) {
 }
 
 static void remember_size(Elaborator *e, Value v) {
-    if (v.origin && !map_get(&e->sizes, size_key(e, v.i))) map_put(&e->sizes, size_key(e, v.i), (void *)v.origin);
+    if (v.origin && !map_get(&e->sizes, size_key(e, v.i)))
+        map_put(&e->sizes, size_key(e, v.i), (void *)v.origin);
 }
 
 static bool is_quoted_number(Value v) {
@@ -161,14 +170,20 @@ static bool is_quoted_number(Value v) {
 static bool refuse(Elaborator *e, Value v, Loc at, const char *what, const char *expected) {
     if (v.kind == V_ERROR || already_reported(e, at)) return false;
     const char *hint = "", *shown = value_text(e, v);
-    if (v.kind == V_FLOAT && v.f == floor(v.f) && fabs(v.f) < 1e15) shown = arena_printf(e->arena, "%.1f", v.f);
+    if (v.kind == V_FLOAT && v.f == floor(v.f) && fabs(v.f) < 1e15)
+        shown = arena_printf(e->arena, "%.1f", v.f);
     if (v.path && e->options->checkpoint)
-        hint = arena_message(e->arena, "\n%s: \"%s\" comes from %s", v.kind == V_NULL ? "hint" : "note",
-                             config_called(e, v.path), loc_text(checkpoint_config_loc(e->options->checkpoint, v.path)));
-    if (v.kind == V_TENSOR && !strcmp(expected, "true or false")) hint = "\nhint: where(c, a, b) chooses element by element";
-    if (v.kind == V_TENSOR && !strcmp(expected, "an integer")) hint = "\nhint: what decides the graph is a number: shape(x)[0]";
-    if (v.kind == V_INT && !strcmp(expected, "a list of dimensions")) hint = arena_message(e->arena, "\nhint: [%s]", shown);
-    if (is_quoted_number(v)) hint = arena_message(e->arena, "%-s\nhint: a number has no quotes: %s", hint, v.s);
+        hint = arena_message(e->arena, "\n%s: \"%s\" comes from %s",
+                             v.kind == V_NULL ? "hint" : "note", config_called(e, v.path),
+                             loc_text(checkpoint_config_loc(e->options->checkpoint, v.path)));
+    if (v.kind == V_TENSOR && !strcmp(expected, "true or false"))
+        hint = "\nhint: where(c, a, b) chooses element by element";
+    if (v.kind == V_TENSOR && !strcmp(expected, "an integer"))
+        hint = "\nhint: what decides the graph is a number: shape(x)[0]";
+    if (v.kind == V_INT && !strcmp(expected, "a list of dimensions"))
+        hint = arena_message(e->arena, "\nhint: [%s]", shown);
+    if (is_quoted_number(v))
+        hint = arena_message(e->arena, "%-s\nhint: a number has no quotes: %s", hint, v.s);
     report(e, at, "%s must be %s, it is %s%-s", what, expected, shown, hint);
     return false;
 }
@@ -196,8 +211,10 @@ const Dim *want_dim(Elaborator *e, Value v, Loc at, const char *what) {
     if (v.kind == V_DIM) return v.dim;
     if (v.kind != V_INT) return refuse(e, v, at, what, "a whole number"), NULL;
     if (v.i < 0 || v.i >> MAX_DIM_BITS) {
-        report(e, at, "%s is %" PRId64 ", a dimension is at least 0 and below 2^%d%-s", what, v.i, MAX_DIM_BITS,
-               v.i == -1 ? "\nhint: no size is found out: write it, shape(x)[0] is the first of x" : "");
+        report(e, at, "%s is %" PRId64 ", a dimension is at least 0 and below 2^%d%-s", what, v.i,
+               MAX_DIM_BITS,
+               v.i == -1 ? "\nhint: no size is found out: write it, shape(x)[0] is the first of x"
+                         : "");
         return NULL;
     }
     remember_size(e, v);
@@ -212,6 +229,8 @@ bool want_dims(Elaborator *e, Value v, Loc at, const char *what, const Dim **dim
     }
     *rank = v.list.n;
     for (int i = 0; i < v.list.n; i++)
-        if (!(dims[i] = want_dim(e, v.list.items[i], at, arena_printf(e->arena, "a dimension of %s", what)))) return false;
+        if (!(dims[i] = want_dim(e, v.list.items[i], at,
+                                 arena_printf(e->arena, "a dimension of %s", what))))
+            return false;
     return true;
 }

@@ -15,11 +15,15 @@
 #include "util/text.h"
 
 // The file of this tensor; the checkpoint if unknown.
-static const char *file_of(const Checkpoint *c, const Tensor *t) { return t->source ? path_name(t->source->name) : c->path; }
+static const char *file_of(const Checkpoint *c, const Tensor *t) {
+    return t->source ? path_name(t->source->name) : c->path;
+}
 
-static bool has_data(const Elaborator *e) { return e->options->checkpoint && !e->options->shapes_only; }
+static bool has_data(const Elaborator *e) {
+    return e->options->checkpoint && !e->options->shapes_only;
+}
 
-// -------------------------------------------------------------------------------------------------------------------- reading
+// ----------------------------------------------------------------------------------------- reading
 // The placeholder of a missing tensor: a shape without data.
 static const Tensor *empty_tensor(Elaborator *e, const WeightUse *use) {
     Tensor *t = ARENA_NEW(e->arena, Tensor);
@@ -45,19 +49,25 @@ static bool read_weight_shape(Elaborator *e, Loc at, Value shape, WeightUse *use
     for (int i = 0; i < use->rank; i++) {
         use->dims[i] = shape.list.items[i];
         if (use->dims[i].kind != V_INT)
-            return report(e, at, "the shape of a weight must be known, %s is not", value_text(e, use->dims[i])), false;
+            return report(e, at, "the shape of a weight must be known, %s is not",
+                          value_text(e, use->dims[i])),
+                   false;
         if (__builtin_mul_overflow(count, use->dims[i].i, &count) || count > INT64_MAX / 8)
-            return report(e, at, "a weight of shape %s is too large for any file", value_text(e, shape)), false;
+            return report(e, at, "a weight of shape %s is too large for any file",
+                          value_text(e, shape)),
+                   false;
     }
     return true;
 }
 
 // Old files say gamma and beta for a norm's weight and bias.
 static const char *old_name(Elaborator *e, const char *name) {
-    static const char *const names[][2] = {{"LayerNorm.weight", "gamma"}, {"LayerNorm.bias", "beta"}};
+    static const char *const names[][2] = {{"LayerNorm.weight", "gamma"},
+                                           {"LayerNorm.bias", "beta"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (text_ends_with(name, names[i][0]))
-            return arena_printf(e->arena, "%.*s.%s", (int)(strrchr(name, '.') - name), name, names[i][1]);
+            return arena_printf(e->arena, "%.*s.%s", (int)(strrchr(name, '.') - name), name,
+                                names[i][1]);
     return name;
 }
 
@@ -68,7 +78,8 @@ static const char *first_part(const Elaborator *e, const char *name) {
 static void read_first_parts(Elaborator *e) {
     const Checkpoint *c = e->options->checkpoint;
     for (int i = 0; i < c->n_tensors; i++)
-        if (strchr(c->tensors[i]->name, '.')) map_put(&e->first_parts, first_part(e, c->tensors[i]->name), e);
+        if (strchr(c->tensors[i]->name, '.'))
+            map_put(&e->first_parts, first_part(e, c->tensors[i]->name), e);
 }
 
 // "layers.0.norm.weight" for "model.layers.0.norm.weight" if no tensor's name begins with "model.":
@@ -92,7 +103,9 @@ static const Tensor *find_tensor(Elaborator *e, const char *name) {
     const char *base = t ? NULL : base_model_name(e, name);
     if (base) t = find_tensor_named(e, base);
     if (!t && base) t = find_tensor_named(e, arena_printf(e->arena, "transformer.%s", base));
-    return t || !task_has_base(e) ? t : find_tensor_named(e, arena_printf(e->arena, "transformer.%s", name));
+    return t || !task_has_base(e)
+               ? t
+               : find_tensor_named(e, arena_printf(e->arena, "transformer.%s", name));
 }
 
 // Returns true if all additional axes of the description have one element.
@@ -111,7 +124,8 @@ static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) 
     if (!read_weight_shape(e, at, shape, use)) return NULL;
     if (has_data(e)) {
         use->found = find_tensor(e, use->name);
-        if (may_lack_axes(use)) use->found = checkpoint_with_axes(e->options->checkpoint, use->found, use->rank);
+        if (may_lack_axes(use))
+            use->found = checkpoint_with_axes(e->options->checkpoint, use->found, use->rank);
         use->fits = use->found && tensor_fits(use, use->found);
         if (use->found) map_put(&e->used_tensors, use->found->name, use);
     } else {
@@ -131,7 +145,8 @@ static const char *short_name(const char *name) {
 }
 
 static Node *constant_node(Elaborator *e, Loc at, const WeightUse *use) {
-    const bool turned = use->fits && use->found && (use->found->order || use->found->factors) && !use->in_linear;
+    const bool turned =
+        use->fits && use->found && (use->found->order || use->found->factors) && !use->in_linear;
     const char *key = turned ? arena_printf(e->arena, "%s:as floats", use->name) : use->name;
     Node *n = use->fits ? map_get(&e->constants, key) : NULL;
     if (n) return n;
@@ -146,7 +161,8 @@ static Node *constant_node(Elaborator *e, Loc at, const WeightUse *use) {
 
 static Node *vector_constant(Elaborator *e, Loc at, DType type, int64_t n, const void *data) {
     Tensor *t = ARENA_NEW(e->arena, Tensor);
-    *t = (Tensor){.dtype = type, .rank = 1, .dim = {n}, .data = data, .bytes = dtype_bytes(type, n)};
+    *t =
+        (Tensor){.dtype = type, .rank = 1, .dim = {n}, .data = data, .bytes = dtype_bytes(type, n)};
     return node_constant(e->graph, t, place(e, at), NULL);
 }
 
@@ -156,8 +172,11 @@ Value rows_for_weight(Elaborator *e, Loc at, Value x, const char *name) {
     int64_t n = w->dim[w->rank - 1];
     Node *rows = x.node;
     Builder b = tensor_builder(e, at);
-    if (w->factors) rows = build_binary(b, OP_mul, rows, vector_constant(e, at, DT_f32, n, w->factors));
-    if (w->order) rows = build_gather(b, rows, vector_constant(e, at, DT_i32, n, w->order), rows->type.rank - 1);
+    if (w->factors)
+        rows = build_binary(b, OP_mul, rows, vector_constant(e, at, DT_f32, n, w->factors));
+    if (w->order)
+        rows =
+            build_gather(b, rows, vector_constant(e, at, DT_i32, n, w->order), rows->type.rank - 1);
     return rows == x.node ? x : tensor_value(rows);
 }
 
@@ -171,14 +190,17 @@ Value weight_value(Elaborator *e, Loc at, const char *name, Value shape, bool st
     Node *cast = map_get(&e->constants, key);
     if (cast) return (Value){.kind = V_TENSOR, .node = cast};
     v = tensor_cast(e, v, DT_f32, at);
-    if (v.kind == V_TENSOR && use->found && use->found->swapped) v = tensor_transpose_last(e, v, at);
+    if (v.kind == V_TENSOR && use->found && use->found->swapped)
+        v = tensor_transpose_last(e, v, at);
     if (v.kind == V_TENSOR) map_put(&e->constants, key, v.node);
     return v;
 }
 
-bool weight_exists(Elaborator *e, const char *name) { return has_data(e) && find_tensor(e, scope_join(e, e->scope, name)); }
+bool weight_exists(Elaborator *e, const char *name) {
+    return has_data(e) && find_tensor(e, scope_join(e, e->scope, name));
+}
 
-// --------------------------------------------------------------------------------------------------------------------- hints
+// ------------------------------------------------------------------------------------------- hints
 enum { MAX_SUSPECTS = 8, MAX_TRIED = 4096 };
 
 typedef struct Suspects {
@@ -199,16 +221,23 @@ static void collect(const Origin *o, Suspects *s, int depth) {
 }
 
 // The value of the expression if `config` were `instead`; false if it has no value then.
-static bool recompute(const Origin *o, const Declaration *config, int64_t instead, int64_t *result) {
+static bool recompute(const Origin *o, const Declaration *config, int64_t instead,
+                      int64_t *result) {
     int64_t a, b;
-    if (o->op == AST_INT || o->op == AST_CONFIG) return *result = o->config && o->config == config ? instead : o->value, true;
-    return recompute(o->a, config, instead, &a) && recompute(o->b, config, instead, &b) && int_operation(o->op, a, b, result);
+    if (o->op == AST_INT || o->op == AST_CONFIG)
+        return *result = o->config && o->config == config ? instead : o->value, true;
+    return recompute(o->a, config, instead, &a) && recompute(o->b, config, instead, &b) &&
+           int_operation(o->op, a, b, result);
 }
 
-static bool solve(const Origin *o, const Declaration *config, int64_t now, const int64_t sizes[2], int64_t *value) {
+static bool solve(const Origin *o, const Declaration *config, int64_t now, const int64_t sizes[2],
+                  int64_t *value) {
     int64_t described = sizes[0], found = sizes[1], result, scaled;
-    bool proportional = described && !__builtin_mul_overflow(now, found, &scaled) && scaled % described == 0;
-    if (proportional && recompute(o, config, *value = scaled / described, &result) && result == found) return true;
+    bool proportional =
+        described && !__builtin_mul_overflow(now, found, &scaled) && scaled % described == 0;
+    if (proportional && recompute(o, config, *value = scaled / described, &result) &&
+        result == found)
+        return true;
     for (*value = 1; *value < MAX_TRIED; ++*value)
         if (recompute(o, config, *value, &result) && result == found) return true;
     return false;
@@ -234,10 +263,12 @@ static const char *parameter_hint(Elaborator *e, const WeightUse *u) {
         if (u->dims[i].i == u->found->dim[i]) continue;
         collect(u->dims[i].origin, &s, 0);
         for (int j = 0; j < s.n; j++) {
-            if (!solve(u->dims[i].origin, s.config[j], s.value[j], (int64_t[]){u->dims[i].i, u->found->dim[i]}, &value))
+            if (!solve(u->dims[i].origin, s.config[j], s.value[j],
+                       (int64_t[]){u->dims[i].i, u->found->dim[i]}, &value))
                 continue;
             int n = misfits(e, s.config[j], value);
-            if (!best || n < best_misfits) best = s.config[j], best_value = value, best_misfits = n, now = s.value[j];
+            if (!best || n < best_misfits)
+                best = s.config[j], best_value = value, best_misfits = n, now = s.value[j];
         }
     }
     if (!best) return "";
@@ -245,24 +276,29 @@ static const char *parameter_hint(Elaborator *e, const WeightUse *u) {
                          config_called(e, best->ast->name), now, config_file(e), best_value);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- report
+// ------------------------------------------------------------------------------------------ report
 static const char *dims_text(Elaborator *e, const Tensor *t) {
     const char *text = "";
-    for (int i = 0; i < t->rank; i++) text = arena_printf(e->arena, "%s%s%" PRId64, text, i ? ", " : "", t->dim[i]);
+    for (int i = 0; i < t->rank; i++)
+        text = arena_printf(e->arena, "%s%s%" PRId64, text, i ? ", " : "", t->dim[i]);
     return arena_printf(e->arena, "[%s]", text);
 }
 
-// The file has the last two axes the other way round: PyTorch keeps [outputs, inputs], GPT-2 [inputs, outputs].
+// The file has the last two axes the other way round: PyTorch keeps [outputs, inputs], GPT-2
+// [inputs, outputs].
 static const char *transposed_hint(Elaborator *e, const WeightUse *u) {
     const Tensor *t = u->found;
     int last = t->rank - 1;
-    if (t->rank != u->rank || t->rank < 2 || t->dim[last] != u->dims[last - 1].i || t->dim[last - 1] != u->dims[last].i)
+    if (t->rank != u->rank || t->rank < 2 || t->dim[last] != u->dims[last - 1].i ||
+        t->dim[last - 1] != u->dims[last].i)
         return NULL;
     for (int i = 0; i < last - 1; i++)
         if (t->dim[i] != u->dims[i].i) return NULL;
-    if (u->in_linear) return "\nhint: the file has it transposed: linear_transposed(x, name, N) takes it as it is";
-    return arena_message(e->arena, "\nhint: the file has it transposed: weight(\"%s\", %s)^T", short_name(u->name),
-                         dims_text(e, t));
+    if (u->in_linear)
+        return "\nhint: the file has it transposed: linear_transposed(x, name, N) takes it as it "
+               "is";
+    return arena_message(e->arena, "\nhint: the file has it transposed: weight(\"%s\", %s)^T",
+                         short_name(u->name), dims_text(e, t));
 }
 
 static bool ends_with_name(const char *name, const char *end) {
@@ -283,7 +319,9 @@ static const char *nearest_tensor(Elaborator *e, const char *name) {
     return near;
 }
 
-const char *weights_file_name(const Checkpoint *c) { return c->n_tensors ? file_of(c, c->tensors[0]) : c->path; }
+const char *weights_file_name(const Checkpoint *c) {
+    return c->n_tensors ? file_of(c, c->tensors[0]) : c->path;
+}
 
 // Layers ask for a tensor at one place: some may have it.
 static const char *missing_hint(Elaborator *e, const WeightUse *u) {
@@ -296,23 +334,28 @@ static const char *missing_hint(Elaborator *e, const WeightUse *u) {
         asked++, there += o->found != NULL;
     }
     if (there)
-        return arena_printf(e->arena, "\nhint: %d of %d layers have it: is their number in %s right?", there, asked,
-                            config_file(e));
+        return arena_printf(e->arena,
+                            "\nhint: %d of %d layers have it: is their number in %s right?", there,
+                            asked, config_file(e));
     return near ? arena_message(e->arena, "\nhint: did you mean \"%s\"?", near) : "";
 }
 
 static void report_use(Elaborator *e, const WeightUse *u) {
     const Checkpoint *c = e->options->checkpoint;
-    const char *key = arena_printf(e->arena, "%s:%u:%s", u->loc.source->name, u->loc.offset, short_name(u->name)), *message;
+    const char *key = arena_printf(e->arena, "%s:%u:%s", u->loc.source->name, u->loc.offset,
+                                   short_name(u->name)),
+               *message;
     if (map_get(&e->reported, key)) return;
     map_put(&e->reported, key, e);
     if (u->found) {
         const char *transposed = transposed_hint(e, u);
-        message = arena_message(e->arena, "%s has shape %s in %s, the description says %s%-s", u->name, dims_text(e, u->found),
-                                file_of(c, u->found), dims_text(e, empty_tensor(e, u)),
+        message = arena_message(e->arena, "%s has shape %s in %s, the description says %s%-s",
+                                u->name, dims_text(e, u->found), file_of(c, u->found),
+                                dims_text(e, empty_tensor(e, u)),
                                 transposed ? transposed : parameter_hint(e, u));
     } else {
-        message = arena_message(e->arena, "%s has no tensor \"%s\"%-s", weights_file_name(c), u->name, missing_hint(e, u));
+        message = arena_message(e->arena, "%s has no tensor \"%s\"%-s", weights_file_name(c),
+                                u->name, missing_hint(e, u));
     }
     report_at(e, u->loc, u->loc, u->called, message);
 }

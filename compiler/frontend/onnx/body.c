@@ -50,7 +50,8 @@ const Dim *onnx_counter(OnnxCall *c, const Dim *extent) {
     int64_t most = dim_upper(extent);
     for (int i = 0;; i++) {
         const char *name = arena_printf(arena, "step_%d", i);
-        if (!dim_find_symbol(c->graph, name)) return dim_symbol(c->graph, name, 0, most > 1 ? most - 1 : 0);
+        if (!dim_find_symbol(c->graph, name))
+            return dim_symbol(c->graph, name, 0, most > 1 ? most - 1 : 0);
     }
 }
 
@@ -60,7 +61,8 @@ static void number_rounds(Graph *body, const Dim *counter) {
         for (Attr *a = n->attrs; a; a = a->next)
             if (a->kind == ATTR_GRAPH) number_rounds(a->graph, counter);
         if (n->op != OP_random) continue;
-        const Dim *round = attr_dim(n, "round"), *within = dim_const(body, round ? dim_upper(round) + 1 : 1);
+        const Dim *round = attr_dim(n, "round"),
+                  *within = dim_const(body, round ? dim_upper(round) + 1 : 1);
         const Dim *before = dim_binary(body, DIM_MUL, counter, within);
         if (round) before = dim_binary(body, DIM_ADD, before, round);
         attr_set_dims(n, "round", &before, 1);
@@ -82,7 +84,7 @@ Node *onnx_body_loop(OnnxBody *b, const OnnxLoop *l) {
     return onnx_finish(c, n);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- branches
+// ---------------------------------------------------------------------------------------- branches
 static int find_taken(Node *const *list, int n, const Node *wanted) {
     for (int i = 0; i < n; i++)
         if (list[i] == wanted) return i;
@@ -101,7 +103,8 @@ static void take_in_order(OnnxBody *b, Node *const *all, int n) {
 
 Node *onnx_body_if(OnnxBody *then, OnnxBody *otherwise, Node *condition) {
     OnnxCall *c = then->outside;
-    Node **in = ARENA_ARRAY(c->graph->arena, Node *, then->n_taken + otherwise->n_taken + 1), **all = in + 1;
+    Node **in = ARENA_ARRAY(c->graph->arena, Node *, then->n_taken + otherwise->n_taken + 1),
+         **all = in + 1;
     int n = 0;
     for (int i = 0; i < then->n_taken; i++) all[n++] = then->taken[i];
     for (int i = 0; i < otherwise->n_taken; i++)
@@ -109,6 +112,7 @@ Node *onnx_body_if(OnnxBody *then, OnnxBody *otherwise, Node *condition) {
     take_in_order(then, all, n), take_in_order(otherwise, all, n);
     in[0] = condition;
     Node *made = onnx_emit_make(c, OP_if, n + 1, in);
-    attr_set_graph(made, "then", then->scope.graph), attr_set_graph(made, "else", otherwise->scope.graph);
+    attr_set_graph(made, "then", then->scope.graph),
+        attr_set_graph(made, "else", otherwise->scope.graph);
     return onnx_finish(c, made);
 }

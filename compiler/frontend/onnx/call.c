@@ -6,7 +6,7 @@
 #include "frontend/onnx/scope.h"
 #include "ir/index.h"
 
-// ------------------------------------------------------------------------------------------------------------------ messages
+// ---------------------------------------------------------------------------------------- messages
 void onnx_fatal(const OnnxCall *c, const char *format, ...) {
     Text text = {0};
     if (c->proto) text_spell(&text, "%s: ", c->proto->op_type);
@@ -19,7 +19,7 @@ void onnx_fatal(const OnnxCall *c, const char *format, ...) {
     diag_fatal(c->loc, "%-s", message);
 }
 
-// ---------------------------------------------------------------------------------------------------------- notes and warnings
+// ------------------------------------------------------------------------------ notes and warnings
 typedef struct OnnxNote {
     struct OnnxNote *next;
     bool is_warning;
@@ -40,7 +40,8 @@ static void say(const OnnxCall *c, bool is_warning, const char *format, va_list 
     Text text = {0};
     text_vspell(&text, format, args);
     OnnxNote *n = ARENA_NEW(arena, OnnxNote);
-    *n = (OnnxNote){.is_warning = is_warning, .loc = c->loc, .text = arena_strdup(arena, text.data)};
+    *n =
+        (OnnxNote){.is_warning = is_warning, .loc = c->loc, .text = arena_strdup(arena, text.data)};
     text_free(&text);
     if (!said) return print_note(n);
     *(said->next ? said->next : &said->first) = n;
@@ -65,7 +66,7 @@ void onnx_tell(const OnnxSaid *said) {
     for (const OnnxNote *n = said->first; n; n = n->next) print_note(n);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- operands
+// ---------------------------------------------------------------------------------------- operands
 int onnx_count(const OnnxCall *c) { return (int)c->proto->n_input; }
 
 OnnxValue *onnx_operand(OnnxCall *c, int i) {
@@ -75,7 +76,9 @@ OnnxValue *onnx_operand(OnnxCall *c, int i) {
 }
 
 static Type elements_type(const OnnxCall *c, const OnnxValue *v) {
-    return (Type){.dtype = v->dtype, .rank = v->vector, .dim = {v->vector ? dim_const(c->graph, v->n) : NULL}};
+    return (Type){.dtype = v->dtype,
+                  .rank = v->vector,
+                  .dim = {v->vector ? dim_const(c->graph, v->n) : NULL}};
 }
 
 static Node *elements_node(OnnxCall *c, const OnnxValue *v) {
@@ -88,7 +91,8 @@ static Node *elements_node(OnnxCall *c, const OnnxValue *v) {
 
 static void check_tensor(const OnnxCall *c, const OnnxValue *v) {
     if (v->is_sequence || v->is_nothing)
-        onnx_fatal(c, "takes tensors, not a %s", v->is_sequence ? "sequence" : "value that is not there");
+        onnx_fatal(c, "takes tensors, not a %s",
+                   v->is_sequence ? "sequence" : "value that is not there");
 }
 
 Node *onnx_value_node(OnnxCall *c, OnnxValue *v) {
@@ -136,7 +140,8 @@ static int64_t integer_at(const Tensor *t, int64_t i) {
 }
 
 static void know_tensor(OnnxCall *c, OnnxValue *v, const Tensor *t) {
-    if (!t || t->rank > 1 || (t->dtype != DT_i64 && t->dtype != DT_i32 && t->dtype != DT_bool)) return;
+    if (!t || t->rank > 1 || (t->dtype != DT_i64 && t->dtype != DT_i32 && t->dtype != DT_bool))
+        return;
     int64_t n = tensor_count(t);
     if (n > ONNX_MAX_KNOWN) return;
     const Dim **elements = ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1);
@@ -144,7 +149,8 @@ static void know_tensor(OnnxCall *c, OnnxValue *v, const Tensor *t) {
     v->elements = elements, v->n = (int)n, v->vector = t->rank == 1, v->dtype = t->dtype;
 }
 
-// A short list of integers whose elements are expressions of the dimensions, whatever nodes compute them.
+// A short list of integers whose elements are expressions of the dimensions, whatever nodes compute
+// them.
 static void know_by_index(OnnxCall *c, OnnxValue *v) {
     enum { LONGEST = 16 };
     const Type *t = &v->node->type;
@@ -185,8 +191,10 @@ static const char *way_out(OnnxCall *c, int i) {
     const OnnxValue *v = onnx_operand(c, i);
     Map seen;
     map_init(&seen, c->graph->arena);
-    if (!v || !v->node || !holds_data(v->node, &seen, c->graph->arena, 0)) return "fix the dimensions it depends on with --dim";
-    return "it depends on what the inputs hold, and no --dim decides it: export the model with sizes that do not, a mixture of "
+    if (!v || !v->node || !holds_data(v->node, &seen, c->graph->arena, 0))
+        return "fix the dimensions it depends on with --dim";
+    return "it depends on what the inputs hold, and no --dim decides it: export the model with "
+           "sizes that do not, a mixture of "
            "experts with all of its experts computed";
 }
 
@@ -195,14 +203,17 @@ static const Node *without_views(const Node *n) {
     return n;
 }
 
-// The sum of a tensor of truths, x[x > 0] = 0 has it as a shape: the size of its list of indices, where the file has one.
+// The sum of a tensor of truths, x[x > 0] = 0 has it as a shape: the size of its list of indices,
+// where the file has one.
 static const Dim *count_of_truths(const OnnxCall *c, const Node *n) {
     n = without_views(n);
     const Node *x = n->op == OP_reduce_sum ? without_views(n->in[0]) : NULL;
-    if (!x || x->type.dtype != DT_bool || type_count(c->graph, &n->type) != dim_const(c->graph, 1)) return NULL;
+    if (!x || x->type.dtype != DT_bool || type_count(c->graph, &n->type) != dim_const(c->graph, 1))
+        return NULL;
     for (const Node *m = c->graph->first; m; m = m->next) {
         int count;
-        if (m->op == OP_nonzero && without_views(m->in[0]) == x) return *attr_dims(m, "extent", &count);
+        if (m->op == OP_nonzero && without_views(m->in[0]) == x)
+            return *attr_dims(m, "extent", &count);
     }
     return NULL;
 }
@@ -228,7 +239,8 @@ bool onnx_find_elements(OnnxCall *c, int i, const Dim *const **elements, int *n)
 const Dim *const *onnx_need_elements(OnnxCall *c, int i, int *n, const char *what) {
     const Dim *const *elements;
     if (!onnx_find_elements(c, i, &elements, n))
-        onnx_fatal(c, "%s is computed from values that are only known at run time\nhint: %s", what, way_out(c, i));
+        onnx_fatal(c, "%s is computed from values that are only known at run time\nhint: %s", what,
+                   way_out(c, i));
     return elements;
 }
 
@@ -236,11 +248,12 @@ int64_t onnx_need_int(OnnxCall *c, int i, const char *what) {
     int n;
     int64_t value;
     const Dim *const *elements = onnx_need_elements(c, i, &n, what);
-    if (n != 1 || !dim_is_const(elements[0], &value)) onnx_fatal(c, "%s must be one constant", what);
+    if (n != 1 || !dim_is_const(elements[0], &value))
+        onnx_fatal(c, "%s must be one constant", what);
     return value;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ attributes
+// -------------------------------------------------------------------------------------- attributes
 int64_t onnx_int(const OnnxCall *c, const char *name, int64_t absent) {
     const BurinOnnx__Attribute *a = onnx_attribute(c, name);
     return a && a->has_i ? a->i : absent;
@@ -253,7 +266,8 @@ double onnx_float(const OnnxCall *c, const char *name, double absent) {
 
 const char *onnx_string(const OnnxCall *c, const char *name, const char *absent) {
     const BurinOnnx__Attribute *a = onnx_attribute(c, name);
-    return a && a->has_s ? arena_strndup(c->graph->arena, (const char *)a->s.data, a->s.len) : absent;
+    return a && a->has_s ? arena_strndup(c->graph->arena, (const char *)a->s.data, a->s.len)
+                         : absent;
 }
 
 const double *onnx_floats(const OnnxCall *c, const char *name, int *n) {
@@ -271,13 +285,15 @@ const int64_t *onnx_ints(const OnnxCall *c, const char *name, int *n) {
 }
 
 int onnx_axis(const OnnxCall *c, int64_t axis, int rank) {
-    if (axis < -rank || axis >= rank) onnx_fatal(c, "axis %lld of a value of rank %d", (long long)axis, rank);
+    if (axis < -rank || axis >= rank)
+        onnx_fatal(c, "axis %lld of a value of rank %d", (long long)axis, rank);
     return (int)(axis < 0 ? axis + rank : axis);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- results
+// ----------------------------------------------------------------------------------------- results
 void onnx_result_value(OnnxCall *c, int i, OnnxValue *v) {
-    if (i < (int)c->proto->n_output && *c->proto->output[i]) map_put(&c->import->values, c->proto->output[i], v);
+    if (i < (int)c->proto->n_output && *c->proto->output[i])
+        map_put(&c->import->values, c->proto->output[i], v);
 }
 
 void onnx_result(OnnxCall *c, int i, Node *n) {
@@ -285,7 +301,8 @@ void onnx_result(OnnxCall *c, int i, Node *n) {
     onnx_new_value(c->import, c->proto->output[i])->node = n;
 }
 
-void onnx_result_elements(OnnxCall *c, int i, const Dim *const *elements, int n, bool vector, DType dtype) {
+void onnx_result_elements(OnnxCall *c, int i, const Dim *const *elements, int n, bool vector,
+                          DType dtype) {
     if (i >= (int)c->proto->n_output || !*c->proto->output[i]) return;
     *onnx_new_value(c->import, c->proto->output[i]) =
         (OnnxValue){.elements = elements, .n = n, .vector = vector, .dtype = dtype};
@@ -298,10 +315,13 @@ static Node *finish(void *call, Node *n) {
 }
 
 Builder onnx_builder(OnnxCall *c) {
-    return (Builder){.graph = c->graph, .loc = c->loc, .as_said = true, .finish = finish, .user = c};
+    return (Builder){
+        .graph = c->graph, .loc = c->loc, .as_said = true, .finish = finish, .user = c};
 }
 
-Node *onnx_emit_make(OnnxCall *c, Op op, int n, Node *const *in) { return node_make(c->graph, op, c->loc, n, in, NULL); }
+Node *onnx_emit_make(OnnxCall *c, Op op, int n, Node *const *in) {
+    return node_make(c->graph, op, c->loc, n, in, NULL);
+}
 
 static void check_size(const OnnxCall *c, const Type *t) {
     if (t->dtype == DT_tuple) return;
@@ -322,16 +342,23 @@ Node *onnx_finish(OnnxCall *c, Node *n) {
     return n;
 }
 
-Node *onnx_emit(OnnxCall *c, Op op, int n, Node *const *in) { return onnx_finish(c, onnx_emit_make(c, op, n, in)); }
+Node *onnx_emit(OnnxCall *c, Op op, int n, Node *const *in) {
+    return onnx_finish(c, onnx_emit_make(c, op, n, in));
+}
 
-Node *onnx_scalar(OnnxCall *c, DType t, double value) { return node_scalar(c->graph, t, value, c->loc, NULL); }
+Node *onnx_scalar(OnnxCall *c, DType t, double value) {
+    return node_scalar(c->graph, t, value, c->loc, NULL);
+}
 
-Node *onnx_constant(OnnxCall *c, const Tensor *t) { return node_constant(c->graph, t, c->loc, NULL); }
+Node *onnx_constant(OnnxCall *c, const Tensor *t) {
+    return node_constant(c->graph, t, c->loc, NULL);
+}
 
 // An operator that is written out for ranks of its own may ask for an axis that its operand lacks.
 static void check_dims(const OnnxCall *c, const Type *shape) {
     for (int i = 0; i < shape->rank; i++)
-        if (shape->rank > MAX_RANK || !shape->dim[i]) onnx_fatal(c, "an operand has too few or too many dimensions");
+        if (shape->rank > MAX_RANK || !shape->dim[i])
+            onnx_fatal(c, "an operand has too few or too many dimensions");
 }
 
 Node *onnx_reshape(OnnxCall *c, Node *x, const Type *shape) {

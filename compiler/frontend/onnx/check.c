@@ -7,20 +7,25 @@
 
 enum { NEWEST_OPSET = 27 };
 
-static const char *domain_text(const char *domain) { return domain && *domain ? domain : "ai.onnx"; }
+static const char *domain_text(const char *domain) {
+    return domain && *domain ? domain : "ai.onnx";
+}
 
-// ----------------------------------------------------------------------------------------------------------------- attributes
+// -------------------------------------------------------------------------------------- attributes
 bool onnx_is_operator(const BurinOnnx__Operation *p, const char *domain, const char *name) {
     return !strcmp(p->op_type, name) && !strcmp(onnx_domain(p->domain), domain);
 }
 
-// The kinds of AttributeProto.type by number, their letters in operators.def, and what messages call them.
+// The kinds of AttributeProto.type by number, their letters in operators.def, and what messages
+// call them.
 static const struct {
     char letter;
     const char *name;
-} KINDS[] = {{'?', "of no kind"}, {'f', "a float"},         {'i', "an integer"},     {'s', "a string"}, {'t', "a tensor"},
-             {'g', "a graph"},    {'F', "floats"},          {'I', "integers"},       {'S', "strings"},  {'T', "tensors"},
-             {'G', "graphs"},     {'p', "a sparse tensor"}, {'P', "sparse tensors"}, {'y', "a type"},   {'Y', "types"}};
+} KINDS[] = {{'?', "of no kind"},     {'f', "a float"},  {'i', "an integer"},
+             {'s', "a string"},       {'t', "a tensor"}, {'g', "a graph"},
+             {'F', "floats"},         {'I', "integers"}, {'S', "strings"},
+             {'T', "tensors"},        {'G', "graphs"},   {'p', "a sparse tensor"},
+             {'P', "sparse tensors"}, {'y', "a type"},   {'Y', "types"}};
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
 
 // Files of old versions have no attribute type: the present field decides.
@@ -83,12 +88,13 @@ static void check_integers(const OnnxCall *c, const BurinOnnx__Attribute *a) {
     for (size_t i = 0; i < a->n_ints + 1; i++) {
         int64_t value = i < a->n_ints ? a->ints[i] : a->has_i ? a->i : 0;
         if (value < -INT32_MAX || value > INT32_MAX)
-            onnx_fatal(c, "the attribute %s is %lld, expected %d to %d\nhint: the file is damaged", a->name, (long long)value,
-                       -INT32_MAX, INT32_MAX);
+            onnx_fatal(c, "the attribute %s is %lld, expected %d to %d\nhint: the file is damaged",
+                       a->name, (long long)value, -INT32_MAX, INT32_MAX);
     }
 }
 
-// Values that an attribute may have (operators/values.def): words, or the integers from least to most where words is NULL.
+// Values that an attribute may have (operators/values.def): words, or the integers from least to
+// most where words is NULL.
 static const struct {
     const char *operator, * attribute, *words;
     int64_t least, most;
@@ -101,7 +107,8 @@ static const struct {
 };
 
 static bool is_listed(const char *words, const char *word, size_t length) {
-    for (const char *at = words; *at; at += at[strcspn(at, " ")] ? strcspn(at, " ") + 1 : strlen(at))
+    for (const char *at = words; *at;
+         at += at[strcspn(at, " ")] ? strcspn(at, " ") + 1 : strlen(at))
         if (strcspn(at, " ") == length && !strncmp(at, word, length)) return true;
     return false;
 }
@@ -115,26 +122,33 @@ static void check_words(const OnnxCall *c, const BurinOnnx__Attribute *a, const 
         const char *joint = at == words ? "" : at == last + 1 ? " or " : ", ";
         list = arena_printf(arena, "%s%s%.*s", list, joint, (int)(next - at), at);
     }
-    onnx_fatal(c, "the attribute %s is \"%s\", expected %s\nhint: the file is damaged, or its exporter is wrong", a->name,
-               arena_strndup(arena, (const char *)a->s.data, a->s.len), list);
+    onnx_fatal(c,
+               "the attribute %s is \"%s\", expected %s\nhint: the file is damaged, or its "
+               "exporter is wrong",
+               a->name, arena_strndup(arena, (const char *)a->s.data, a->s.len), list);
 }
 
-static void check_range(const OnnxCall *c, const BurinOnnx__Attribute *a, int64_t least, int64_t most) {
+static void check_range(const OnnxCall *c, const BurinOnnx__Attribute *a, int64_t least,
+                        int64_t most) {
     for (size_t i = 0; i < a->n_ints + 1; i++) {
         if (i == a->n_ints && !a->has_i) return;
         int64_t value = i < a->n_ints ? a->ints[i] : a->i;
         if (value < least || value > most)
             onnx_fatal(c,
-                       "the attribute %s is %lld, expected %lld to %lld\nhint: the file is damaged, or its exporter is wrong",
+                       "the attribute %s is %lld, expected %lld to %lld\nhint: the file is "
+                       "damaged, or its exporter is wrong",
                        a->name, (long long)value, (long long)least, (long long)most);
     }
 }
 
-// Refuses a word or an integer that the attribute cannot have; `name` is the attribute's in the node, `a` its value.
+// Refuses a word or an integer that the attribute cannot have; `name` is the attribute's in the
+// node, `a` its value.
 static void check_values(const OnnxCall *c, const char *name, const BurinOnnx__Attribute *a) {
     for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
         bool every = !strcmp(VALUES[i].operator, "*");
-        if (strcmp(VALUES[i].attribute, name) || (!every && strcmp(VALUES[i].operator, c->proto->op_type))) continue;
+        if (strcmp(VALUES[i].attribute, name) ||
+            (!every && strcmp(VALUES[i].operator, c->proto->op_type)))
+            continue;
         if (VALUES[i].words && a->has_s) check_words(c, a, VALUES[i].words);
         if (!VALUES[i].words) check_range(c, a, VALUES[i].least, VALUES[i].most);
     }
@@ -145,20 +159,25 @@ static void check_attribute(const OnnxCall *c, const OnnxOp *row, const BurinOnn
     if (!a->name || !*a->name) onnx_fatal(c, "an attribute has no name\nhint: the file is damaged");
     const char *word = find_word(row, a->name, &name, &kinds);
     if (!word)
-        onnx_fatal(c, "has no attribute \"%s\"%s%s\nhint: a newer operator set than burin knows, or a damaged file", a->name,
-                   *row->attributes ? "; it has " : "", row->attributes);
+        onnx_fatal(c,
+                   "has no attribute \"%s\"%s%s\nhint: a newer operator set than burin knows, or a "
+                   "damaged file",
+                   a->name, *row->attributes ? "; it has " : "", row->attributes);
     if (a->ref_attr_name && *a->ref_attr_name && !onnx_in_function(c->import))
-        onnx_fatal(c, "the attribute %s refers to %s of a function, but the node is in none\nhint: the file is damaged",
+        onnx_fatal(c,
+                   "the attribute %s refers to %s of a function, but the node is in none\nhint: "
+                   "the file is damaged",
                    a->name, a->ref_attr_name);
     const BurinOnnx__Attribute *value = onnx_resolve(c->import, a);
     int kind = value ? kind_of(value) : -1;
     if (value) check_integers(c, value);
     if (kind >= 0 && !memchr(word + name + 1, KINDS[kind].letter, kinds))
-        onnx_fatal(c, "the attribute %s is %s, expected %s", a->name, KINDS[kind].name, kind_named(word[name + 1]));
+        onnx_fatal(c, "the attribute %s is %s, expected %s", a->name, KINDS[kind].name,
+                   kind_named(word[name + 1]));
     if (value) check_values(c, a->name, value);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- operands
+// ---------------------------------------------------------------------------------------- operands
 // "3-5" or "3"; returns the rest.
 static const char *read_span(const char *at, int *least, int *most) {
     char *end;
@@ -175,12 +194,14 @@ static bool may_be_absent(const OnnxOp *op, int i) {
     return false;
 }
 
-// Handlers ask neither whether a required operand is there nor whether it has the dimensions that they index.
+// Handlers ask neither whether a required operand is there nor whether it has the dimensions that
+// they index.
 void onnx_check_operands(OnnxCall *c, const OnnxOp *op) {
     int first, last, least, most;
     for (int i = 0; i < op->min_in; i++)
         if (!onnx_operand(c, i) && !may_be_absent(op, i))
-            onnx_fatal(c, "operand %d is missing\nhint: the file is damaged, or its exporter is wrong", i);
+            onnx_fatal(
+                c, "operand %d is missing\nhint: the file is damaged, or its exporter is wrong", i);
     for (const char *at = op->ranks; *at; at += *at == ' ') {
         at = read_span(at, &first, &last) + 1;
         if (*at == '?') {
@@ -201,66 +222,83 @@ void onnx_check_operands(OnnxCall *c, const OnnxOp *op) {
 void onnx_check_call(const OnnxCall *c, const OnnxOp *row) {
     const BurinOnnx__Operation *p = c->proto;
     size_t name, kinds;
-    if (!p->n_output) onnx_fatal(c, "has no results, expected one or more\nhint: the file is damaged");
+    if (!p->n_output)
+        onnx_fatal(c, "has no results, expected one or more\nhint: the file is damaged");
     if (row->results >= 0 && p->n_output > (size_t)row->results)
-        onnx_fatal(c, "has %zu results, at most %d exist\nhint: the file is damaged", p->n_output, row->results);
+        onnx_fatal(c, "has %zu results, at most %d exist\nhint: the file is damaged", p->n_output,
+                   row->results);
     for (size_t i = 0; i < p->n_attribute; i++) {
         check_attribute(c, row, p->attribute[i]);
         for (size_t j = 0; j < i; j++)
             if (!strcmp(p->attribute[j]->name, p->attribute[i]->name))
-                onnx_fatal(c, "the attribute %s is given twice\nhint: the file is damaged", p->attribute[i]->name);
+                onnx_fatal(c, "the attribute %s is given twice\nhint: the file is damaged",
+                           p->attribute[i]->name);
     }
-    for (const char *at = row->attributes; (at = next_word(at, &name, &kinds)); at = after_word(at)) {
+    for (const char *at = row->attributes; (at = next_word(at, &name, &kinds));
+         at = after_word(at)) {
         const char *wanted = arena_strndup(c->graph->arena, at, name);
         const char *required = at[name + 1 + kinds] == '!' ? at + name + 2 + kinds : NULL;
         if (required && c->opset >= atoll(required) && !onnx_attribute(c, wanted))
-            onnx_fatal(c, "its attribute %s is missing (%s)\nhint: the file is damaged, or its exporter is wrong", wanted,
-                       kind_named(at[name + 1]));
+            onnx_fatal(c,
+                       "its attribute %s is missing (%s)\nhint: the file is damaged, or its "
+                       "exporter is wrong",
+                       wanted, kind_named(at[name + 1]));
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------- versions
+// ---------------------------------------------------------------------------------------- versions
 static void check_opsets(const OnnxModel *m) {
     const BurinOnnx__ModelFile *p = m->proto;
     if (!p->n_opset_import)
-        file_fatal(m->file, "the model imports no operator set\nhint: export it again; opset_import says what its nodes mean");
+        file_fatal(m->file,
+                   "the model imports no operator set\nhint: export it again; opset_import says "
+                   "what its nodes mean");
     for (size_t i = 0; i < p->n_opset_import; i++) {
         const BurinOnnx__OperatorSet *o = p->opset_import[i];
         bool standard = !*onnx_domain(o->domain);
         if (o->version < 1 || (standard && o->version > NEWEST_OPSET))
             file_fatal(m->file,
-                       "opset %lld of domain %s is not supported (1 to %d are)\nhint: export it again with opset 17 to %d",
+                       "opset %lld of domain %s is not supported (1 to %d are)\nhint: export it "
+                       "again with opset 17 to %d",
                        (long long)o->version, domain_text(o->domain), NEWEST_OPSET, NEWEST_OPSET);
         for (size_t j = 0; j < i; j++)
             if (!strcmp(domain_text(o->domain), domain_text(p->opset_import[j]->domain)) &&
                 o->version != p->opset_import[j]->version)
-                file_fatal(m->file, "the model imports opset %lld and opset %lld of domain %s\nhint: one version a domain",
-                           (long long)p->opset_import[j]->version, (long long)o->version, domain_text(o->domain));
+                file_fatal(m->file,
+                           "the model imports opset %lld and opset %lld of domain %s\nhint: one "
+                           "version a domain",
+                           (long long)p->opset_import[j]->version, (long long)o->version,
+                           domain_text(o->domain));
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ operators
+// --------------------------------------------------------------------------------------- operators
 typedef struct Unknown {
     const BurinOnnx__Operation *first;
     Loc loc;
     int n;
 } Unknown;
 
-// Operators that ONNX Runtime's optimizer puts in for the CPU that it runs on, at its highest level.
+// Operators that ONNX Runtime's optimizer puts in for the CPU that it runs on, at its highest
+// level.
 static bool is_for_one_cpu(const char *domain) {
-    return !strcmp(onnx_domain(domain), "com.microsoft.nchwc") || !strcmp(onnx_domain(domain), "com.ms.internal.nhwc");
+    return !strcmp(onnx_domain(domain), "com.microsoft.nchwc") ||
+           !strcmp(onnx_domain(domain), "com.ms.internal.nhwc");
 }
 
-static void check_nodes(const OnnxImport *m, Map *unknown, size_t n, BurinOnnx__Operation *const *nodes) {
+static void check_nodes(const OnnxImport *m, Map *unknown, size_t n,
+                        BurinOnnx__Operation *const *nodes) {
     Arena *arena = m->graph->arena;
     for (size_t i = 0; i < n; i++) {
         const BurinOnnx__Operation *p = nodes[i];
         if (!p->op_type || !*p->op_type)
             diag_fatal(onnx_node_loc(m, p, i), "a node has no operator\nhint: the file is damaged");
         for (size_t j = 0; j < p->n_attribute; j++)
-            if (p->attribute[j]->g) check_nodes(m, unknown, p->attribute[j]->g->n_node, p->attribute[j]->g->node);
+            if (p->attribute[j]->g)
+                check_nodes(m, unknown, p->attribute[j]->g->n_node, p->attribute[j]->g->node);
         if (onnx_function(m->model, p) || onnx_op_find(p)) continue;
-        const char *key = arena_printf(arena, "%s:%s", onnx_domain(p->domain), is_for_one_cpu(p->domain) ? "" : p->op_type);
+        const char *key = arena_printf(arena, "%s:%s", onnx_domain(p->domain),
+                                       is_for_one_cpu(p->domain) ? "" : p->op_type);
         Unknown *u = map_get(unknown, key);
         if (!u) {
             u = ARENA_NEW(arena, Unknown);
@@ -275,11 +313,14 @@ static void report_unknown(const OnnxImport *m, const Unknown *u) {
     const char *domain = u->first->domain, *more = u->n > 1 ? "s" : "";
     if (is_for_one_cpu(domain))
         diag_fatal(u->loc,
-                   "%s of domain %s, in %d node%s of that domain: ONNX Runtime has laid this file out for one kind of CPU"
-                   "\nhint: give the file that it was made of, or let ONNX Runtime save it at level ORT_ENABLE_EXTENDED",
+                   "%s of domain %s, in %d node%s of that domain: ONNX Runtime has laid this file "
+                   "out for one kind of CPU"
+                   "\nhint: give the file that it was made of, or let ONNX Runtime save it at "
+                   "level ORT_ENABLE_EXTENDED",
                    u->first->op_type, domain, u->n, more);
-    diag_error(u->loc, "unknown operator %s of domain %s, opset %lld, in %d node%s", u->first->op_type, domain_text(domain),
-               (long long)onnx_opset(m->model, domain), u->n, more);
+    diag_error(u->loc, "unknown operator %s of domain %s, opset %lld, in %d node%s",
+               u->first->op_type, domain_text(domain), (long long)onnx_opset(m->model, domain),
+               u->n, more);
 }
 
 void onnx_check_model(const OnnxImport *m) {
@@ -288,22 +329,27 @@ void onnx_check_model(const OnnxImport *m) {
     map_init(&unknown, m->graph->arena);
     check_opsets(m->model);
     check_nodes(m, &unknown, p->graph->n_node, p->graph->node);
-    for (size_t i = 0; i < p->n_functions; i++) check_nodes(m, &unknown, p->functions[i]->n_node, p->functions[i]->node);
+    for (size_t i = 0; i < p->n_functions; i++)
+        check_nodes(m, &unknown, p->functions[i]->n_node, p->functions[i]->node);
     for (int i = 0; i < unknown.n; i++) report_unknown(m, unknown.entries[i].value);
     if (unknown.n)
         diag_note(loc_file(&m->model->file->source),
-                  "an operator that the model itself defines (a function) is read: export it with its functions");
+                  "an operator that the model itself defines (a function) is read: export it with "
+                  "its functions");
     diag_stop_if_errors();
 }
 
-// ------------------------------------------------------------------------------------------------------------- declared types
-// Stale dimensions and ranks are common in files that were edited after the export, and PyTorch declares the rank of the branch
-// of an If that is not taken (scatter_reduce): a warning. A wrong element type is not common.
+// ---------------------------------------------------------------------------------- declared types
+// Stale dimensions and ranks are common in files that were edited after the export, and PyTorch
+// declares the rank of the branch of an If that is not taken (scatter_reduce): a warning. A wrong
+// element type is not common.
 static bool dims_differ(const BurinOnnx__ValueType__TensorOf *declared, const Type *found) {
     for (int i = 0; declared->shape && i < found->rank; i++) {
         const BurinOnnx__Shape__Dimension *d = declared->shape->dim[i];
         int64_t value;
-        if (d->has_dim_value && d->dim_value >= 0 && dim_is_const(found->dim[i], &value) && value != d->dim_value) return true;
+        if (d->has_dim_value && d->dim_value >= 0 && dim_is_const(found->dim[i], &value) &&
+            value != d->dim_value)
+            return true;
     }
     return false;
 }
@@ -316,7 +362,8 @@ static bool check_value(const OnnxImport *m, const BurinOnnx__ValueInfo *info) {
     const Type *found = &v->node->type;
     if (onnx_dtype(declared->elem_type, &dtype) && dtype != found->dtype)
         diag_fatal(v->node->loc,
-                   "%s is %s, but the model declares elements of %s\nhint: the file is damaged, or its exporter wrong",
+                   "%s is %s, but the model declares elements of %s\nhint: the file is damaged, or "
+                   "its exporter wrong",
                    info->name, type_text(found), dtype_name(dtype));
     if (declared->shape && declared->shape->n_dim != (size_t)found->rank) return true;
     return dims_differ(declared, found);
@@ -329,6 +376,6 @@ void onnx_check_declared(const OnnxImport *m, size_t n, BurinOnnx__ValueInfo *co
         if (check_value(m, infos[i]) && !stale++) first = infos[i];
     if (!stale) return;
     const OnnxValue *v = map_get(&m->values, first->name);
-    diag_warning(v->node->loc, "%s is %s, which is not the shape that the model declares%s", first->name,
-                 type_text(&v->node->type), stale > 1 ? "; others differ too" : "");
+    diag_warning(v->node->loc, "%s is %s, which is not the shape that the model declares%s",
+                 first->name, type_text(&v->node->type), stale > 1 ? "; others differ too" : "");
 }

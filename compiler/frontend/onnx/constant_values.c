@@ -1,5 +1,6 @@
-// Values that are known while importing although they are no constants of the file: what constants, or inputs that are fixed
-// for this program (OnnxOptions.fixed), lead to. Only asked for where a shape cannot be had without.
+// Values that are known while importing although they are no constants of the file: what constants,
+// or inputs that are fixed for this program (OnnxOptions.fixed), lead to. Only asked for where a
+// shape cannot be had without.
 #include <string.h>
 
 #include "frontend/onnx/import.h"
@@ -30,7 +31,8 @@ static const Tensor *evaluate(const OnnxCall *c, Node *n, int depth) {
     for (int i = 0; i < from->n_in; i++)
         if (from->in[i] && !(operands[i] = known(c, from->in[i], depth + 1))) return NULL;
     EvalContext *e = eval_new(EVAL_F32);
-    const Tensor *result = eval_node(e, from, operands, n->op == OP_item ? (int)attr_int(n, "index", 0) : 0);
+    const Tensor *result =
+        eval_node(e, from, operands, n->op == OP_item ? (int)attr_int(n, "index", 0) : 0);
     Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
     *t = *result;
     void *data = arena_alloc(c->graph->arena, t->bytes + 1);
@@ -45,8 +47,11 @@ static const Tensor *known(const OnnxCall *c, Node *n, int depth) {
     if (n->op == OP_constant) return n->value;
     if (n->op == OP_input) return n->graph->outer ? NULL : fixed_input(c, n);
     if (n->op == OP_loop || n->op == OP_if || n->op == OP_random) return NULL;
-    if (n->op == OP_state || depth == MAX_DEPTH || !has_constant_shape(&n->type) || !attr_dims_are_constant(n)) return NULL;
-    if (n->type.dtype != DT_tuple && dim_upper(type_count(n->graph, &n->type)) > MOST_KNOWN) return NULL;
+    if (n->op == OP_state || depth == MAX_DEPTH || !has_constant_shape(&n->type) ||
+        !attr_dims_are_constant(n))
+        return NULL;
+    if (n->type.dtype != DT_tuple && dim_upper(type_count(n->graph, &n->type)) > MOST_KNOWN)
+        return NULL;
     const char *key = arena_printf(c->graph->arena, "%p", (void *)n);
     const Tensor *value = map_get(c->import->known, key);
     if (value) return value;
@@ -55,7 +60,9 @@ static const Tensor *known(const OnnxCall *c, Node *n, int depth) {
     return value;
 }
 
-const Tensor *onnx_value_known(OnnxCall *c, const OnnxValue *v) { return v->node ? known(c, v->node, 0) : NULL; }
+const Tensor *onnx_value_known(OnnxCall *c, const OnnxValue *v) {
+    return v->node ? known(c, v->node, 0) : NULL;
+}
 
 // Elements that are dimensions are known if all of them are constants.
 const Tensor *onnx_known(OnnxCall *c, int i) {

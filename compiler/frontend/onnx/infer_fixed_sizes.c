@@ -41,7 +41,8 @@ static bool is_whole(const Dim *d, int64_t size) {
     return is_whole(d->a, size) && is_whole(d->b, size);
 }
 
-// The least size for each of the symbols that gives the expression its value, a whole one if there is.
+// The least size for each of the symbols that gives the expression its value, a whole one if there
+// is.
 static bool solve(const Dim *d, int64_t value, Symbols *s) {
     *s = (Symbols){0};
     if (d->kind == DIM_SYMBOL || d->kind == DIM_CONST) return false;
@@ -62,12 +63,13 @@ static bool solve(const Dim *d, int64_t value, Symbols *s) {
     return least > 0;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- substitution
+// ------------------------------------------------------------------------------------ substitution
 static void fix_option(OnnxImport *m, const Dim *symbol, int64_t size) {
     OnnxOptions *own = ARENA_NEW(m->graph->arena, OnnxOptions);
     OnnxDim *dims = ARENA_ARRAY(m->graph->arena, OnnxDim, (size_t)m->options->n_dims + 1);
     *own = *m->options;
-    dims[0] = (OnnxDim){.name = symbol->name, .lower = size, .upper = size};  // the first of a name counts
+    dims[0] = (OnnxDim){
+        .name = symbol->name, .lower = size, .upper = size};  // the first of a name counts
     for (int i = 0; i < own->n_dims; i++) dims[i + 1] = m->options->dims[i];
     own->dims = dims, own->n_dims++;
     m->options = own;
@@ -76,8 +78,10 @@ static void fix_option(OnnxImport *m, const Dim *symbol, int64_t size) {
 static void fix_elements(OnnxImport *m, const Dim *symbol, const Dim *size) {
     for (int i = 0; i < m->values.n; i++) {
         OnnxValue *v = m->values.entries[i].value;
-        const Dim **elements = v->elements ? ARENA_ARRAY(m->graph->arena, const Dim *, v->n + 1) : NULL;
-        for (int j = 0; elements && j < v->n; j++) elements[j] = dim_substitute(m->graph, v->elements[j], symbol, size);
+        const Dim **elements =
+            v->elements ? ARENA_ARRAY(m->graph->arena, const Dim *, v->n + 1) : NULL;
+        for (int j = 0; elements && j < v->n; j++)
+            elements[j] = dim_substitute(m->graph, v->elements[j], symbol, size);
         v->elements = elements;
     }
 }
@@ -116,14 +120,17 @@ static bool infer_axis(OnnxCall *c, const Node *n, const Dim *d, const Dim *cons
     for (int i = 0; i < s.n; i++) {
         const char *name = s.symbol[i]->name;
         onnx_fix_size(c, n, s.symbol[i], dim_const(c->graph, s.all));
-        onnx_note(c, "\"%s\" is taken to be %lld, which fits the constants here: --dim=%s=N says otherwise", name,
-                  (long long)s.all, name);
+        onnx_note(
+            c,
+            "\"%s\" is taken to be %lld, which fits the constants here: --dim=%s=N says otherwise",
+            name, (long long)s.all, name);
     }
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- multiples
-// Symbols that a reshape divides without a rest: T // 8 blocks of 8 hold all of T only where T is 8 times a number.
+// --------------------------------------------------------------------------------------- multiples
+// Symbols that a reshape divides without a rest: T // 8 blocks of 8 hold all of T only where T is 8
+// times a number.
 static void collect_divided(const Dim *d, Symbols *out) {
     if (!d->a) return;
     if (d->kind == DIM_FLOORDIV) collect(d->a, out);
@@ -156,24 +163,28 @@ static const Dim *multiple_of(Graph *g, const Dim *symbol, int64_t factor) {
     return dim_binary(g, DIM_MUL, dim_const(g, factor), dim_symbol(g, name, lower, upper));
 }
 
-static bool infer_multiple(OnnxCall *c, const Node *n, const Dim *const count[2], const Symbols *s, int64_t factor) {
+static bool infer_multiple(OnnxCall *c, const Node *n, const Dim *const count[2], const Symbols *s,
+                           int64_t factor) {
     const Dim *with[2] = {count[0], count[1]}, *multiple[MOST_SYMBOLS];
     for (int i = 0; i < s->n; i++) {
         if (s->symbol[i]->value < factor) return false;
         multiple[i] = multiple_of(c->graph, s->symbol[i], factor);
-        for (int j = 0; j < 2; j++) with[j] = dim_substitute(c->graph, with[j], s->symbol[i], multiple[i]);
+        for (int j = 0; j < 2; j++)
+            with[j] = dim_substitute(c->graph, with[j], s->symbol[i], multiple[i]);
     }
     if (with[0] != with[1]) return false;
     for (int i = 0; i < s->n; i++) {
         onnx_fix_size(c, n, s->symbol[i], multiple[i]);
-        onnx_note(c, "\"%s\" is taken to be a multiple of %lld, which alone fits here", s->symbol[i]->name, (long long)factor);
+        onnx_note(c, "\"%s\" is taken to be a multiple of %lld, which alone fits here",
+                  s->symbol[i]->name, (long long)factor);
     }
     return true;
 }
 
 static bool infer_factor(OnnxCall *c, const Node *n, const Dim *const count[2], const Symbols *s) {
     for (int64_t factor = 2; s->n && factor <= LARGEST_FACTOR; factor++)
-        if (same_at_multiples(count[0], count[1], factor) && infer_multiple(c, n, count, s, factor)) return true;
+        if (same_at_multiples(count[0], count[1], factor) && infer_multiple(c, n, count, s, factor))
+            return true;
     return false;
 }
 
@@ -194,9 +205,12 @@ static bool infer_traced(OnnxCall *c, const Node *n, const Type *after, const Di
         const Dim *symbol = after->dim[i], *size = before->dim[i];
         int64_t value;
         if (symbol->kind != DIM_SYMBOL || !dim_is_const(size, &value)) continue;
-        if (dim_substitute(c->graph, count[0], symbol, size) != dim_substitute(c->graph, count[1], symbol, size)) continue;
+        if (dim_substitute(c->graph, count[0], symbol, size) !=
+            dim_substitute(c->graph, count[1], symbol, size))
+            continue;
         onnx_infer_fixed_size(c, symbol, value);
-        onnx_note(c, "\"%s\" is taken to be %lld, as in the trace that the file was made of", symbol->name, (long long)value);
+        onnx_note(c, "\"%s\" is taken to be %lld, as in the trace that the file was made of",
+                  symbol->name, (long long)value);
         return true;
     }
     return false;
@@ -208,20 +222,25 @@ static void infer_reshape(OnnxCall *c, const Node *n) {
     if (!shape || after.rank > MAX_RANK) return;
     for (int i = 0; i < after.rank; i++) after.dim[i] = shape[i];
     const Dim *count[2] = {type_count(c->graph, &n->in[0]->type), type_count(c->graph, &after)};
-    if (count[0] == count[1] || infer_whole_blocks(c, n, count) || infer_traced(c, n, &after, count)) return;
+    if (count[0] == count[1] || infer_whole_blocks(c, n, count) ||
+        infer_traced(c, n, &after, count))
+        return;
     onnx_unify_sizes(c, n, count[0], count[1]);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- operands
+// ---------------------------------------------------------------------------------------- operands
 // A graph exported for a batch of one may still name its batch.
 static bool may_be_one(const OnnxCall *c, const Dim *x, const Dim *y) {
-    return x->kind == DIM_SYMBOL && y->kind == DIM_SYMBOL && onnx_is_batch(c, x) != onnx_is_batch(c, y);
+    return x->kind == DIM_SYMBOL && y->kind == DIM_SYMBOL &&
+           onnx_is_batch(c, x) != onnx_is_batch(c, y);
 }
 
-// Two extents of which none is 1: an expression and its constant, two names of one size, or those of an image and of its halves
-// made twice as large, 2 * ((h + 1) // 2), which meet where h is even.
+// Two extents of which none is 1: an expression and its constant, two names of one size, or those
+// of an image and of its halves made twice as large, 2 * ((h + 1) // 2), which meet where h is
+// even.
 static void infer_equal(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
-    if (x == y || infer_axis(c, n, x, y) || infer_axis(c, n, y, x) || onnx_unify_sizes(c, n, x, y)) return;
+    if (x == y || infer_axis(c, n, x, y) || infer_axis(c, n, y, x) || onnx_unify_sizes(c, n, x, y))
+        return;
     infer_whole_blocks(c, n, (const Dim *[]){x, y});
 }
 
@@ -256,15 +275,17 @@ void onnx_infer_fixed_sizes(OnnxCall *c, const Node *n) {
     if (n->op == OP_matmul) infer_matmul(c, n);
     if (n->op == OP_concat) infer_concat(c, n);
     for (int i = 0; op_is_elementwise(n->op) && i + 1 < n->n_in; i++)
-        for (int j = i + 1; j < n->n_in; j++) infer_broadcast(c, n, &n->in[i]->type, &n->in[j]->type, 0);
+        for (int j = i + 1; j < n->n_in; j++)
+            infer_broadcast(c, n, &n->in[i]->type, &n->in[j]->type, 0);
 }
 
-// ------------------------------------------------------------------------------------------------- what cannot be implied
+// -------------------------------------------------------------------------- what cannot be implied
 static bool broadcasts_with(const OnnxCall *c, const Node *n, const Dim *symbol, const Dim *size) {
     Type all = {.dtype = n->in[0]->type.dtype};
     for (int i = 0; i < n->n_in; i++) {
         Type type = n->in[i]->type, so_far = all;
-        for (int j = 0; j < type.rank; j++) type.dim[j] = dim_substitute(c->graph, type.dim[j], symbol, size);
+        for (int j = 0; j < type.rank; j++)
+            type.dim[j] = dim_substitute(c->graph, type.dim[j], symbol, size);
         if (!type_broadcast(c->graph, &so_far, &type, &all)) return false;
     }
     return true;
@@ -281,10 +302,15 @@ static const Dim *symbol_that_is_one(const OnnxCall *c, const Node *n) {
 }
 
 void onnx_check_broadcast(const OnnxCall *c, const Node *n) {
-    const Dim *one = op_is_elementwise(n->op) && !broadcasts_with(c, n, NULL, NULL) ? symbol_that_is_one(c, n) : NULL;
+    const Dim *one = op_is_elementwise(n->op) && !broadcasts_with(c, n, NULL, NULL)
+                         ? symbol_that_is_one(c, n)
+                         : NULL;
     if (!one) return;
     Text operands = {0};
-    for (int i = 0; i < n->n_in; i++) text_add(&operands, "%s%s", i ? ", " : "", type_text(&n->in[i]->type));
-    onnx_fatal(c, "shapes do not broadcast unless \"%s\" is 1\nnote: operands are %s\nhint: --dim=%s=1, if it never is another",
+    for (int i = 0; i < n->n_in; i++)
+        text_add(&operands, "%s%s", i ? ", " : "", type_text(&n->in[i]->type));
+    onnx_fatal(c,
+               "shapes do not broadcast unless \"%s\" is 1\nnote: operands are %s\nhint: "
+               "--dim=%s=1, if it never is another",
                one->name, arena_strdup(c->graph->arena, operands.data), one->name);
 }

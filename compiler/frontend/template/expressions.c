@@ -1,4 +1,5 @@
-// Expressions of templates, by Jinja's precedence, straight into nodes: operands are written before what uses them.
+// Expressions of templates, by Jinja's precedence, straight into nodes: operands are written before
+// what uses them.
 #include <string.h>
 
 #include "frontend/template/parser.h"
@@ -11,8 +12,12 @@ bool token_is(const Token *t, TokenKind kind, const char *text) {
     return t->kind == kind && t->length == strlen(text) && !memcmp(t->text, text, t->length);
 }
 
-bool at_operator(const TemplateParser *p, const char *text) { return token_is(token_now(p), TOKEN_OPERATOR, text); }
-bool at_name(const TemplateParser *p, const char *text) { return token_is(token_now(p), TOKEN_NAME, text); }
+bool at_operator(const TemplateParser *p, const char *text) {
+    return token_is(token_now(p), TOKEN_OPERATOR, text);
+}
+bool at_name(const TemplateParser *p, const char *text) {
+    return token_is(token_now(p), TOKEN_NAME, text);
+}
 
 bool take_operator(TemplateParser *p, const char *text) {
     bool there = at_operator(p, text);
@@ -28,7 +33,8 @@ bool take_name(TemplateParser *p, const char *text) {
 
 void token_unexpected(TemplateParser *p, const char *expected) {
     const Token *t = token_now(p);
-    template_fatal(p, t->loc, "expected %s, found %.*s", expected, (int)t->loc.length, p->source->text + t->loc.offset);
+    template_fatal(p, t->loc, "expected %s, found %.*s", expected, (int)t->loc.length,
+                   p->source->text + t->loc.offset);
 }
 
 void expect_operator(TemplateParser *p, const char *text) {
@@ -41,7 +47,8 @@ Token expect_name(TemplateParser *p) {
 }
 
 void parse_enter(TemplateParser *p) {
-    if (++p->depth > MOST_DEPTH) template_fatal(p, token_now(p)->loc, "the template is nested too deeply");
+    if (++p->depth > MOST_DEPTH)
+        template_fatal(p, token_now(p)->loc, "the template is nested too deeply");
 }
 
 // ---- operands that are collected before their node is written ----
@@ -51,7 +58,9 @@ static uint32_t node_of(TemplateParser *p, uint32_t op, Loc loc, Words *operands
     return node;
 }
 
-static uint32_t name_number(TemplateParser *p, const Token *t) { return string_number(p, t->text, t->length); }
+static uint32_t name_number(TemplateParser *p, const Token *t) {
+    return string_number(p, t->text, t->length);
+}
 
 // ---- primaries ----
 
@@ -63,7 +72,8 @@ static uint32_t parse_variable(TemplateParser *p) {
     } constants[] = {{"true", BURIN_T_TRUE},   {"True", BURIN_T_TRUE}, {"false", BURIN_T_FALSE},
                      {"False", BURIN_T_FALSE}, {"none", BURIN_T_NONE}, {"None", BURIN_T_NONE}};
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        if (token_is(&t, TOKEN_NAME, constants[i].name)) return node_add(p, constants[i].op, t.loc, NULL, 0);
+        if (token_is(&t, TOKEN_NAME, constants[i].name))
+            return node_add(p, constants[i].op, t.loc, NULL, 0);
     if (p->macro) {
         if (token_is(&t, TOKEN_NAME, "varargs")) *p->macro |= BURIN_T_VARARGS;
         if (token_is(&t, TOKEN_NAME, "kwargs")) *p->macro |= BURIN_T_KWARGS;
@@ -89,7 +99,8 @@ static uint32_t parse_number(TemplateParser *p) {
     Token t = p->tokens[p->at++];
     uint64_t bits = (uint64_t)t.integer;
     if (t.kind == TOKEN_FLOAT) memcpy(&bits, &t.real, sizeof bits);
-    return NODE(p, t.kind == TOKEN_FLOAT ? BURIN_T_FLOAT : BURIN_T_INTEGER, t.loc, (uint32_t)bits, (uint32_t)(bits >> 32));
+    return NODE(p, t.kind == TOKEN_FLOAT ? BURIN_T_FLOAT : BURIN_T_INTEGER, t.loc, (uint32_t)bits,
+                (uint32_t)(bits >> 32));
 }
 
 static uint32_t parse_brackets(TemplateParser *p, Loc loc) {
@@ -158,7 +169,8 @@ static void parse_argument(TemplateParser *p, Words *values, Words *named) {
         words_add(p, named, parse_expression(p));
         return;
     }
-    if (named->n) template_fatal(p, t->loc, "an argument without a name stands behind one with a name");
+    if (named->n)
+        template_fatal(p, t->loc, "an argument without a name stands behind one with a name");
     words_add(p, values, parse_expression(p));
 }
 
@@ -232,7 +244,8 @@ static Token parse_dotted(TemplateParser *p) {
     Token t = expect_name(p);
     while (take_operator(p, ".")) {
         Token part = expect_name(p);
-        t.text = arena_printf(p->arena, "%.*s.%.*s", (int)t.length, t.text, (int)part.length, part.text);
+        t.text =
+            arena_printf(p->arena, "%.*s.%.*s", (int)t.length, t.text, (int)part.length, part.text);
         t.length += part.length + 1;
     }
     return t;
@@ -262,10 +275,10 @@ uint32_t parse_filters(TemplateParser *p, uint32_t value) {
 static bool begins_operand(const TemplateParser *p) {
     const Token *t = token_now(p);
     if (t->kind == TOKEN_NAME)
-        return !at_name(p, "else") && !at_name(p, "or") && !at_name(p, "and") && !at_name(p, "is") && !at_name(p, "if") &&
-               !at_name(p, "in") && !at_name(p, "not");
-    return t->kind == TOKEN_STRING || t->kind == TOKEN_INTEGER || t->kind == TOKEN_FLOAT || at_operator(p, "[") ||
-           at_operator(p, "{");
+        return !at_name(p, "else") && !at_name(p, "or") && !at_name(p, "and") &&
+               !at_name(p, "is") && !at_name(p, "if") && !at_name(p, "in") && !at_name(p, "not");
+    return t->kind == TOKEN_STRING || t->kind == TOKEN_INTEGER || t->kind == TOKEN_FLOAT ||
+           at_operator(p, "[") || at_operator(p, "{");
 }
 
 static uint32_t parse_test(TemplateParser *p, uint32_t value) {
@@ -322,7 +335,8 @@ typedef struct {
     uint32_t op;
 } BinaryOperator;
 
-static uint32_t parse_binary(TemplateParser *p, uint32_t (*operand)(TemplateParser *), const BinaryOperator *operators) {
+static uint32_t parse_binary(TemplateParser *p, uint32_t (*operand)(TemplateParser *),
+                             const BinaryOperator *operators) {
     uint32_t left = operand(p);
     for (const BinaryOperator *o = operators; o->text;) {
         Loc loc = token_now(p)->loc;
@@ -343,8 +357,11 @@ static uint32_t parse_power(TemplateParser *p) {
 }
 
 static uint32_t parse_product(TemplateParser *p) {
-    static const BinaryOperator operators[] = {
-        {"*", BURIN_T_MULTIPLY}, {"/", BURIN_T_DIVIDE}, {"//", BURIN_T_FLOOR_DIVIDE}, {"%", BURIN_T_MODULO}, {0}};
+    static const BinaryOperator operators[] = {{"*", BURIN_T_MULTIPLY},
+                                               {"/", BURIN_T_DIVIDE},
+                                               {"//", BURIN_T_FLOOR_DIVIDE},
+                                               {"%", BURIN_T_MODULO},
+                                               {0}};
     return parse_binary(p, parse_power, operators);
 }
 
@@ -431,8 +448,8 @@ uint32_t parse_expression(TemplateParser *p) {
 
 static bool ends_list(const TemplateParser *p) {
     const Token *t = token_now(p);
-    return t->kind == TOKEN_TAG_END || t->kind == TOKEN_PRINT_END || at_operator(p, ")") || at_name(p, "recursive") ||
-           at_name(p, "if");
+    return t->kind == TOKEN_TAG_END || t->kind == TOKEN_PRINT_END || at_operator(p, ")") ||
+           at_name(p, "recursive") || at_name(p, "if");
 }
 
 uint32_t parse_list(TemplateParser *p, uint32_t (*item)(TemplateParser *)) {

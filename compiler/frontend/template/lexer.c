@@ -29,7 +29,8 @@ static Token *add_token(Lexer *l, TokenKind kind, size_t from, size_t length) {
         p->tokens = grown, p->capacity = capacity;
     }
     Token *t = &p->tokens[p->n_tokens++];
-    *t = (Token){.kind = kind, .loc = loc_of(l, from, length), .text = l->text + from, .length = length};
+    *t = (Token){
+        .kind = kind, .loc = loc_of(l, from, length), .text = l->text + from, .length = length};
     return t;
 }
 
@@ -39,7 +40,8 @@ static bool starts(const Lexer *l, size_t at, const char *with) {
 }
 
 static size_t find(const Lexer *l, size_t from, const char *what) {
-    const char *there = from < l->size ? memmem(l->text + from, l->size - from, what, strlen(what)) : NULL;
+    const char *there =
+        from < l->size ? memmem(l->text + from, l->size - from, what, strlen(what)) : NULL;
     return there ? (size_t)(there - l->text) : l->size;
 }
 
@@ -49,7 +51,7 @@ static void skip_spaces(Lexer *l) {
     while (l->at < l->size && is_space(l->text[l->at])) l->at++;
 }
 
-// ------------------------------------------------------------------------------------------------------- between expressions
+// ----------------------------------------------------------------------------- between expressions
 // Text up to a tag or comment at `end`, whose sign follows its two characters.
 static void add_text(Lexer *l, size_t from, size_t end) {
     size_t to = end;
@@ -66,7 +68,8 @@ static void add_text(Lexer *l, size_t from, size_t end) {
 
 static size_t next_tag(const Lexer *l, size_t from) {
     for (; from + 1 < l->size; from++)
-        if (l->text[from] == '{' && strchr("{%#", l->text[from + 1]) && l->text[from + 1]) return from;
+        if (l->text[from] == '{' && strchr("{%#", l->text[from + 1]) && l->text[from + 1])
+            return from;
     return l->size;
 }
 
@@ -84,9 +87,11 @@ static void after_tag(Lexer *l, char sign, bool newline_goes) {
 }
 
 static void skip_comment(Lexer *l, size_t from) {
-    size_t content = from + 2 + (from + 2 < l->size && strchr("-+", l->text[from + 2]) && l->text[from + 2]);
+    size_t content =
+        from + 2 + (from + 2 < l->size && strchr("-+", l->text[from + 2]) && l->text[from + 2]);
     size_t end = find(l, content, "#}");
-    if (end == l->size) template_fatal(l->p, loc_of(l, from, 2), "the comment has no end: expected #}");
+    if (end == l->size)
+        template_fatal(l->p, loc_of(l, from, 2), "the comment has no end: expected #}");
     char sign = end > content ? l->text[end - 1] : 0;
     l->at = end + 2;
     after_tag(l, sign, true);
@@ -114,15 +119,17 @@ static bool take_raw(Lexer *l, size_t tag) {
     l->at = content;
     after_tag(l, sign, false);
     content = l->at;
-    for (; !behind && (end = find(l, end, "{%")) < l->size; end++) behind = behind_word_tag(l, end, "endraw", &sign);
-    if (!behind) template_fatal(l->p, loc_of(l, tag, 2), "the raw block has no end, a tag \"endraw\"");
+    for (; !behind && (end = find(l, end, "{%")) < l->size; end++)
+        behind = behind_word_tag(l, end, "endraw", &sign);
+    if (!behind)
+        template_fatal(l->p, loc_of(l, tag, 2), "the raw block has no end, a tag \"endraw\"");
     add_text(l, content, end - 1);
     l->at = behind;
     after_tag(l, sign, true);
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------ in expressions
+// ---------------------------------------------------------------------------------- in expressions
 static void append_code(Text *t, uint32_t code) {
     char out[4];
     size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
@@ -135,10 +142,12 @@ static void append_code(Text *t, uint32_t code) {
 static size_t read_code(Lexer *l, size_t at, int digits, Text *out) {
     char text[16] = "";
     size_t n = 0;
-    for (; n < (size_t)digits && at + n < l->size && isxdigit((unsigned char)l->text[at + n]); n++) text[n] = l->text[at + n];
+    for (; n < (size_t)digits && at + n < l->size && isxdigit((unsigned char)l->text[at + n]); n++)
+        text[n] = l->text[at + n];
     uint32_t code = (uint32_t)strtoul(text, NULL, 16);
     if (n < (size_t)digits || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        template_fatal(l->p, loc_of(l, at - 2, n + 2), "the escape is no character: expected %d hexadecimal digits", digits);
+        template_fatal(l->p, loc_of(l, at - 2, n + 2),
+                       "the escape is no character: expected %d hexadecimal digits", digits);
     append_code(out, code);
     return at + n;
 }
@@ -150,8 +159,11 @@ static size_t read_escape(Lexer *l, size_t at, Text *out) {
     uint32_t code = 0;
     if (known) return text_append(out, &codes[known - names], 1), at + 1;
     if (c == '\n') return at + 1;
-    if (c == 'x' || c == 'u' || c == 'U') return read_code(l, at + 1, c == 'x' ? 2 : c == 'u' ? 4 : 8, out);
-    if (c == 'N') template_fatal(l->p, loc_of(l, at - 1, 2), "names of characters (\\N) are not of the subset");
+    if (c == 'x' || c == 'u' || c == 'U')
+        return read_code(l, at + 1, c == 'x' ? 2 : c == 'u' ? 4 : 8, out);
+    if (c == 'N')
+        template_fatal(l->p, loc_of(l, at - 1, 2),
+                       "names of characters (\\N) are not of the subset");
     if (c < '0' || c > '7') return text_append(out, l->text + at - 1, 2), at + 1;
     for (int n = 0; n < 3 && at < l->size && l->text[at] >= '0' && l->text[at] <= '7'; n++)
         code = code * 8 + (uint32_t)(l->text[at++] - '0');
@@ -172,13 +184,14 @@ static void read_string(Lexer *l) {
     }
     if (at >= l->size) template_fatal(l->p, loc_of(l, from, 1), "the string has no end");
     Token *t = add_token(l, TOKEN_STRING, from, at + 1 - from);
-    t->text = arena_strndup(l->p->arena, out->length ? out->data : "", out->length), t->length = out->length;
+    t->text = arena_strndup(l->p->arena, out->length ? out->data : "", out->length),
+    t->length = out->length;
     l->at = at + 1;
 }
 
 static size_t skip_digits(const Lexer *l, size_t at) {
-    while (at < l->size &&
-           (isdigit((unsigned char)l->text[at]) || (l->text[at] == '_' && isdigit((unsigned char)l->text[at + 1]))))
+    while (at < l->size && (isdigit((unsigned char)l->text[at]) ||
+                            (l->text[at] == '_' && isdigit((unsigned char)l->text[at + 1]))))
         at++;
     return at;
 }
@@ -186,11 +199,13 @@ static size_t skip_digits(const Lexer *l, size_t at) {
 // The end of a fraction and an exponent after the digits that end at `at`, or `at`.
 static size_t skip_fraction(const Lexer *l, size_t at) {
     size_t end = at;
-    if (starts(l, end, ".") && end + 1 < l->size && isdigit((unsigned char)l->text[end + 1])) end = skip_digits(l, end + 1);
+    if (starts(l, end, ".") && end + 1 < l->size && isdigit((unsigned char)l->text[end + 1]))
+        end = skip_digits(l, end + 1);
     if (end < l->size && (l->text[end] | 32) == 'e') {
         size_t digits = end + 1;
         if (digits < l->size && strchr("+-", l->text[digits])) digits++;
-        if (digits < l->size && isdigit((unsigned char)l->text[digits])) end = skip_digits(l, digits);
+        if (digits < l->size && isdigit((unsigned char)l->text[digits]))
+            end = skip_digits(l, digits);
     }
     return end;
 }
@@ -198,11 +213,14 @@ static size_t skip_fraction(const Lexer *l, size_t at) {
 static void read_number(Lexer *l) {
     char digits[64], *rest;
     size_t from = l->at, end = skip_digits(l, from), n = 0;
-    bool based = l->text[from] == '0' && end == from + 1 && end < l->size && strchr("xXoObB", l->text[end]) && l->text[end];
+    bool based = l->text[from] == '0' && end == from + 1 && end < l->size &&
+                 strchr("xXoObB", l->text[end]) && l->text[end];
     int base = 10;
     if (based) {
         base = (l->text[end] | 32) == 'x' ? 16 : (l->text[end] | 32) == 'o' ? 8 : 2;
-        for (end++, from += 2; end < l->size && (isxdigit((unsigned char)l->text[end]) || l->text[end] == '_');) end++;
+        for (end++, from += 2;
+             end < l->size && (isxdigit((unsigned char)l->text[end]) || l->text[end] == '_');)
+            end++;
     }
     size_t whole = end;
     bool index = from && l->text[from - 1] == '.';  // of "x.0.1"
@@ -210,7 +228,8 @@ static void read_number(Lexer *l) {
     for (size_t i = from; i < end; i++)
         if (l->text[i] != '_' && n < sizeof digits - 1) digits[n++] = l->text[i];
     digits[n] = 0;
-    if (end - from >= sizeof digits) template_fatal(l->p, loc_of(l, from, end - from), "the number is too long");
+    if (end - from >= sizeof digits)
+        template_fatal(l->p, loc_of(l, from, end - from), "the number is too long");
     Token *t = add_token(l, end > whole ? TOKEN_FLOAT : TOKEN_INTEGER, from, end - from);
     t->real = strtod(digits, NULL);
     unsigned long long value = strtoull(digits, &rest, base);
@@ -220,11 +239,14 @@ static void read_number(Lexer *l) {
     l->at = end;
 }
 
-static bool is_name_character(char c) { return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80; }
+static bool is_name_character(char c) {
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
 
 static void read_operator(Lexer *l) {
-    static const char *const operators[] = {"//", "**", "==", "!=", "<=", ">=", "+", "-", "*", "/", "%", "~", "<",
-                                            ">",  "=",  "(",  ")",  "[",  "]",  "{", "}", ",", ":", ".", "|", ";"};
+    static const char *const operators[] = {"//", "**", "==", "!=", "<=", ">=", "+", "-", "*",
+                                            "/",  "%",  "~",  "<",  ">",  "=",  "(", ")", "[",
+                                            "]",  "{",  "}",  ",",  ":",  ".",  "|", ";"};
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         if (!starts(l, l->at, operators[i])) continue;
         size_t n = strlen(operators[i]);
@@ -269,7 +291,8 @@ static void read_tag(Lexer *l, size_t tag) {
     if (l->at < l->size && (l->text[l->at] == '-' || (l->text[l->at] == '+' && !print))) l->at++;
     for (;;) {
         skip_spaces(l);
-        if (l->at >= l->size) template_fatal(l->p, loc_of(l, tag, 2), "the tag has no end: expected %s", end);
+        if (l->at >= l->size)
+            template_fatal(l->p, loc_of(l, tag, 2), "the tag has no end: expected %s", end);
         bool minus = l->text[l->at] == '-' || (l->text[l->at] == '+' && !print);
         if (!open && starts(l, l->at + minus, end)) break;
         read_token(l);

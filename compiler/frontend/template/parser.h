@@ -59,7 +59,8 @@ typedef struct TemplateParser {
 } TemplateParser;
 
 // Ends the parsing: the template is not compiled.
-_Noreturn void template_fatal(TemplateParser *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void template_fatal(TemplateParser *, Loc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 void template_lex(TemplateParser *);  // source -> tokens
 
@@ -79,21 +80,25 @@ void words_add(TemplateParser *, Words *, uint32_t);
 uint32_t string_number(TemplateParser *, const char *text, size_t length);
 // A node of these operands, from operands kept in a Words of its own; returns its index.
 uint32_t node_add(TemplateParser *, uint32_t op, Loc, const uint32_t *operands, uint32_t n);
-#define NODE(p, op, loc, ...) \
-    node_add(p, op, loc, (const uint32_t[]){__VA_ARGS__}, sizeof(const uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
-void template_place_nodes(TemplateParser *);  // lines and columns in the source for all nodes that have none yet
+#define NODE(p, op, loc, ...)                             \
+    node_add(p, op, loc, (const uint32_t[]){__VA_ARGS__}, \
+             sizeof(const uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
+void template_place_nodes(
+    TemplateParser *);  // lines and columns in the source for all nodes that have none yet
 void template_write(TemplateParser *, uint32_t root, const TemplateText *, CompiledTemplate *);
 
 // ---- expressions.c ----
 uint32_t parse_expression(TemplateParser *);
-uint32_t parse_or(TemplateParser *);                                        // without `a if b else c`
+uint32_t parse_or(TemplateParser *);  // without `a if b else c`
 uint32_t parse_list(TemplateParser *, uint32_t (*item)(TemplateParser *));  // a, b is a tuple
 uint32_t parse_filters(TemplateParser *, uint32_t value);                   // | name(...) | ...
-uint32_t parse_first_filter(TemplateParser *, uint32_t value);              // of a filter block: without its |
-uint32_t parse_call(TemplateParser *, uint32_t callee, uint32_t caller);    // (...); caller: of a call block, or 0
+uint32_t parse_first_filter(TemplateParser *, uint32_t value);  // of a filter block: without its |
+uint32_t parse_call(TemplateParser *, uint32_t callee,
+                    uint32_t caller);  // (...); caller: of a call block, or 0
 uint32_t parse_primary(TemplateParser *);
-void parse_enter(TemplateParser *);                                             // `depth--` leaves
-void template_check_builtin(TemplateParser *, const Token *name, bool filter);  // warns of names that no renderer knows
+void parse_enter(TemplateParser *);  // `depth--` leaves
+void template_check_builtin(TemplateParser *, const Token *name,
+                            bool filter);  // warns of names that no renderer knows
 
 // ---- statements.c ----
 uint32_t parse_template(TemplateParser *);

@@ -27,7 +27,8 @@ const Source *template_source(Arena *arena, const char *name, const char *text, 
     n -= n && to[n - 1] == '\n';
     to[n] = 0;
     *source = (Source){.name = arena_strdup(arena, name), .text = to, .size = n};
-    if (n > MOST_BYTES) diag_fatal(loc_file(source), "a template of %zu bytes: at most %d are read", n, MOST_BYTES);
+    if (n > MOST_BYTES)
+        diag_fatal(loc_file(source), "a template of %zu bytes: at most %d are read", n, MOST_BYTES);
     return source;
 }
 
@@ -60,14 +61,18 @@ static void add_tokens(Arena *arena, TemplateText *out, const json_t *from, bool
     const char *name;
     json_t *token;
     json_object_foreach((json_t *)(uintptr_t)from, name, token) {
-        if (own || text_ends_with(name, "_token")) add_token(arena, out, name, token_text(arena, token));
+        if (own || text_ends_with(name, "_token"))
+            add_token(arena, out, name, token_text(arena, token));
     }
 }
 
-// As transformers reads them: special_tokens_map.json counts where tokenizer_config.json has no added_tokens_decoder.
+// As transformers reads them: special_tokens_map.json counts where tokenizer_config.json has no
+// added_tokens_decoder.
 static void find_tokens(Arena *arena, const char *folder, const json_t *config, TemplateText *out) {
     static const char *const own[] = {"extra_special_tokens", "model_specific_special_tokens"};
-    json_t *map = json_object_get(config, "added_tokens_decoder") ? NULL : json_beside(folder, "special_tokens_map.json");
+    json_t *map = json_object_get(config, "added_tokens_decoder")
+                      ? NULL
+                      : json_beside(folder, "special_tokens_map.json");
     add_tokens(arena, out, config, false);
     for (int i = 0; i < 2; i++) add_tokens(arena, out, json_object_get(config, own[i]), true);
     if (!map) return;
@@ -84,28 +89,39 @@ static const char *json_template(const void *from, const char *name, size_t *byt
     size_t i;
     json_array_foreach((json_t *)(uintptr_t)from, i, item) {
         const char *own = json_string_value(json_object_get(item, "name"));
-        if (own && !strcmp(own, name)) found = json_object_get(item, "template");  // the last one of a name counts
+        if (own && !strcmp(own, name))
+            found = json_object_get(item, "template");  // the last one of a name counts
     }
     *bytes = json_string_length(found);
     return json_string_value(found);
 }
 
 // Selects "default", and "tool_use" for conversations with tools. Returns false without both.
-static bool take_named(Arena *arena, const char *place, NamedTemplate *find, const void *from, TemplateText *out) {
-    static const char none[] = "{{ raise_exception('This model has several chat templates, and none called \"default\".') }}";
+static bool take_named(Arena *arena, const char *place, NamedTemplate *find, const void *from,
+                       TemplateText *out) {
+    static const char none[] =
+        "{{ raise_exception('This model has several chat templates, and none called \"default\".') "
+        "}}";
     size_t n, n_tools;
     const char *text = find(from, "default", &n), *tools = find(from, "tool_use", &n_tools);
-    if (tools) out->tool_use = template_source(arena, arena_printf(arena, "%s.tool_use", place), tools, n_tools);
+    if (tools)
+        out->tool_use =
+            template_source(arena, arena_printf(arena, "%s.tool_use", place), tools, n_tools);
     if (!text && tools) text = none, n = sizeof none - 1;
     if (text) out->source = template_source(arena, place, text, n);
-    if (!text) diag_warning(NO_LOC, "%s: several templates, and none called \"default\" or \"tool_use\": none is used", place);
+    if (!text)
+        diag_warning(
+            NO_LOC,
+            "%s: several templates, and none called \"default\" or \"tool_use\": none is used",
+            place);
     return text;
 }
 
 static bool find_in_json(Arena *arena, const char *path, const json_t *config, TemplateText *out) {
     const json_t *text = json_object_get(config, "chat_template");
     const char *place = arena_printf(arena, "%s: chat_template", path);
-    if (json_is_array(text) || json_is_object(text)) return take_named(arena, place, json_template, text, out);
+    if (json_is_array(text) || json_is_object(text))
+        return take_named(arena, place, json_template, text, out);
     if (!json_is_string(text)) return false;
     out->source = template_source(arena, place, json_string_value(text), json_string_length(text));
     return true;
@@ -118,7 +134,8 @@ typedef struct TemplateFiles {
 
 static const char *file_template(const void *from, const char *name, size_t *bytes) {
     const TemplateFiles *f = from;
-    const char *other = arena_printf(f->arena, "%s/additional_chat_templates/%s.jinja", f->folder, name);
+    const char *other =
+        arena_printf(f->arena, "%s/additional_chat_templates/%s.jinja", f->folder, name);
     const char *jinja = arena_printf(f->arena, "%s/chat_template.jinja", f->folder);
     const char *path = exists(other) ? other : !strcmp(name, "default") ? jinja : NULL;
     if (!path || !exists(path)) return NULL;
@@ -132,11 +149,13 @@ static bool find_in_folder(Arena *arena, const char *folder, TemplateText *out) 
     const char *jinja = arena_printf(arena, "%s/chat_template.jinja", folder);
     json_t *config = json_beside(folder, "tokenizer_config.json");
     find_tokens(arena, folder, config ? json_own(arena, config) : NULL, out);
-    if (exists(jinja) || exists(arena_printf(arena, "%s/additional_chat_templates/tool_use.jinja", folder)))
+    if (exists(jinja) ||
+        exists(arena_printf(arena, "%s/additional_chat_templates/tool_use.jinja", folder)))
         return take_named(arena, jinja, file_template, &(TemplateFiles){arena, folder}, out);
     for (int i = 0; i < 2; i++) {
         json_t *json = json_beside(folder, files[i]);
-        if (json && find_in_json(arena, arena_printf(arena, "%s/%s", folder, files[i]), json_own(arena, json), out))
+        if (json && find_in_json(arena, arena_printf(arena, "%s/%s", folder, files[i]),
+                                 json_own(arena, json), out))
             return true;
     }
     return false;
@@ -155,7 +174,8 @@ static const char *gguf_template(const void *from, const char *name, size_t *byt
     char key[64];
     const char *text = NULL;
     bool is_default = !strcmp(name, "default");
-    snprintf(key, sizeof key, "tokenizer.chat_template%s%s", is_default ? "" : ".", is_default ? "" : name);
+    snprintf(key, sizeof key, "tokenizer.chat_template%s%s", is_default ? "" : ".",
+             is_default ? "" : name);
     if (!gguf_string(from, key, &text)) return NULL;
     *bytes = strlen(text);
     return text;
@@ -164,23 +184,28 @@ static const char *gguf_template(const void *from, const char *name, size_t *byt
 static bool find_in_gguf(Arena *arena, const char *path, TemplateText *out) {
     static const struct {
         const char *variable, *key;
-    } tokens[] = {{"bos_token", "bos"},     {"eos_token", "eos"}, {"unk_token", "unknown"}, {"sep_token", "seperator"},
-                  {"pad_token", "padding"}, {"cls_token", "cls"}, {"mask_token", "mask"}};
+    } tokens[] = {{"bos_token", "bos"},       {"eos_token", "eos"},     {"unk_token", "unknown"},
+                  {"sep_token", "seperator"}, {"pad_token", "padding"}, {"cls_token", "cls"},
+                  {"mask_token", "mask"}};
     const Gguf *g = gguf_parse(arena, map_file(arena, path));
     const char *text;
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
-        add_token(arena, out, tokens[i].variable,
-                  gguf_token(arena, g, arena_printf(arena, "tokenizer.ggml.%s_token_id", tokens[i].key)));
-    if (!gguf_string(g, "tokenizer.chat_template", &text) && !gguf_string(g, "tokenizer.chat_template.tool_use", &text))
+        add_token(
+            arena, out, tokens[i].variable,
+            gguf_token(arena, g, arena_printf(arena, "tokenizer.ggml.%s_token_id", tokens[i].key)));
+    if (!gguf_string(g, "tokenizer.chat_template", &text) &&
+        !gguf_string(g, "tokenizer.chat_template.tool_use", &text))
         return false;
-    return take_named(arena, arena_printf(arena, "%s: tokenizer.chat_template", path), gguf_template, g, out);
+    return take_named(arena, arena_printf(arena, "%s: tokenizer.chat_template", path),
+                      gguf_template, g, out);
 }
 
 static bool is_gguf(const char *path) {
     char magic[4];
     uint64_t size;
     int file = open_input(path, &size);
-    bool is = read(file, magic, sizeof magic) == sizeof magic && !memcmp(magic, "GGUF", sizeof magic);
+    bool is =
+        read(file, magic, sizeof magic) == sizeof magic && !memcmp(magic, "GGUF", sizeof magic);
     close(file);
     return is;
 }
@@ -195,7 +220,8 @@ bool template_find(Arena *arena, const char *path, TemplateText *out) {
     const char *folder = path_folder(arena, path);
     if (text_ends_with(path, ".json")) {
         json_t *beside = json_beside(folder, path_name(path));
-        const json_t *config = beside ? json_own(arena, beside) : json_read(arena, file, file->text, file->size);
+        const json_t *config =
+            beside ? json_own(arena, beside) : json_read(arena, file, file->text, file->size);
         find_tokens(arena, folder, config, out);
         return find_in_json(arena, path, config, out);
     }
@@ -220,7 +246,8 @@ static uint32_t choose_by_tools(TemplateParser *p, uint32_t tool_use, uint32_t o
     Loc start = loc_file(p->source);
     uint32_t tools = NODE(p, BURIN_T_NAME, start, string_number(p, "tools", 5));
     uint32_t absent = NODE(p, BURIN_T_TEST, start, string_number(p, "none", 4), tools, 0, 0);
-    uint32_t choice = NODE(p, BURIN_T_IF, start, NODE(p, BURIN_T_NOT, start, absent), tool_use, other);
+    uint32_t choice =
+        NODE(p, BURIN_T_IF, start, NODE(p, BURIN_T_NOT, start, absent), tool_use, other);
     template_place_nodes(p);
     return choice;
 }

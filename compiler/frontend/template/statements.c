@@ -43,7 +43,8 @@ static uint32_t parse_target_name(TemplateParser *p, bool attributes) {
     uint32_t number = string_number(p, name.text, name.length);
     if (!attributes || !take_operator(p, ".")) return NODE(p, BURIN_T_TARGET, name.loc, number);
     Token attribute = expect_name(p);
-    return NODE(p, BURIN_T_TARGET_ATTRIBUTE, name.loc, number, string_number(p, attribute.text, attribute.length));
+    return NODE(p, BURIN_T_TARGET_ATTRIBUTE, name.loc, number,
+                string_number(p, attribute.text, attribute.length));
 }
 
 static uint32_t parse_target(TemplateParser *p, bool attributes);
@@ -64,7 +65,8 @@ static uint32_t parse_target(TemplateParser *p, bool attributes) {
     if (!at_operator(p, ",")) return first;
     words_add(p, &items, 1);
     words_add(p, &items, first);
-    while (take_operator(p, ",") && (token_now(p)->kind == TOKEN_NAME ? !at_name(p, "in") : at_operator(p, "("))) {
+    while (take_operator(p, ",") &&
+           (token_now(p)->kind == TOKEN_NAME ? !at_name(p, "in") : at_operator(p, "("))) {
         words_add(p, &items, parse_target_item(p, attributes));
         items.data[0]++;
     }
@@ -109,7 +111,9 @@ static uint32_t parse_for(TemplateParser *p, Loc loc) {
     return NODE(p, BURIN_T_FOR, loc, target, items, condition, body, otherwise, recursive);
 }
 
-static uint32_t capture(TemplateParser *p, Loc loc, uint32_t body) { return NODE(p, BURIN_T_CAPTURE, loc, body); }
+static uint32_t capture(TemplateParser *p, Loc loc, uint32_t body) {
+    return NODE(p, BURIN_T_CAPTURE, loc, body);
+}
 
 // {% set x = 1 %}, {% set a, b = 1, 2 %}, {% set ns.x = 1 %}, and {% set x %}...{% endset %} with
 // filters. The filters come first in the text, but the body is parsed before them.
@@ -170,7 +174,8 @@ static uint32_t parse_macro_rest(TemplateParser *p, Loc loc, const Token *name, 
 static uint32_t parse_macro(TemplateParser *p, Loc loc) {
     Token name = expect_name(p);
     uint32_t macro = parse_macro_rest(p, loc, &name, "endmacro");
-    return NODE(p, BURIN_T_SET, loc, NODE(p, BURIN_T_TARGET, name.loc, string_number(p, name.text, name.length)), macro);
+    return NODE(p, BURIN_T_SET, loc,
+                NODE(p, BURIN_T_TARGET, name.loc, string_number(p, name.text, name.length)), macro);
 }
 
 // {% call(a) f(x) %}...{% endcall %}: the body is the macro `caller`, given to f. The parameters
@@ -181,9 +186,11 @@ static uint32_t parse_call_block(TemplateParser *p, Loc loc) {
     uint32_t callee = parse_primary(p);
     while (take_operator(p, ".")) {
         Token name = expect_name(p);
-        callee = NODE(p, BURIN_T_ATTRIBUTE, name.loc, callee, string_number(p, name.text, name.length));
+        callee =
+            NODE(p, BURIN_T_ATTRIBUTE, name.loc, callee, string_number(p, name.text, name.length));
     }
-    if (!at_operator(p, "(")) template_fatal(p, callee_loc, "a call block calls a macro: expected its arguments");
+    if (!at_operator(p, "("))
+        template_fatal(p, callee_loc, "a call block calls a macro: expected its arguments");
     uint32_t call = parse_call(p, callee, caller);
     int loops = p->loops;
     p->macro = &use, p->loops = 0;
@@ -213,8 +220,8 @@ static uint32_t parse_generation(TemplateParser *p, Loc loc) {
     return NODE(p, BURIN_T_PRINT, loc, capture(p, loc, parse_scope(p, "endgeneration")));
 }
 
-// {% block name %}...{% endblock %}: where no template inherits, its body. But for a `scoped` one, a block sees only variables
-// of the whole template.
+// {% block name %}...{% endblock %}: where no template inherits, its body. But for a `scoped` one,
+// a block sees only variables of the whole template.
 static uint32_t parse_block(TemplateParser *p, Loc loc) {
     static const char *const ends[] = {"endblock", NULL};
     Token name = expect_name(p);
@@ -222,11 +229,13 @@ static uint32_t parse_block(TemplateParser *p, Loc loc) {
     int loops = p->loops;
     for (uint32_t i = 0; i < p->blocks.n; i++)
         if (p->blocks.data[i] == number)
-            template_fatal(p, name.loc, "there are two blocks \"%.*s\"", (int)name.length, name.text);
+            template_fatal(p, name.loc, "there are two blocks \"%.*s\"", (int)name.length,
+                           name.text);
     words_add(p, &p->blocks, number);
     if (!take_name(p, "scoped") && p->scopes)
         template_fatal(p, loc,
-                       "a block inside of a loop, a macro or another block that is not \"scoped\" is not of the subset");
+                       "a block inside of a loop, a macro or another block that is not \"scoped\" "
+                       "is not of the subset");
     p->loops = 0, p->scopes++;
     uint32_t body = parse_up_to(p, ends);
     p->loops = loops, p->scopes--;
@@ -237,13 +246,19 @@ static uint32_t parse_block(TemplateParser *p, Loc loc) {
 }
 
 static uint32_t parse_loop_control(TemplateParser *p, Loc loc, uint32_t op) {
-    if (!p->loops) template_fatal(p, loc, "%s stands outside of a loop", op == BURIN_T_BREAK ? "break" : "continue");
+    if (!p->loops)
+        template_fatal(p, loc, "%s stands outside of a loop",
+                       op == BURIN_T_BREAK ? "break" : "continue");
     end_tag(p);
     return node_add(p, op, loc, NULL, 0);
 }
 
-static uint32_t parse_break(TemplateParser *p, Loc loc) { return parse_loop_control(p, loc, BURIN_T_BREAK); }
-static uint32_t parse_continue(TemplateParser *p, Loc loc) { return parse_loop_control(p, loc, BURIN_T_CONTINUE); }
+static uint32_t parse_break(TemplateParser *p, Loc loc) {
+    return parse_loop_control(p, loc, BURIN_T_BREAK);
+}
+static uint32_t parse_continue(TemplateParser *p, Loc loc) {
+    return parse_loop_control(p, loc, BURIN_T_CONTINUE);
+}
 
 static uint32_t parse_tag(TemplateParser *p) {
     static const struct {
@@ -264,7 +279,8 @@ static uint32_t parse_tag(TemplateParser *p) {
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
         if (token_is(&name, TOKEN_NAME, tags[i].name)) return tags[i].parse(p, name.loc);
     bool end = name.length > 3 && !memcmp(name.text, "end", 3);
-    template_fatal(p, name.loc, end ? "the tag \"%.*s\" ends nothing" : "the tag \"%.*s\" is not of the subset",
+    template_fatal(p, name.loc,
+                   end ? "the tag \"%.*s\" ends nothing" : "the tag \"%.*s\" is not of the subset",
                    (int)name.length, name.text);
 }
 
@@ -291,7 +307,8 @@ static uint32_t parse_body(TemplateParser *p, const char *const *ends) {
     words_add(p, &statements, 0);
     while (!at_end(p, ends)) {
         Token t = p->tokens[p->at++];
-        uint32_t node = t.kind == TOKEN_TEXT    ? NODE(p, BURIN_T_TEXT, t.loc, string_number(p, t.text, t.length))
+        uint32_t node = t.kind == TOKEN_TEXT
+                            ? NODE(p, BURIN_T_TEXT, t.loc, string_number(p, t.text, t.length))
                         : t.kind == TOKEN_PRINT ? parse_print(p, t.loc)
                                                 : parse_tag(p);
         words_add(p, &statements, node);

@@ -97,14 +97,15 @@ uint32_t node_add(TemplateParser *p, uint32_t op, Loc loc, const uint32_t *opera
 
 void template_check_builtin(TemplateParser *p, const Token *name, bool filter) {
     burin_value text = burin_string_of(name->text, name->length);
-    bool known = filter ? burin_find_builtin(burin_filter_rows, text) || burin_find_builtin(burin_list_filter_rows, text)
+    bool known = filter ? burin_find_builtin(burin_filter_rows, text) ||
+                              burin_find_builtin(burin_list_filter_rows, text)
                         : burin_find_builtin(burin_test_rows, text) != NULL;
     uint32_t number = string_number(p, name->text, name->length);
     for (uint32_t i = 0; i < p->warned.n; i++) known |= p->warned.data[i] == number;
     if (known) return;
     words_add(p, &p->warned, number);
-    diag_warning(name->loc, "there is no %s \"%.*s\": a rendering that comes to it fails", filter ? "filter" : "test",
-                 (int)name->length, name->text);
+    diag_warning(name->loc, "there is no %s \"%.*s\": a rendering that comes to it fails",
+                 filter ? "filter" : "test", (int)name->length, name->text);
 }
 
 static uint32_t append(Text *t, const void *data, size_t bytes) {
@@ -119,9 +120,11 @@ static uint32_t token_number(TemplateParser *p, const char *text) {
     return text ? string_number(p, text, strlen(text)) + 1 : 0;
 }
 
-void template_write(TemplateParser *p, uint32_t root, const TemplateText *t, CompiledTemplate *out) {
+void template_write(TemplateParser *p, uint32_t root, const TemplateText *t,
+                    CompiledTemplate *out) {
     Text blob = {0};
-    burin_template head = {.magic = BURIN_TEMPLATE_MAGIC, .version = BURIN_TEMPLATE_VERSION, .root = root};
+    burin_template head = {
+        .magic = BURIN_TEMPLATE_MAGIC, .version = BURIN_TEMPLATE_VERSION, .root = root};
     head.bos = token_number(p, t->bos), head.eos = token_number(p, t->eos);
     Words tokens = {0};
     for (int i = 0; i < t->n_tokens; i++) {

@@ -29,29 +29,37 @@ void tokenizer_fatal(const TokenizerBuilder *b, const char *format, ...) {
 void builder_spend(TokenizerBuilder *b, size_t bytes) {
     b->spent += bytes;
     if (b->spent > MAX_MADE_BYTES)
-        tokenizer_fatal(b, "its normalizers and decoders make more than %d MB of its tokens", MAX_MADE_BYTES >> 20);
+        tokenizer_fatal(b, "its normalizers and decoders make more than %d MB of its tokens",
+                        MAX_MADE_BYTES >> 20);
 }
 
 void builder_init(TokenizerBuilder *b, Arena *arena, const char *path) {
     Source *source = ARENA_NEW(arena, Source);
     source->name = arena_strdup(arena, path);
     *b = (TokenizerBuilder){.arena = arena, .source = source, .affix = ""};
-    b->head = (burin_tokenizer){
-        .magic = BURIN_TOKENIZER_MAGIC, .version = BURIN_TOKENIZER_VERSION, .bos = -1, .eos = -1, .unknown = -1, .growth = 1};
-    Bytes *all[] = {&b->merges,        &b->sets,   &b->set_hashes, &b->ranges, &b->expansions, &b->normalizers,
-                    &b->pretokenizers, &b->before, &b->after,      &b->pair,   &b->blob,       &b->decoders};
+    b->head = (burin_tokenizer){.magic = BURIN_TOKENIZER_MAGIC,
+                                .version = BURIN_TOKENIZER_VERSION,
+                                .bos = -1,
+                                .eos = -1,
+                                .unknown = -1,
+                                .growth = 1};
+    Bytes *all[] = {&b->merges,     &b->sets,        &b->set_hashes,    &b->ranges,
+                    &b->expansions, &b->normalizers, &b->pretokenizers, &b->before,
+                    &b->after,      &b->pair,        &b->blob,          &b->decoders};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->arena = arena;
     for (int i = 0; i < 512; i++) b->byte_ids[i] = -1;
     burin_tokenizer room = {0};
     bytes_append(&b->blob, &room, sizeof room);
 }
 
-struct BuilderToken *builder_token(TokenizerBuilder *b, int64_t id, const char *text, size_t length) {
+struct BuilderToken *builder_token(TokenizerBuilder *b, int64_t id, const char *text,
+                                   size_t length) {
     if (id < 0 || id >= MAX_TOKENS)
-        tokenizer_fatal(b, "token \"%.*s\" has id %lld, expected 0 to %d", (int)(length < 80 ? length : 80), text,
-                        (long long)id, MAX_TOKENS - 1);
+        tokenizer_fatal(b, "token \"%.*s\" has id %lld, expected 0 to %d",
+                        (int)(length < 80 ? length : 80), text, (long long)id, MAX_TOKENS - 1);
     if (length > MAX_TOKEN_BYTES)
-        tokenizer_fatal(b, "token %lld has %zu bytes, at most %d are read", (long long)id, length, MAX_TOKEN_BYTES);
+        tokenizer_fatal(b, "token %lld has %zu bytes, at most %d are read", (long long)id, length,
+                        MAX_TOKEN_BYTES);
     if (id >= b->capacity) {
         int32_t capacity = b->capacity ? b->capacity : 1024;
         while (capacity <= id) capacity *= 2;
@@ -66,7 +74,7 @@ struct BuilderToken *builder_token(TokenizerBuilder *b, int64_t id, const char *
     return t;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- index
+// ------------------------------------------------------------------------------------------- index
 struct TokenIndex {
     const TokenizerBuilder *b;
     uint32_t *slots, n_slots;
@@ -88,7 +96,9 @@ static uint32_t *hashed_slot(const TokenIndex *x, uint32_t hash, const char *tex
 }
 
 static uint32_t *index_slot(const TokenIndex *x, const char *text, size_t length) {
-    return hashed_slot(x, burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)text, length), text, length);
+    return hashed_slot(x,
+                       burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)text, length),
+                       text, length);
 }
 
 TokenIndex *builder_index(TokenizerBuilder *b) {
@@ -96,7 +106,9 @@ TokenIndex *builder_index(TokenizerBuilder *b) {
     x->b = b, x->n_slots = power_of_two((uint32_t)b->n_tokens * 3 / 2 + 1);
     x->slots = ARENA_ARRAY(b->arena, uint32_t, x->n_slots);
     for (int32_t i = 0; i < b->n_tokens; i++) {
-        int32_t id = b->is_json ? b->n_tokens - 1 - i : i;  // of equal texts the last one counts there, elsewhere the first
+        int32_t id = b->is_json
+                         ? b->n_tokens - 1 - i
+                         : i;  // of equal texts the last one counts there, elsewhere the first
         if (!b->tokens[id].in_model) continue;
         uint32_t *slot = index_slot(x, b->tokens[id].text, b->tokens[id].length);
         if (!*slot) *slot = (uint32_t)id + 1;
@@ -108,7 +120,7 @@ int32_t index_find(const TokenIndex *x, const char *text, size_t length) {
     return x->b->n_tokens ? (int32_t)*index_slot(x, text, length) - 1 : -1;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- merges
+// ------------------------------------------------------------------------------------------ merges
 typedef struct {
     double score;
     int32_t id;
@@ -133,8 +145,11 @@ static void add_splits(TokenizerBuilder *b, const TokenIndex *x, int32_t id, uin
         if (!t->in_bytes && ((unsigned char)t->text[n] & 0xc0) == 0x80) continue;
         int32_t left = (int32_t)*hashed_slot(x, hash, t->text, n) - 1;
         int32_t right = left < 0 ? -1 : index_find(x, t->text + n, t->length - n);
-        if (right < 0 || b->tokens[left].kind != BURIN_TOKEN_NORMAL || b->tokens[right].kind != BURIN_TOKEN_NORMAL) continue;
-        burin_merge m = {(uint32_t)left, (uint32_t)right, (uint32_t)index_find(x, t->text, t->length), rank};
+        if (right < 0 || b->tokens[left].kind != BURIN_TOKEN_NORMAL ||
+            b->tokens[right].kind != BURIN_TOKEN_NORMAL)
+            continue;
+        burin_merge m = {(uint32_t)left, (uint32_t)right,
+                         (uint32_t)index_find(x, t->text, t->length), rank};
         bytes_append(&b->merges, &m, sizeof m);
     }
 }
@@ -164,14 +179,15 @@ void builder_bytes_from_texts(TokenizerBuilder *b) {
     }
 }
 
-// --------------------------------------------------------------------------------------------------------------- byte level
+// -------------------------------------------------------------------------------------- byte level
 static int byte_of_code(uint32_t code) {
     for (int byte = 0; byte < 256; byte++)
         if (burin_byte_code((uint8_t)byte) == code) return byte;
     return -1;
 }
 
-bool bytes_of_characters(Arena *arena, const char *text, size_t length, const char **bytes, size_t *n) {
+bool bytes_of_characters(Arena *arena, const char *text, size_t length, const char **bytes,
+                         size_t *n) {
     const uint8_t *p = (const uint8_t *)text, *end = p + length;
     char *to = arena_alloc(arena, length + 1);
     uint32_t code;
@@ -205,11 +221,12 @@ void set_byte_level(TokenizerBuilder *b, const char *suffix) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- the blob
+// ---------------------------------------------------------------------------------------- the blob
 burin_section builder_section(TokenizerBuilder *b, const void *data, size_t count, size_t element) {
     static const char zeros[8];
     bytes_append(&b->blob, zeros, -b->blob.length & 7);
-    if (b->blob.length + count * element > UINT32_MAX) tokenizer_fatal(b, "the tokenizer takes more than 4 GB");
+    if (b->blob.length + count * element > UINT32_MAX)
+        tokenizer_fatal(b, "the tokenizer takes more than 4 GB");
     burin_section s = {(uint32_t)b->blob.length, (uint32_t)count};
     bytes_append(&b->blob, data, count * element);
     return s;
@@ -225,7 +242,8 @@ static uint32_t growth_of(const TokenizerBuilder *b, const burin_normalizer *n) 
                                                                             : 1;
     for (uint32_t i = 0; i < n->mappings.count; i++) {
         uint32_t bytes = 0, from = (uint32_t)burin_utf8_write(scratch, m[i].code);
-        for (uint32_t k = 0; k < m[i].count; k++) bytes += (uint32_t)burin_utf8_write(scratch, expansions[m[i].offset + k]);
+        for (uint32_t k = 0; k < m[i].count; k++)
+            bytes += (uint32_t)burin_utf8_write(scratch, expansions[m[i].offset + k]);
         if (bytes > growth * from) growth = (bytes + from - 1) / from;
     }
     if (n->kind == BURIN_NORMALIZE_DECOMPOSE && growth < 3) growth = 3;  // Hangul
@@ -233,8 +251,8 @@ static uint32_t growth_of(const TokenizerBuilder *b, const burin_normalizer *n) 
 }
 
 void builder_add_growing(TokenizerBuilder *b, burin_normalizer n, uint64_t growth) {
-    uint64_t prepended = n.kind == BURIN_NORMALIZE_PREPEND ? n.text.count : 0, all = growth * b->head.growth,
-             bytes = b->head.growth_bytes * growth + prepended;
+    uint64_t prepended = n.kind == BURIN_NORMALIZE_PREPEND ? n.text.count : 0,
+             all = growth * b->head.growth, bytes = b->head.growth_bytes * growth + prepended;
     if (growth > MAX_GROWTH || all > MAX_GROWTH || bytes > MAX_GROWTH_BYTES)
         tokenizer_fatal(b, "its normalizers may make a text more than %d times longer", MAX_GROWTH);
     if (b->normalizers.length / sizeof n >= MAX_NORMALIZERS)
@@ -271,13 +289,15 @@ static void pack_texts(TokenizerBuilder *b) {
 
 static void pack_merges(TokenizerBuilder *b) {
     burin_merge *merges = (burin_merge *)b->merges.data;
-    uint32_t n = (uint32_t)(b->merges.length / sizeof *merges), n_slots = power_of_two(n * 3 / 2 + 1);
+    uint32_t n = (uint32_t)(b->merges.length / sizeof *merges),
+             n_slots = power_of_two(n * 3 / 2 + 1);
     uint32_t *slots = ARENA_ARRAY(b->arena, uint32_t, n_slots);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t h = burin_pair_hash(merges[i].left, merges[i].right);
         for (;; h++) {
             uint32_t *slot = &slots[h & (n_slots - 1)];
-            bool same = *slot && merges[*slot - 1].left == merges[i].left && merges[*slot - 1].right == merges[i].right;
+            bool same = *slot && merges[*slot - 1].left == merges[i].left &&
+                        merges[*slot - 1].right == merges[i].right;
             if (*slot && !same) continue;
             *slot = i + 1;  // of equal pairs the last one counts
             break;
@@ -290,7 +310,8 @@ static void pack_merges(TokenizerBuilder *b) {
 static const TokenizerBuilder *sorting;
 
 static int by_bytes(const void *x, const void *y) {
-    const struct BuilderToken *a = &sorting->tokens[*(const uint32_t *)x], *b = &sorting->tokens[*(const uint32_t *)y];
+    const struct BuilderToken *a = &sorting->tokens[*(const uint32_t *)x],
+                              *b = &sorting->tokens[*(const uint32_t *)y];
     int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
     if (order || a->length != b->length) return order ? order : a->length > b->length ? 1 : -1;
     return (a->order > b->order) - (a->order < b->order);
@@ -299,12 +320,15 @@ static int by_bytes(const void *x, const void *y) {
 typedef enum { TOKENS_OF_MODEL, TOKENS_ADDED, TOKENS_ADDED_NORMALIZED } TokenGroup;
 
 static burin_section pack_sorted(TokenizerBuilder *b, TokenGroup group) {
-    const TokenIndex *x = group == TOKENS_OF_MODEL && b->head.model == BURIN_MODEL_WORDPIECE ? builder_index(b) : NULL;
+    const TokenIndex *x = group == TOKENS_OF_MODEL && b->head.model == BURIN_MODEL_WORDPIECE
+                              ? builder_index(b)
+                              : NULL;
     uint32_t *ids = ARENA_ARRAY(b->arena, uint32_t, b->n_tokens + 1), n = 0;
     for (int32_t id = 0; id < b->n_tokens; id++) {
         const struct BuilderToken *t = &b->tokens[id];
         bool sorted = b->head.model != BURIN_MODEL_BPE && b->head.model != BURIN_MODEL_WORDLEVEL;
-        bool in[] = {t->in_model && !t->whole && sorted, t->added && !t->added_normalized, t->added_normalized};
+        bool in[] = {t->in_model && !t->whole && sorted, t->added && !t->added_normalized,
+                     t->added_normalized};
         if (x && index_find(x, t->text, t->length) != id) continue;  // of equal texts one counts
         if (in[group] && t->length) ids[n++] = (uint32_t)id;
     }
@@ -336,40 +360,46 @@ static void pack_sets(TokenizerBuilder *b) {
 
 static void pack_steps(TokenizerBuilder *b) {
     const Bytes *n = &b->normalizers, *p = &b->pretokenizers;
-    b->head.normalizers = builder_section(b, n->data, n->length / sizeof(burin_normalizer), sizeof(burin_normalizer));
-    b->head.pretokenizers = builder_section(b, p->data, p->length / sizeof(burin_pretokenizer), sizeof(burin_pretokenizer));
+    b->head.normalizers =
+        builder_section(b, n->data, n->length / sizeof(burin_normalizer), sizeof(burin_normalizer));
+    b->head.pretokenizers = builder_section(b, p->data, p->length / sizeof(burin_pretokenizer),
+                                            sizeof(burin_pretokenizer));
 }
 
 burin_match_memory builder_match_memory(TokenizerBuilder *b, size_t bytes) {
     size_t places = bytes + 1, ways = b->head.match_ways + places * b->head.match_loop_ways;
-    return (burin_match_memory){.ways = ARENA_ARRAY(b->arena, burin_way, ways + 1),
-                                .visited = arena_alloc(b->arena, places * b->head.match_loops + 1),
-                                .marks = arena_alloc(b->arena, places * b->head.match_mark_bytes + 1)};
+    return (burin_match_memory){
+        .ways = ARENA_ARRAY(b->arena, burin_way, ways + 1),
+        .visited = arena_alloc(b->arena, places * b->head.match_loops + 1),
+        .marks = arena_alloc(b->arena, places * b->head.match_mark_bytes + 1)};
 }
 
-// Refuses steps that need far more memory for a short text than those of any file that is meant well. They have just been
-// packed.
+// Refuses steps that need far more memory for a short text than those of any file that is meant
+// well. They have just been packed.
 static void check_memory(TokenizerBuilder *b) {
     enum { SAMPLE = 1 << 10, MAX_BYTES = 1 << 30 };
     b->head.bytes = (uint32_t)b->blob.length;
     memcpy(b->blob.data, &b->head, sizeof b->head);
     if (burin_encode_memory(b->blob.data, SAMPLE) > MAX_BYTES)
         tokenizer_fatal(b,
-                        "a text of 1 KB needs more than 1 GB: too many normalizers, pre-tokenizers or ways to match a pattern");
+                        "a text of 1 KB needs more than 1 GB: too many normalizers, pre-tokenizers "
+                        "or ways to match a pattern");
 }
 
 // Memory for the normalization of any token that is looked for in normalized text.
 static NormalizeMemory normalize_memory(TokenizerBuilder *b) {
     size_t longest = 0;
     for (int32_t id = 0; id < b->head.size; id++)
-        if (b->tokens[id].added_normalized && b->tokens[id].length > longest) longest = b->tokens[id].length;
+        if (b->tokens[id].added_normalized && b->tokens[id].length > longest)
+            longest = b->tokens[id].length;
     size_t room = b->head.growth * longest + b->head.growth_bytes + 16;
     uint8_t *buffer = arena_alloc(b->arena, 2 * room);
     return (NormalizeMemory){{buffer, buffer + room}, builder_match_memory(b, room)};
 }
 
 // Runs the steps that were just packed.
-static burin_span normalized(TokenizerBuilder *b, const struct BuilderToken *t, const NormalizeMemory *memory) {
+static burin_span normalized(TokenizerBuilder *b, const struct BuilderToken *t,
+                             const NormalizeMemory *memory) {
     burin_span text = {(const uint8_t *)t->text, (const uint8_t *)t->text + t->length};
     bool moved = false;
     return normalize((const burin_tokenizer *)b->blob.data, text, memory, &moved);
@@ -379,7 +409,8 @@ static burin_span normalized(TokenizerBuilder *b, const struct BuilderToken *t, 
 // vocabulary. Pieces without a number are there already.
 static void pack_aliases(TokenizerBuilder *b) {
     Bytes aliases = {.arena = b->arena};
-    for (int32_t i = 0; i < b->n_unnumbered; i++) bytes_append(&aliases, &(uint32_t){(uint32_t)b->head.unknown}, 4);
+    for (int32_t i = 0; i < b->n_unnumbered; i++)
+        bytes_append(&aliases, &(uint32_t){(uint32_t)b->head.unknown}, 4);
     memcpy(b->blob.data, &b->head, sizeof b->head);
     const NormalizeMemory memory = normalize_memory(b);
     for (int32_t id = 0; id < b->head.size; id++) {
@@ -390,7 +421,8 @@ static void pack_aliases(TokenizerBuilder *b) {
         builder_spend(b, n);
         const char *copy = arena_strndup(b->arena, (const char *)text.begin, n);
         struct BuilderToken *alias = builder_token(b, b->n_tokens, copy, n);
-        *alias = (struct BuilderToken){.text = alias->text, .length = alias->length, .order = b->tokens[id].order};
+        *alias = (struct BuilderToken){
+            .text = alias->text, .length = alias->length, .order = b->tokens[id].order};
         alias->added = alias->added_normalized = true;
         b->tokens[id].added = b->tokens[id].added_normalized = false;
         bytes_append(&aliases, &(uint32_t){(uint32_t)id}, 4);
@@ -428,7 +460,8 @@ Tokenizer *tokenizer_build(TokenizerBuilder *b) {
     h->byte_ids = builder_section(b, b->byte_ids, 512, 4);
     h->before = builder_section(b, b->before.data, b->before.length / 4, 4);
     h->after = builder_section(b, b->after.data, b->after.length / 4, 4);
-    h->pair = builder_section(b, b->pair.data, b->pair.length / sizeof(burin_pair_item), sizeof(burin_pair_item));
+    h->pair = builder_section(b, b->pair.data, b->pair.length / sizeof(burin_pair_item),
+                              sizeof(burin_pair_item));
     h->affix = builder_section(b, b->affix, strlen(b->affix), 1);
     builder_section(b, NULL, 0, 1);  // pads to 8
     h->bytes = (uint32_t)b->blob.length;

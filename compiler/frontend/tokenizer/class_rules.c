@@ -1,6 +1,7 @@
-// What AutoTokenizer of transformers 5 makes of a tokenizer.json and the files beside it: a class with steps of its own builds
-// them anew (class_rules.def), every class adds the tokens that tokenizer_config.json, special_tokens_map.json and
-// added_tokens.json name. The result is a tokenizer.json, which tokenizer_json.c compiles.
+// What AutoTokenizer of transformers 5 makes of a tokenizer.json and the files beside it: a class
+// with steps of its own builds them anew (class_rules.def), every class adds the tokens that
+// tokenizer_config.json, special_tokens_map.json and added_tokens.json name. The result is a
+// tokenizer.json, which tokenizer_json.c compiles.
 //
 //     {"normalizer": {"type": "BertNormalizer", "lowercase": true}, ...}    of a BertTokenizer with "do_lower_case": false
 //     {"normalizer": {"type": "BertNormalizer", "lowercase": false}, ...}
@@ -13,12 +14,15 @@
 #include "util/text.h"
 
 enum { BOS, EOS, UNKNOWN, SEP, PAD, CLS, MASK, SPECIALS };
-static const char *const special_names[SPECIALS] = {"bos", "eos", "unk", "sep", "pad", "cls", "mask"};
+static const char *const special_names[SPECIALS] = {"bos", "eos", "unk", "sep",
+                                                    "pad", "cls", "mask"};
 
 typedef struct ClassRule {
     const char *names, *model, *fields, *normalizer, *pretokenizer, *decoder, *around;
-    const char *specials[SPECIALS];  // texts, NULL: none; a space first: it takes the white space before it
-    const char *more;  // tokens with spaces between, or NULL; ^ first: before those of the files; "*": <extra_id_0> ...;
+    const char *
+        specials[SPECIALS];  // texts, NULL: none; a space first: it takes the white space before it
+    const char *more;  // tokens with spaces between, or NULL; ^ first: before those of the files;
+                       // "*": <extra_id_0> ...;
                        // "!": special tokens are found by their texts alone
 } ClassRule;
 
@@ -29,28 +33,33 @@ static const ClassRule rules[] = {
 };
 #undef CLASS
 
-// Model types of config.json and the class that AutoTokenizer takes for them; "" is the file as it is.
+// Model types of config.json and the class that AutoTokenizer takes for them; "" is the file as it
+// is.
 static const char *const classes_of_types[][2] = {
 #include "frontend/tokenizer/class_types.def"
 };
 
 // Model types whose tokenizer_class is wrong in many folders: AutoTokenizer takes its own.
 static const char distrusted_types[] =
-    " arctic camembertv2-base chatlm cohere_asr ernie4_5 ernie4_5_moe fuyu h2ovl_chat hyperclovax hyperclovax_vision_v2 "
-    "hyperclovax_vlm internlm2 internlm3 iquestcoder jamba llava llava_next minicpm3 minicpmv minimax_m2 modernbert "
-    "modernbert-decoder molmo molmo2 nemotron nvfp4 opencua openvla paddleocr_vl phi3 phi3_v phimoe qwen2 qwen3_5 qwen3_5_moe "
+    " arctic camembertv2-base chatlm cohere_asr ernie4_5 ernie4_5_moe fuyu h2ovl_chat hyperclovax "
+    "hyperclovax_vision_v2 "
+    "hyperclovax_vlm internlm2 internlm3 iquestcoder jamba llava llava_next minicpm3 minicpmv "
+    "minimax_m2 modernbert "
+    "modernbert-decoder molmo molmo2 nemotron nvfp4 opencua openvla paddleocr_vl phi3 phi3_v "
+    "phimoe qwen2 qwen3_5 qwen3_5_moe "
     "qwen3_5_moe_text qwen4_exp siglip2 smolvlm step3_vl vipllava ";
 
 typedef struct Reading {
     TokenizerBuilder *b;
-    const json_t *file, *config, *map, *added, *model;  // tokenizer.json; its folder's files, or NULL; config.json
-    const ClassRule *rule;                              // NULL: the file's own steps
-    json_t *tokens, *places;                            // added tokens as tokenizer.json has them; text: place among them
-    json_t *ids;                                        // text: id of tokens that the vocabulary lacks
+    const json_t *file, *config, *map, *added,
+        *model;               // tokenizer.json; its folder's files, or NULL; config.json
+    const ClassRule *rule;    // NULL: the file's own steps
+    json_t *tokens, *places;  // added tokens as tokenizer.json has them; text: place among them
+    json_t *ids;              // text: id of tokens that the vocabulary lacks
     json_int_t next_id;
 } Reading;
 
-// ------------------------------------------------------------------------------------------------------------------ the class
+// --------------------------------------------------------------------------------------- the class
 // Returns true if the list of words, with spaces between, has the word.
 static bool has_word(const char *list, const char *word, size_t n) {
     for (const char *at = list; (at = strstr(at, word)); at++)
@@ -79,7 +88,8 @@ static bool splits_bytes(const json_t *file) {
 // Returns the name of the class that AutoTokenizer takes, or "" for the file as it is.
 static const char *class_name(const Reading *r) {
     Arena *arena = r->b->arena;
-    const char *type = json_string_value(json_object_get(r->model, "model_type")), *usual = class_of_type(type),
+    const char *type = json_string_value(json_object_get(r->model, "model_type")),
+               *usual = class_of_type(type),
                *named = json_string_value(json_object_get(r->config, "tokenizer_class"));
     bool distrusted = type && has_word(distrusted_types, type, strlen(type));
     if (!named) named = json_string_value(json_object_get(r->model, "tokenizer_class"));
@@ -100,17 +110,19 @@ static const char *model_kind(const json_t *file) {
 static const ClassRule *find_rule(const Reading *r) {
     const char *name = class_name(r), *kind = model_kind(r->file);
     for (size_t i = 0; *name && i < sizeof rules / sizeof *rules; i++)
-        if (has_word(rules[i].names, name, strlen(name)) && !strcmp(rules[i].model, kind)) return &rules[i];
+        if (has_word(rules[i].names, name, strlen(name)) && !strcmp(rules[i].model, kind))
+            return &rules[i];
     return NULL;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ templates
+// --------------------------------------------------------------------------------------- templates
 static void expand(const Reading *, Text *, const char **at, bool wanted);
 
 // "key=usual" up to a mark: the key's value, or its usual one as a text.
 static const json_t *read_key(const Reading *r, const char **at, char stop, const char **usual) {
     const char *equals = strchr(*at, '='), *end = strchr(equals, stop);
-    const json_t *value = json_object_get(r->config, arena_strndup(r->b->arena, *at, (size_t)(equals - *at)));
+    const json_t *value =
+        json_object_get(r->config, arena_strndup(r->b->arena, *at, (size_t)(equals - *at)));
     *usual = arena_strndup(r->b->arena, equals + 1, (size_t)(end - equals - 1));
     *at = end + 1;
     return value && !json_is_null(value) ? value : NULL;
@@ -119,10 +131,12 @@ static const json_t *read_key(const Reading *r, const char **at, char stop, cons
 static void expand_value(const Reading *r, Text *out, const char **at, bool wanted) {
     const char *usual;
     const json_t *value = read_key(r, at, '\4', &usual);
-    const char *text =
-        json_string_value(value) ? json_string_value(value) : json_string_value(json_object_get(value, "content"));
+    const char *text = json_string_value(value)
+                           ? json_string_value(value)
+                           : json_string_value(json_object_get(value, "content"));
     char *dump = value && !text ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
-    if (wanted && text) dump = json_dumps(json_own(r->b->arena, json_string(text)), JSON_ENCODE_ANY);
+    if (wanted && text)
+        dump = json_dumps(json_own(r->b->arena, json_string(text)), JSON_ENCODE_ANY);
     if (wanted && text) dump[strlen(dump) - 1] = 0;
     const char *shown = dump ? dump + (text != NULL) : usual;
     if (wanted) text_append(out, shown, strlen(shown));
@@ -183,18 +197,22 @@ static const char *expanded(const Reading *r, const char *template) {
 static json_t *expanded_json(const Reading *r, const char *template) {
     json_error_t error;
     json_t *step = json_loads(expanded(r, template), JSON_DECODE_ANY, &error);
-    if (!step) tokenizer_fatal(r->b, "tokenizer_config.json has a value of a kind that its tokenizer_class does not take");
+    if (!step)
+        tokenizer_fatal(
+            r->b,
+            "tokenizer_config.json has a value of a kind that its tokenizer_class does not take");
     return step;
 }
 
-// -------------------------------------------------------------------------------------------------------------- added tokens
+// ------------------------------------------------------------------------------------ added tokens
 static const char *text_of(const json_t *token) {
     const char *content = json_string_value(json_object_get(token, "content"));
     return content ? content : json_string_value(token);
 }
 
 static json_int_t vocabulary_size(const json_t *vocabulary) {
-    return (json_int_t)(json_is_array(vocabulary) ? json_array_size(vocabulary) : json_object_size(vocabulary));
+    return (json_int_t)(json_is_array(vocabulary) ? json_array_size(vocabulary)
+                                                  : json_object_size(vocabulary));
 }
 
 // The id of a token of the model or of an added one; -1: none.
@@ -205,7 +223,8 @@ static json_int_t id_of(const Reading *r, const char *text) {
 
 static void list_vocabulary(Reading *r) {
     const json_t *vocabulary = json_object_get(json_object_get(r->file, "model"), "vocab");
-    r->ids = json_own(r->b->arena, json_is_object(vocabulary) ? json_copy((json_t *)vocabulary) : json_object());
+    r->ids = json_own(r->b->arena,
+                      json_is_object(vocabulary) ? json_copy((json_t *)vocabulary) : json_object());
     for (size_t i = 0; i < json_array_size(vocabulary); i++) {
         const char *text = json_string_value(json_array_get(json_array_get(vocabulary, i), 0));
         if (text) json_object_set_new(r->ids, text, json_integer((json_int_t)i));
@@ -224,12 +243,15 @@ static void add_token(Reading *r, const json_t *token, bool special) {
     const json_t *place = text ? json_object_get(r->places, text) : NULL;
     json_t *before = place ? json_array_get(r->tokens, (size_t)json_integer_value(place)) : NULL;
     if (!text || !*text) return;
-    special = flag_of(r, token, "special", special) || json_is_true(json_object_get(before, "special"));
+    special =
+        flag_of(r, token, "special", special) || json_is_true(json_object_get(before, "special"));
     if (id_of(r, text) < 0) json_object_set_new(r->ids, text, json_integer(r->next_id++));
-    json_t *entry = json_pack(
-        "{s:I, s:s, s:b, s:b, s:b, s:b, s:b}", "id", id_of(r, text), "content", text, "special", (int)special, "lstrip",
-        (int)flag_of(r, token, "lstrip", false), "rstrip", (int)flag_of(r, token, "rstrip", false), "normalized",
-        (int)flag_of(r, token, "normalized", !special), "single_word", (int)flag_of(r, token, "single_word", false));
+    json_t *entry =
+        json_pack("{s:I, s:s, s:b, s:b, s:b, s:b, s:b}", "id", id_of(r, text), "content", text,
+                  "special", (int)special, "lstrip", (int)flag_of(r, token, "lstrip", false),
+                  "rstrip", (int)flag_of(r, token, "rstrip", false), "normalized",
+                  (int)flag_of(r, token, "normalized", !special), "single_word",
+                  (int)flag_of(r, token, "single_word", false));
     if (before) {
         json_object_update(before, entry);
         json_decref(entry);
@@ -244,7 +266,8 @@ static void add_once(Reading *r, const json_t *token, bool special) {
     if (text && !json_object_get(r->places, text)) add_token(r, token, special);
 }
 
-// Adds a token that no file names. One beyond the model's embedding is left out: no text of a user has it.
+// Adds a token that no file names. One beyond the model's embedding is left out: no text of a user
+// has it.
 static void add_usual(Reading *r, const json_t *token) {
     const char *text = text_of(token);
     bool beyond = r->b->vocab_size && r->next_id >= r->b->vocab_size;
@@ -252,7 +275,8 @@ static void add_usual(Reading *r, const json_t *token) {
 }
 
 static int by_number(const void *a, const void *b) {
-    long long x = strtoll(*(const char *const *)a, NULL, 10), y = strtoll(*(const char *const *)b, NULL, 10);
+    long long x = strtoll(*(const char *const *)a, NULL, 10),
+              y = strtoll(*(const char *const *)b, NULL, 10);
     return (x > y) - (x < y);
 }
 
@@ -267,7 +291,8 @@ static void add_decoder(Reading *r, const json_t *decoder) {
 }
 
 static const json_t *special_value(const Reading *r, const char *key) {
-    const json_t *legacy = json_object_get(r->config, "added_tokens_decoder") ? NULL : json_object_get(r->map, key);
+    const json_t *legacy =
+        json_object_get(r->config, "added_tokens_decoder") ? NULL : json_object_get(r->map, key);
     return legacy ? legacy : json_object_get(r->config, key);
 }
 
@@ -284,7 +309,8 @@ static const json_t *special_token(const Reading *r, int which) {
     if (token) return json_is_null(token) ? NULL : token;
     if (!usual) return NULL;
     bool takes_spaces = *usual == ' ';
-    return json_own(r->b->arena, takes_spaces ? json_pack("{s:s, s:b, s:b}", "content", usual + 1, "lstrip", 1, "normalized", 0)
+    return json_own(r->b->arena, takes_spaces ? json_pack("{s:s, s:b, s:b}", "content", usual + 1,
+                                                          "lstrip", 1, "normalized", 0)
                                               : json_string(usual));
 }
 
@@ -296,7 +322,8 @@ static const json_t *more_special_tokens(const Reading *r) {
 
 static bool is_special_name(const char *key) {
     for (int i = 0; i < SPECIALS; i++)
-        if (!strncmp(key, special_names[i], strlen(special_names[i])) && !strcmp(key + strlen(special_names[i]), "_token"))
+        if (!strncmp(key, special_names[i], strlen(special_names[i])) &&
+            !strcmp(key + strlen(special_names[i]), "_token"))
             return true;
     return false;
 }
@@ -323,9 +350,11 @@ static void add_named(Reading *r) {
     if (r->rule && r->rule->more && *r->rule->more == '^') add_words(r, r->rule->more + 1);
     json_object_foreach((json_t *)r->config, key, token) {
         size_t n = strlen(key);
-        if (n > 6 && !strcmp(key + n - 6, "_token") && !is_special_name(key) && text_of(token)) add_once(r, token, true);
+        if (n > 6 && !strcmp(key + n - 6, "_token") && !is_special_name(key) && text_of(token))
+            add_once(r, token, true);
     }
-    if (json_is_object(more)) json_object_foreach((json_t *)more, key, token) add_once(r, token, true);
+    if (json_is_object(more))
+        json_object_foreach((json_t *)more, key, token) add_once(r, token, true);
     for (size_t i = 0; i < json_array_size(more); i++) add_once(r, json_array_get(more, i), true);
     const json_t *padding = json_object_get(json_object_get(r->file, "padding"), "pad_token");
     if (!special_token(r, PAD) && !special_value(r, "pad_token")) add_once(r, padding, true);
@@ -334,8 +363,10 @@ static void add_named(Reading *r) {
 static void add_extra_ids(Reading *r) {
     const json_t *count = json_object_get(r->config, "extra_ids");
     json_int_t n = json_is_integer(count) ? json_integer_value(count) : 100;
-    if (n < 0 || n > MAX_TOKENS) tokenizer_fatal(r->b, "\"extra_ids\" must be a number from 0 to %d", MAX_TOKENS);
-    for (json_int_t i = 0; i < n; i++) add_usual(r, json_own(r->b->arena, json_sprintf("<extra_id_%lld>", (long long)i)));
+    if (n < 0 || n > MAX_TOKENS)
+        tokenizer_fatal(r->b, "\"extra_ids\" must be a number from 0 to %d", MAX_TOKENS);
+    for (json_int_t i = 0; i < n; i++)
+        add_usual(r, json_own(r->b->arena, json_sprintf("<extra_id_%lld>", (long long)i)));
 }
 
 // Special tokens as their texts alone: without the files' settings of surrounding white space.
@@ -363,7 +394,8 @@ static bool is_named_special(const Reading *r, const char *text) {
         if (own && !strcmp(own, text)) return true;
     }
     for (size_t i = 0; i < json_array_size(more); i++)
-        if (text_of(json_array_get(more, i)) && !strcmp(text_of(json_array_get(more, i)), text)) return true;
+        if (text_of(json_array_get(more, i)) && !strcmp(text_of(json_array_get(more, i)), text))
+            return true;
     return false;
 }
 
@@ -374,15 +406,17 @@ static void add_listed(Reading *r) {
     json_object_foreach((json_t *)r->added, key, id) {
         bool special = is_named_special(r, key);
         add_token(r,
-                  json_own(r->b->arena,
-                           json_pack("{s:s, s:b, s:b}", "content", key, "special", (int)special, "normalized", (int)!special)),
+                  json_own(r->b->arena, json_pack("{s:s, s:b, s:b}", "content", key, "special",
+                                                  (int)special, "normalized", (int)!special)),
                   special);
     }
 }
 
 static void add_tokens(Reading *r) {
-    const json_t *decoder = json_object_get(r->config, "added_tokens_decoder"), *own = json_object_get(r->file, "added_tokens");
-    for (size_t i = 0; i < json_array_size(own) && (!r->rule || !decoder); i++) add_token(r, json_array_get(own, i), false);
+    const json_t *decoder = json_object_get(r->config, "added_tokens_decoder"),
+                 *own = json_object_get(r->file, "added_tokens");
+    for (size_t i = 0; i < json_array_size(own) && (!r->rule || !decoder); i++)
+        add_token(r, json_array_get(own, i), false);
     if (decoder)
         add_decoder(r, decoder);
     else
@@ -391,19 +425,24 @@ static void add_tokens(Reading *r) {
     add_more(r);
 }
 
-// ------------------------------------------------------------------------------------------------------------ post-processor
+// ---------------------------------------------------------------------------------- post-processor
 // A token by its name in a post-processor of the table.
 static const json_t *token_around(const Reading *r, const char *name, size_t n) {
-    static const char *const of_speech[][2] = {{"start", "<|startoftranscript|>"}, {"plain", "<|notimestamps|>"}};
+    static const char *const of_speech[][2] = {{"start", "<|startoftranscript|>"},
+                                               {"plain", "<|notimestamps|>"}};
     for (int which = 0; which < SPECIALS; which++)
-        if (strlen(special_names[which]) == n && !strncmp(special_names[which], name, n)) return special_token(r, which);
+        if (strlen(special_names[which]) == n && !strncmp(special_names[which], name, n))
+            return special_token(r, which);
     for (size_t i = 0; i < sizeof of_speech / sizeof *of_speech; i++)
         if (strlen(of_speech[i][0]) == n && !strncmp(of_speech[i][0], name, n))
-            return id_of(r, of_speech[i][1]) < 0 ? special_token(r, UNKNOWN)
-                                                 : json_own(r->b->arena, json_string(of_speech[i][1]));
+            return id_of(r, of_speech[i][1]) < 0
+                       ? special_token(r, UNKNOWN)
+                       : json_own(r->b->arena, json_string(of_speech[i][1]));
     const json_t *language = json_object_get(r->config, "src_lang");
-    const char *usual = strstr(r->rule->more ? r->rule->more : "", "eng_Latn") ? "eng_Latn" : "en_XX";
-    return language && !json_is_null(language) ? language : json_own(r->b->arena, json_string(usual));
+    const char *usual =
+        strstr(r->rule->more ? r->rule->more : "", "eng_Latn") ? "eng_Latn" : "en_XX";
+    return language && !json_is_null(language) ? language
+                                               : json_own(r->b->arena, json_string(usual));
 }
 
 // "cls A sep:1" to a list of a TemplateProcessing.
@@ -412,15 +451,20 @@ static json_t *template_of(const Reading *r, const char *words, size_t length, j
     for (const char *at = words, *end = words + length; at < end;) {
         size_t n = strcspn(at, " |"), name = strcspn(at, ": |");
         int type = name < n ? at[name + 1] - '0' : 0;
-        const char *text = n == 0 || *at == 'A' || *at == 'B' ? NULL : text_of(token_around(r, at, name));
+        const char *text =
+            n == 0 || *at == 'A' || *at == 'B' ? NULL : text_of(token_around(r, at, name));
         if (n && text && id_of(r, text) < 0)
             tokenizer_fatal(r->b, "\"%s\", which its class puts around a text, is no token", text);
         if (text)
             json_object_set_new(specials, text,
-                                json_pack("{s:s, s:[I], s:[s]}", "id", text, "ids", id_of(r, text), "tokens", text));
-        if (text) json_array_append_new(list, json_pack("{s:{s:s, s:i}}", "SpecialToken", "id", text, "type_id", type));
+                                json_pack("{s:s, s:[I], s:[s]}", "id", text, "ids", id_of(r, text),
+                                          "tokens", text));
+        if (text)
+            json_array_append_new(
+                list, json_pack("{s:{s:s, s:i}}", "SpecialToken", "id", text, "type_id", type));
         if (n && (*at == 'A' || *at == 'B'))
-            json_array_append_new(list, json_pack("{s:{s:s%, s:i}}", "Sequence", "id", at, (size_t)1, "type_id", type));
+            json_array_append_new(list, json_pack("{s:{s:s%, s:i}}", "Sequence", "id", at,
+                                                  (size_t)1, "type_id", type));
         at += n + 1;
     }
     return list;
@@ -428,29 +472,34 @@ static json_t *template_of(const Reading *r, const char *words, size_t length, j
 
 static json_t *processor_of(const Reading *r, const char *around) {
     const char *bar = strchr(around, '|');
-    json_t *specials = json_object(), *single = template_of(r, around, (size_t)(bar - around), specials),
+    json_t *specials = json_object(),
+           *single = template_of(r, around, (size_t)(bar - around), specials),
            *pair = template_of(r, bar + 2, strlen(bar + 2), specials);
-    return json_pack("{s:s, s:o, s:o, s:o}", "type", "TemplateProcessing", "single", single, "pair", pair, "special_tokens",
-                     specials);
+    return json_pack("{s:s, s:o, s:o, s:o}", "type", "TemplateProcessing", "single", single, "pair",
+                     pair, "special_tokens", specials);
 }
 
-// Classes that add BOS and EOS where tokenizer_config.json wants them, whatever the file's post-processor does.
+// Classes that add BOS and EOS where tokenizer_config.json wants them, whatever the file's
+// post-processor does.
 static bool has_ends(const Reading *r) {
-    static const char names[] = "LlamaTokenizer CodeLlamaTokenizer GemmaTokenizer CohereTokenizer GPTNeoXTokenizer";
-    const char *name = without_fast(r->b->arena, json_string_value(json_object_get(r->config, "tokenizer_class")));
+    static const char names[] =
+        "LlamaTokenizer CodeLlamaTokenizer GemmaTokenizer CohereTokenizer GPTNeoXTokenizer";
+    const char *name =
+        without_fast(r->b->arena, json_string_value(json_object_get(r->config, "tokenizer_class")));
     return name && has_word(names, name, strlen(name));
 }
 
 // Returns true if the post-processor puts this token before the text, or after it.
 static bool puts_token(const json_t *processor, const char *text, bool after) {
-    const json_t *list = json_object_get(processor, "processors"), *single = json_object_get(processor, "single"),
+    const json_t *list = json_object_get(processor, "processors"),
+                 *single = json_object_get(processor, "single"),
                  *pair = json_object_get(processor, after ? "sep" : "cls");
     bool seen = false;
     for (size_t i = 0; i < json_array_size(list); i++)
         if (puts_token(json_array_get(list, i), text, after)) return true;
     for (size_t i = 0; i < json_array_size(single); i++) {
-        const char *special =
-            json_string_value(json_object_get(json_object_get(json_array_get(single, i), "SpecialToken"), "id"));
+        const char *special = json_string_value(
+            json_object_get(json_object_get(json_array_get(single, i), "SpecialToken"), "id"));
         if (special && seen == after && !strcmp(special, text)) return true;
         seen |= !special;
     }
@@ -464,10 +513,11 @@ static bool lacks_end(const Reading *r, const char *key, int which) {
            !puts_token(json_object_get(r->file, "post_processor"), text, which == EOS);
 }
 
-// Returns true for a folder that transformers 5 reads without the ends of a text that tokenizer_config.json asks for. Earlier
-// ones add them, and keep the steps of the file.
+// Returns true for a folder that transformers 5 reads without the ends of a text that
+// tokenizer_config.json asks for. Earlier ones add them, and keep the steps of the file.
 static bool is_of_four(const Reading *r) {
-    return has_ends(r) && (lacks_end(r, "add_bos_token", BOS) || lacks_end(r, "add_eos_token", EOS));
+    return has_ends(r) &&
+           (lacks_end(r, "add_bos_token", BOS) || lacks_end(r, "add_eos_token", EOS));
 }
 
 static json_t *processor_with_ends(const Reading *r) {
@@ -482,11 +532,12 @@ static json_t *processor_with_ends(const Reading *r) {
 static json_t *processor(const Reading *r) {
     json_t *own = json_object_get(r->file, "post_processor");
     if (is_of_four(r)) return processor_with_ends(r);
-    if (!r->rule || !r->rule->around || !json_is_object(own)) return own ? json_incref(own) : json_null();
+    if (!r->rule || !r->rule->around || !json_is_object(own))
+        return own ? json_incref(own) : json_null();
     return processor_of(r, expanded(r, r->rule->around));
 }
 
-// -------------------------------------------------------------------------------------------------------------------- the file
+// ---------------------------------------------------------------------------------------- the file
 static void set_step(const Reading *r, json_t *root, const char *key, const char *template) {
     if (template) json_object_set_new(root, key, expanded_json(r, template));
 }
@@ -503,13 +554,15 @@ static bool replaces(const Reading *r, const char *key, const char *template) {
 // For -v, where versions of transformers read this folder differently; NULL: they do not.
 static const char *note_of(const Reading *r) {
     if (is_of_four(r))
-        return "tokenizer_config.json adds tokens around a text, as transformers 4 does; transformers 5 leaves them out";
+        return "tokenizer_config.json adds tokens around a text, as transformers 4 does; "
+               "transformers 5 leaves them out";
     if (!r->rule) return NULL;
-    bool other = replaces(r, "normalizer", r->rule->normalizer) || replaces(r, "pre_tokenizer", r->rule->pretokenizer);
-    return other ? arena_printf(
-                       r->b->arena,
-                       "its class builds steps of its own in place of those of tokenizer.json, as transformers 5 does (%s)",
-                       class_name(r))
+    bool other = replaces(r, "normalizer", r->rule->normalizer) ||
+                 replaces(r, "pre_tokenizer", r->rule->pretokenizer);
+    return other ? arena_printf(r->b->arena,
+                                "its class builds steps of its own in place of those of "
+                                "tokenizer.json, as transformers 5 does (%s)",
+                                class_name(r))
                  : NULL;
 }
 
@@ -521,7 +574,8 @@ static json_t *model_of(const Reading *r) {
     return model;
 }
 
-// Returns true for a list of a model's inputs without token_type_ids: both texts of a pair are of one type.
+// Returns true for a list of a model's inputs without token_type_ids: both texts of a pair are of
+// one type.
 static bool leaves_types_out(const Reading *r) {
     const json_t *names = json_object_get(r->config, "model_input_names");
     for (size_t i = 0; i < json_array_size(names); i++) {
@@ -538,7 +592,8 @@ const json_t *read_as_class(TokenizerBuilder *b, const json_t *file) {
     if (!json_is_object(json_object_get(json_object_get(file, "model"), "vocab")) &&
         !json_is_array(json_object_get(json_object_get(file, "model"), "vocab")))
         return file;
-    r.map = json_of_folder(b, "special_tokens_map.json"), r.added = json_of_folder(b, "added_tokens.json");
+    r.map = json_of_folder(b, "special_tokens_map.json"),
+    r.added = json_of_folder(b, "added_tokens.json");
     r.rule = find_rule(&r);
     r.tokens = json_array(), r.places = json_own(b->arena, json_object());
     json_t *root = json_own(b->arena, json_copy((json_t *)file));
@@ -548,7 +603,8 @@ const json_t *read_as_class(TokenizerBuilder *b, const json_t *file) {
     json_object_set_new(root, "post_processor", processor(&r));
     json_object_del(root, "truncation"), json_object_del(root, "padding");
     b->has_no_types = leaves_types_out(&r);
-    if (json_flag(b, r.config, "split_special_tokens", false)) b->head.flags |= BURIN_SPLITS_SPECIAL;
+    if (json_flag(b, r.config, "split_special_tokens", false))
+        b->head.flags |= BURIN_SPLITS_SPECIAL;
     b->note = note_of(&r);
     if (!r.rule || is_of_four(&r)) return root;
     set_step(&r, root, "normalizer", r.rule->normalizer);

@@ -54,7 +54,8 @@ typedef struct TokenizerBuilder {
         bool whole;     // ... which is no part of a longer one
         bool in_bytes;  // the text is bytes for which the vocabulary writes characters
         bool added, added_normalized;
-        int32_t order;       // of added tokens: of two that are one text once normalized the first counts
+        int32_t
+            order;  // of added tokens: of two that are one text once normalized the first counts
         const char *answer;  // decoded text in place of its own, or NULL
         double score;
     } *tokens;
@@ -71,36 +72,42 @@ typedef struct TokenizerBuilder {
     Bytes blob;             // sections that are ready
     int32_t byte_ids[512];  // of a byte; then of a word's last byte
     const char *affix;
-    Bytes decoders;                         // decoders.c
-    const char *stripped;                   // characters stripped from the whole text, or NULL
-    bool joined, joined_bytes, falls_back;  // decoders from here on see the whole text; of bytes; ByteFallback was there
-    bool ends_words;                        // BPEDecoder was there
-    bool writes_tokens;                     // decoders see tokens as the vocabulary writes them
-    bool writes_bytes;                      // ByteLevel makes characters of bytes, which the model sees
-    bool is_json;                           // numbers are read from tokenizer.json
-    bool has_nul;                           // texts of the file have U+0000 (vocabulary_text)
-    size_t spent;                           // bytes, see builder_spend
-    const char *note;                       // for -v, or NULL
-    int vocab_size;                         // rows of the model's embedding; 0: unknown
-    bool has_no_types;                      // both texts of a pair have type 0
+    Bytes decoders;        // decoders.c
+    const char *stripped;  // characters stripped from the whole text, or NULL
+    bool joined, joined_bytes,
+        falls_back;   // decoders from here on see the whole text; of bytes; ByteFallback was there
+    bool ends_words;  // BPEDecoder was there
+    bool writes_tokens;  // decoders see tokens as the vocabulary writes them
+    bool writes_bytes;   // ByteLevel makes characters of bytes, which the model sees
+    bool is_json;        // numbers are read from tokenizer.json
+    bool has_nul;        // texts of the file have U+0000 (vocabulary_text)
+    size_t spent;        // bytes, see builder_spend
+    const char *note;    // for -v, or NULL
+    int vocab_size;      // rows of the model's embedding; 0: unknown
+    bool has_no_types;   // both texts of a pair have type 0
 } TokenizerBuilder;
 
-_Noreturn void tokenizer_fatal(const TokenizerBuilder *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void tokenizer_fatal(const TokenizerBuilder *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-// ----------------------------------------------------------------------------------------------------------------- builder.c
+// --------------------------------------------------------------------------------------- builder.c
 void builder_init(TokenizerBuilder *, Arena *, const char *path);
-// The token of this id, made if it is new. Text is not copied. Refuses ids that are negative or beyond any vocabulary.
+// The token of this id, made if it is new. Text is not copied. Refuses ids that are negative or
+// beyond any vocabulary.
 struct BuilderToken *builder_token(TokenizerBuilder *, int64_t id, const char *text, size_t length);
-// Merges that a vocabulary with scores implies: every way to cut a token in two tokens, ranked by the token's score.
+// Merges that a vocabulary with scores implies: every way to cut a token in two tokens, ranked by
+// the token's score.
 void builder_merges_from_scores(TokenizerBuilder *);
 
 // Finds tokens that were added with in_model set.
 typedef struct TokenIndex TokenIndex;
 TokenIndex *builder_index(TokenizerBuilder *);
 int32_t index_find(const TokenIndex *, const char *text, size_t length);  // -1 when absent
-void builder_bytes_from_texts(TokenizerBuilder *);  // byte_ids of tokens "<0x00>" ... "<0xFF>"; they become byte tokens
+void builder_bytes_from_texts(
+    TokenizerBuilder *);  // byte_ids of tokens "<0x00>" ... "<0xFF>"; they become byte tokens
 burin_section builder_section(TokenizerBuilder *, const void *data, size_t count, size_t element);
-void builder_add_normalizer(TokenizerBuilder *, burin_normalizer, const char *text);  // text: of its `text` section, or NULL
+void builder_add_normalizer(TokenizerBuilder *, burin_normalizer,
+                            const char *text);  // text: of its `text` section, or NULL
 // factor by which a text may grow
 void builder_add_growing(TokenizerBuilder *, burin_normalizer, uint64_t growth);
 // counts bytes made from tokens, refuses more than MAX_MADE_BYTES
@@ -109,7 +116,7 @@ void builder_spend(TokenizerBuilder *, size_t bytes);
 burin_match_memory builder_match_memory(TokenizerBuilder *, size_t bytes);
 Tokenizer *tokenizer_build(TokenizerBuilder *);
 
-// ----------------------------------------------------------------------------------------------------------------- unicode.c
+// --------------------------------------------------------------------------------------- unicode.c
 typedef struct CharSet {
     Bytes pairs;  // uint32_t first, last
 } CharSet;
@@ -117,7 +124,8 @@ void set_add(CharSet *, uint32_t first, uint32_t last);
 void set_add_set(CharSet *, const CharSet *);
 bool set_add_category(CharSet *, const char *name);  // "L", "Lu" ...; false when there is none
 bool set_add_property(CharSet *, const char *name);  // a category, a script, or "Age=9.0"
-void set_remove_newer(CharSet *, unsigned version);  // what Unicode did not have in this version: 91 is 9.1
+void set_remove_newer(CharSet *,
+                      unsigned version);  // what Unicode did not have in this version: 91 is 9.1
 void set_add_spaces(CharSet *);
 void set_add_word(CharSet *);            // \w without the joiners
 void set_add_oniguruma_word(CharSet *);  // Latin-1's superscripts and fractions, too
@@ -126,28 +134,31 @@ void set_invert(CharSet *);
 void set_fold_case(CharSet *);
 uint16_t builder_set(TokenizerBuilder *, CharSet *);  // index of the set; equal sets are one
 
-// ----------------------------------------------------------------------------------------------------------------- pattern.c
+// --------------------------------------------------------------------------------------- pattern.c
 burin_section pattern_compile(TokenizerBuilder *, const char *regex);
 bool pattern_may_be_empty(TokenizerBuilder *, const char *regex);  // may it match nothing?
 burin_section pattern_literal(TokenizerBuilder *, const char *text);
 burin_section pattern_of_set(TokenizerBuilder *, CharSet *, uint16_t max);
 
-// ---------------------------------------------------------------------------------------------------------------- decoders.c
+// -------------------------------------------------------------------------------------- decoders.c
 void read_decoder(TokenizerBuilder *, const json_t *);
 void decoder_replaces(TokenizerBuilder *, const char *from, const char *to);
 void decoder_falls_back(TokenizerBuilder *);
-void decoder_strips(TokenizerBuilder *, const char *character, uint32_t start, uint32_t stop);  // of the whole text
+void decoder_strips(TokenizerBuilder *, const char *character, uint32_t start,
+                    uint32_t stop);     // of the whole text
 void pack_decoded(TokenizerBuilder *);  // after sets: the text of each token
 
-// ------------------------------------------------------------------------------------------------------------------- readers
+// ----------------------------------------------------------------------------------------- readers
 void read_tokenizer_json(TokenizerBuilder *, const json_t *);
-const json_t *read_as_class(TokenizerBuilder *, const json_t *tokenizer_json);  // as AutoTokenizer reads it in its folder
+const json_t *read_as_class(
+    TokenizerBuilder *, const json_t *tokenizer_json);  // as AutoTokenizer reads it in its folder
 typedef struct StepReader {
     const char *type;  // NULL ends the table
     void (*read)(TokenizerBuilder *, const json_t *);
 } StepReader;
 void read_step(TokenizerBuilder *, const json_t *step, const StepReader *, const char *part);
-burin_section read_pattern(TokenizerBuilder *, const json_t *pattern);  // {"String": "x"} or {"Regex": "x"}
+burin_section read_pattern(TokenizerBuilder *,
+                           const json_t *pattern);  // {"String": "x"} or {"Regex": "x"}
 // the same; refuses patterns that may match nothing
 burin_section read_replaced(TokenizerBuilder *, const json_t *pattern);
 void read_normalizer(TokenizerBuilder *, const json_t *);
@@ -168,7 +179,9 @@ void read_tekken(TokenizerBuilder *, const json_t *root);
 // A GPT-2 vocabulary writes bytes as characters: converts back to bytes. False if a character is no
 // byte.
 bool bytes_of_characters(Arena *, const char *text, size_t length, const char **bytes, size_t *n);
-void set_byte_level(TokenizerBuilder *, const char *suffix);  // byte_ids of the vocabulary; suffix: of a word's last token
+void set_byte_level(
+    TokenizerBuilder *,
+    const char *suffix);  // byte_ids of the vocabulary; suffix: of a word's last token
 
 void read_vocabulary(TokenizerBuilder *, const json_t *texts_and_ids);
 typedef struct Merging {
@@ -185,7 +198,10 @@ void add_byte_level(TokenizerBuilder *);                // from here on bytes ar
 
 // A token's text as the file means it: not terminated where it has U+0000.
 const char *vocabulary_text(const TokenizerBuilder *, const char *text, size_t *length);
-const char *json_text(const TokenizerBuilder *, const json_t *object, const char *key);  // refuses absent ones
+const char *json_text(const TokenizerBuilder *, const json_t *object,
+                      const char *key);  // refuses absent ones
 bool json_flag(const TokenizerBuilder *, const json_t *object, const char *key, bool absent);
-const json_t *json_of_folder(const TokenizerBuilder *, const char *name);  // a file beside the tokenizer's; NULL: there is none
+const json_t *json_of_folder(
+    const TokenizerBuilder *,
+    const char *name);  // a file beside the tokenizer's; NULL: there is none
 #endif

@@ -28,15 +28,17 @@ typedef struct DecodeStep {
 } DecodeStep;
 
 static void step_add(TokenizerBuilder *b, DecodeStep s) {
-    if (b->decoders.length / sizeof s >= MAX_DECODERS) tokenizer_fatal(b, "it has more than %d decoders", MAX_DECODERS);
+    if (b->decoders.length / sizeof s >= MAX_DECODERS)
+        tokenizer_fatal(b, "it has more than %d decoders", MAX_DECODERS);
     bytes_append(&b->decoders, &s, sizeof s);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- readers
+// ----------------------------------------------------------------------------------------- readers
 static bool is_one_character(const char *text) {
     uint32_t code;
     size_t n = strlen(text);
-    return n && (size_t)burin_utf8_read((const uint8_t *)text, (const uint8_t *)text + n, &code) == n;
+    return n &&
+           (size_t)burin_utf8_read((const uint8_t *)text, (const uint8_t *)text + n, &code) == n;
 }
 
 _Noreturn static void refuse_behind(const TokenizerBuilder *b, const char *what) {
@@ -44,10 +46,12 @@ _Noreturn static void refuse_behind(const TokenizerBuilder *b, const char *what)
 }
 
 // After Fuse a step must do the same to a text as to each token, and keep stripped characters.
-static void check_whole(const TokenizerBuilder *b, const char *name, const char *from, const char *to) {
+static void check_whole(const TokenizerBuilder *b, const char *name, const char *from,
+                        const char *to) {
     const char *stripped = b->stripped;
     if (!b->joined) return;
-    if (!from || !is_one_character(from) || (b->joined_bytes && (*from & 0x80))) refuse_behind(b, name);
+    if (!from || !is_one_character(from) || (b->joined_bytes && (*from & 0x80)))
+        refuse_behind(b, name);
     if (stripped && (!strcmp(from, stripped) || strstr(to, stripped))) refuse_behind(b, name);
 }
 
@@ -60,10 +64,15 @@ static void decode_strip(TokenizerBuilder *b, const json_t *decoder) {
     if (!start && !stop) return;
     if (!b->joined) {
         if (b->falls_back) {
-            if (stop) tokenizer_fatal(b, "decoder Strip behind ByteFallback is supported for starts alone");
+            if (stop)
+                tokenizer_fatal(b,
+                                "decoder Strip behind ByteFallback is supported for starts alone");
             b->head.flags |= BURIN_DECODE_GROUPS;
         }
-        step_add(b, (DecodeStep){.kind = DECODE_STRIP, .text = text, .start = (uint32_t)start, .stop = (uint32_t)stop});
+        step_add(b, (DecodeStep){.kind = DECODE_STRIP,
+                                 .text = text,
+                                 .start = (uint32_t)start,
+                                 .stop = (uint32_t)stop});
         return;
     }
     if (b->stripped) refuse_behind(b, "Strip");
@@ -77,21 +86,26 @@ void decoder_strips(TokenizerBuilder *b, const char *character, uint32_t start, 
 }
 
 void decoder_replaces(TokenizerBuilder *b, const char *from, const char *to) {
-    step_add(b, (DecodeStep){.kind = DECODE_REPLACE, .pattern = pattern_literal(b, from), .by = to});
+    step_add(b,
+             (DecodeStep){.kind = DECODE_REPLACE, .pattern = pattern_literal(b, from), .by = to});
 }
 
 static void decode_replace(TokenizerBuilder *b, const json_t *decoder) {
     const json_t *pattern = json_object_get(decoder, "pattern");
-    const char *from = json_string_value(json_object_get(pattern, "String")), *to = json_text(b, decoder, "content");
+    const char *from = json_string_value(json_object_get(pattern, "String")),
+               *to = json_text(b, decoder, "content");
     check_whole(b, "Replace", from, to);
-    step_add(b, (DecodeStep){.kind = DECODE_REPLACE, .pattern = read_replaced(b, pattern), .by = to});
+    step_add(b,
+             (DecodeStep){.kind = DECODE_REPLACE, .pattern = read_replaced(b, pattern), .by = to});
 }
 
 static void decode_metaspace(TokenizerBuilder *b, const json_t *decoder) {
     const char *scheme = json_string_value(json_object_get(decoder, "prepend_scheme")),
                *text = json_text(b, decoder, "replacement");
-    bool drops = scheme ? strcmp(scheme, "never") != 0 : json_flag(b, decoder, "add_prefix_space", true);
-    if (!is_one_character(text)) tokenizer_fatal(b, "the \"replacement\" of Metaspace must be one character");
+    bool drops =
+        scheme ? strcmp(scheme, "never") != 0 : json_flag(b, decoder, "add_prefix_space", true);
+    if (!is_one_character(text))
+        tokenizer_fatal(b, "the \"replacement\" of Metaspace must be one character");
     check_whole(b, "Metaspace", text, drops ? "" : " ");
     if (b->joined)
         decoder_replaces(b, text, drops ? "" : " ");
@@ -100,7 +114,8 @@ static void decode_metaspace(TokenizerBuilder *b, const json_t *decoder) {
 }
 
 static void decode_wordpiece(TokenizerBuilder *b, const json_t *decoder) {
-    const char *prefix = json_object_get(decoder, "prefix") ? json_text(b, decoder, "prefix") : "##";
+    const char *prefix =
+        json_object_get(decoder, "prefix") ? json_text(b, decoder, "prefix") : "##";
     bool cleanup = json_flag(b, decoder, "cleanup", true);
     if (b->joined && !cleanup) return;
     if (b->joined || b->falls_back) refuse_behind(b, "WordPiece");
@@ -108,7 +123,8 @@ static void decode_wordpiece(TokenizerBuilder *b, const json_t *decoder) {
 }
 
 static void decode_words(TokenizerBuilder *b, const json_t *decoder) {
-    const char *suffix = json_object_get(decoder, "suffix") ? json_text(b, decoder, "suffix") : "</w>";
+    const char *suffix =
+        json_object_get(decoder, "suffix") ? json_text(b, decoder, "suffix") : "</w>";
     if (b->joined || b->falls_back) refuse_behind(b, "BPEDecoder");
     step_add(b, (DecodeStep){.kind = DECODE_WORD_ENDS, .text = suffix});
     b->ends_words = true;
@@ -139,15 +155,17 @@ static void decode_fuse(TokenizerBuilder *b, const json_t *decoder) {
 
 static void decode_sequence(TokenizerBuilder *b, const json_t *decoder);
 
-static const StepReader decoders[] = {{"Sequence", decode_sequence},   {"Strip", decode_strip},
-                                      {"Replace", decode_replace},     {"Metaspace", decode_metaspace},
-                                      {"WordPiece", decode_wordpiece}, {"BPEDecoder", decode_words},
-                                      {"ByteLevel", decode_bytes},     {"ByteFallback", decode_fallback},
-                                      {"Fuse", decode_fuse},           {NULL, NULL}};
+static const StepReader decoders[] = {
+    {"Sequence", decode_sequence},   {"Strip", decode_strip},
+    {"Replace", decode_replace},     {"Metaspace", decode_metaspace},
+    {"WordPiece", decode_wordpiece}, {"BPEDecoder", decode_words},
+    {"ByteLevel", decode_bytes},     {"ByteFallback", decode_fallback},
+    {"Fuse", decode_fuse},           {NULL, NULL}};
 
 static void decode_sequence(TokenizerBuilder *b, const json_t *decoder) {
     const json_t *list = json_object_get(decoder, "decoders");
-    for (size_t i = 0; i < json_array_size(list); i++) read_step(b, json_array_get(list, i), decoders, "decoder");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        read_step(b, json_array_get(list, i), decoders, "decoder");
 }
 
 void read_decoder(TokenizerBuilder *b, const json_t *decoder) {
@@ -158,7 +176,7 @@ void read_decoder(TokenizerBuilder *b, const json_t *decoder) {
         step_add(b, (DecodeStep){.kind = DECODE_APART});
 }
 
-// --------------------------------------------------------------------------------------------------------------- one token
+// --------------------------------------------------------------------------------------- one token
 typedef struct Decoding {
     TokenizerBuilder *b;
     burin_match_memory memory;
@@ -172,14 +190,18 @@ static void append_text(Bytes *to, const char *text) { bytes_append(to, text, st
 // Refuses a replacement that makes a text far longer in one step.
 static void check_growth(const Decoding *d) {
     if (d->next.length > MAX_DECODED_BYTES)
-        tokenizer_fatal(d->b, "its decoder makes more than %d MB of one token", MAX_DECODED_BYTES >> 20);
+        tokenizer_fatal(d->b, "its decoder makes more than %d MB of one token",
+                        MAX_DECODED_BYTES >> 20);
 }
 
 static void replace_all(Decoding *d, const DecodeStep *s, const char *by) {
-    burin_span text = {(const uint8_t *)d->text.data, (const uint8_t *)d->text.data + d->text.length};
+    burin_span text = {(const uint8_t *)d->text.data,
+                       (const uint8_t *)d->text.data + d->text.length};
     if (!d->text.length) return;
-    if (d->text.length > d->room) d->memory = builder_match_memory(d->b, d->room = 2 * d->text.length);
-    burin_matcher m = burin_matcher_of((const burin_tokenizer *)d->b->blob.data, s->pattern, text, d->memory);
+    if (d->text.length > d->room)
+        d->memory = builder_match_memory(d->b, d->room = 2 * d->text.length);
+    burin_matcher m =
+        burin_matcher_of((const burin_tokenizer *)d->b->blob.data, s->pattern, text, d->memory);
     const uint8_t *from = text.begin;
     for (burin_span found; burin_find(&m, from, &found); from = found.end) {
         bytes_append(&d->next, from, (size_t)(found.begin - from));
@@ -220,28 +242,33 @@ static bool begins_with(const Bytes *text, const char *what, size_t n) {
 }
 
 static void wordpiece(Decoding *d, const DecodeStep *s) {
-    static const char *const clean[][2] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
-                                           {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
-                                           {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+    static const char *const clean[][2] = {{" .", "."},     {" ?", "?"},           {" !", "!"},
+                                           {" ,", ","},     {" ' ", "'"},          {" n't", "n't"},
+                                           {" 'm", "'m"},   {" do not", " don't"}, {" 's", "'s"},
+                                           {" 've", "'ve"}, {" 're", "'re"}};
     size_t n = strlen(s->text);
     if (!d->first && begins_with(&d->text, s->text, n))
         drop_start(&d->text, n);
     else if (!d->first)
         insert_space(d);
-    for (size_t i = 0; s->first && i < sizeof clean / sizeof *clean; i++) replace_text(d, clean[i][0], clean[i][1]);
+    for (size_t i = 0; s->first && i < sizeof clean / sizeof *clean; i++)
+        replace_text(d, clean[i][0], clean[i][1]);
 }
 
 static void strip(Bytes *text, const DecodeStep *s) {
     size_t n = strlen(s->text);
     for (uint32_t i = 0; i < s->start && begins_with(text, s->text, n); i++) drop_start(text, n);
-    for (uint32_t i = 0; i < s->stop && text->length >= n && !memcmp(text->data + text->length - n, s->text, n); i++)
+    for (uint32_t i = 0;
+         i < s->stop && text->length >= n && !memcmp(text->data + text->length - n, s->text, n);
+         i++)
         text->length -= n;
 }
 
 bool is_byte_text(const char *text, size_t length, uint8_t *byte) {
     static const char digits[] = "0123456789ABCDEFabcdef";
     if (length != 6 || memcmp(text, "<0x", 3) || text[5] != '>') return false;
-    const char *high = text[3] ? strchr(digits, text[3]) : NULL, *low = text[4] ? strchr(digits, text[4]) : NULL;
+    const char *high = text[3] ? strchr(digits, text[3]) : NULL,
+               *low = text[4] ? strchr(digits, text[4]) : NULL;
     if (!high || !low) return false;
     long h = high - digits, l = low - digits;
     *byte = (uint8_t)((h > 15 ? h - 6 : h) * 16 + (l > 15 ? l - 6 : l));
@@ -293,7 +320,8 @@ static void write_token(Decoding *d, const struct BuilderToken *t) {
     else if (!as_bytes)
         bytes_append(&d->text, t->text, t->length);
     for (uint32_t i = 0; as_bytes && !t->answer && i < t->length; i++)
-        bytes_append(&d->text, character, (size_t)burin_utf8_write(character, burin_byte_code((uint8_t)t->text[i])));
+        bytes_append(&d->text, character,
+                     (size_t)burin_utf8_write(character, burin_byte_code((uint8_t)t->text[i])));
 }
 
 static void decode_token(Decoding *d, const struct BuilderToken *t, bool first, bool last) {
@@ -306,7 +334,7 @@ static void decode_token(Decoding *d, const struct BuilderToken *t, bool first, 
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------ all tokens
+// -------------------------------------------------------------------------------------- all tokens
 typedef struct Table {
     Bytes texts;
     burin_decoded *rows;
@@ -334,9 +362,11 @@ static void decode_last(TokenizerBuilder *b, Decoding *d, struct BuilderToken *t
     decode_token(d, t, first, false);
     size_t n = d->text.length;
     if (same_text(d->text.data, n, last->data, last->length)) return;
-    if (n == 0 || d->text.data[n - 1] != ' ' || !same_text(d->text.data, n - 1, last->data, last->length))
-        tokenizer_fatal(b, "decoder BPEDecoder with the suffix inside of token \"%.*s\" is not supported", (int)t->length,
-                        t->text);
+    if (n == 0 || d->text.data[n - 1] != ' ' ||
+        !same_text(d->text.data, n - 1, last->data, last->length))
+        tokenizer_fatal(
+            b, "decoder BPEDecoder with the suffix inside of token \"%.*s\" is not supported",
+            (int)t->length, t->text);
     t->kind |= BURIN_TOKEN_ENDS_WORD;
     d->text.length--;
 }
@@ -364,15 +394,21 @@ static void mark_bytes(TokenizerBuilder *b) {
     uint8_t byte;
     for (int32_t id = 0; id < b->head.size; id++) {
         struct BuilderToken *t = &b->tokens[id];
-        if ((t->kind & BURIN_TOKEN_KIND) == BURIN_TOKEN_BYTE) t->kind ^= BURIN_TOKEN_BYTE ^ BURIN_TOKEN_NORMAL;
-        if (b->falls_back && t->text && t->kind == BURIN_TOKEN_NORMAL && is_byte_text(t->text, t->length, &byte))
+        if ((t->kind & BURIN_TOKEN_KIND) == BURIN_TOKEN_BYTE)
+            t->kind ^= BURIN_TOKEN_BYTE ^ BURIN_TOKEN_NORMAL;
+        if (b->falls_back && t->text && t->kind == BURIN_TOKEN_NORMAL &&
+            is_byte_text(t->text, t->length, &byte))
             t->kind = BURIN_TOKEN_BYTE;
     }
 }
 
 void pack_decoded(TokenizerBuilder *b) {
-    Decoding d = {.b = b, .text = {.arena = b->arena}, .next = {.arena = b->arena}, .kept = {.arena = b->arena}};
-    Table table = {.texts = {.arena = b->arena}, .rows = ARENA_ARRAY(b->arena, burin_decoded, b->head.size + 1)};
+    Decoding d = {.b = b,
+                  .text = {.arena = b->arena},
+                  .next = {.arena = b->arena},
+                  .kept = {.arena = b->arena}};
+    Table table = {.texts = {.arena = b->arena},
+                   .rows = ARENA_ARRAY(b->arena, burin_decoded, b->head.size + 1)};
     uint32_t longest = 0;
     mark_bytes(b);
     for (int32_t id = 0; id < b->head.size; id++) {

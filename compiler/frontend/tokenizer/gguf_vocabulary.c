@@ -16,7 +16,13 @@
 #include "util/json.h"
 #include "util/text.h"
 
-enum { TYPE_NORMAL = 1, TYPE_UNKNOWN, TYPE_CONTROL, TYPE_USER_DEFINED, TYPE_BYTE = 6 };  // tokenizer.ggml.token_type
+enum {
+    TYPE_NORMAL = 1,
+    TYPE_UNKNOWN,
+    TYPE_CONTROL,
+    TYPE_USER_DEFINED,
+    TYPE_BYTE = 6
+};  // tokenizer.ggml.token_type
 
 typedef struct {
     TokenizerBuilder *b;
@@ -40,8 +46,8 @@ static void read_texts(Reading *r) {
     r->types = gguf_ints(r->gguf, "tokenizer.ggml.token_type", &n_types);
     if (!r->n) tokenizer_fatal(r->b, "metadata \"tokenizer.ggml.tokens\" is missing");
     if (r->types && n_types != r->n)
-        tokenizer_fatal(r->b, "the vocabulary has %llu tokens, but %llu types", (unsigned long long)r->n,
-                        (unsigned long long)n_types);
+        tokenizer_fatal(r->b, "the vocabulary has %llu tokens, but %llu types",
+                        (unsigned long long)r->n, (unsigned long long)n_types);
 }
 
 static int32_t type_of_token(const Reading *r, uint64_t i) {
@@ -52,10 +58,11 @@ static int32_t type_of_token(const Reading *r, uint64_t i) {
 
 static void check_scores(const Reading *r, const float *scores, uint64_t n) {
     if (scores && n != r->n)
-        tokenizer_fatal(r->b, "the vocabulary has %llu tokens, but %llu scores", (unsigned long long)r->n,
-                        (unsigned long long)n);
+        tokenizer_fatal(r->b, "the vocabulary has %llu tokens, but %llu scores",
+                        (unsigned long long)r->n, (unsigned long long)n);
     for (uint64_t i = 0; scores && i < n; i++)
-        if (scores[i] != scores[i]) tokenizer_fatal(r->b, "token %llu has no score (NaN)", (unsigned long long)i);
+        if (scores[i] != scores[i])
+            tokenizer_fatal(r->b, "token %llu has no score (NaN)", (unsigned long long)i);
 }
 
 // NULL: there are none. Some files have whole numbers.
@@ -79,16 +86,24 @@ static const float *read_scores(const Reading *r) {
 // Flags that are in no file: llama.cpp knows some models by their names.
 static uint8_t strips(const Reading *r, const GgufString *text, int32_t type) {
     const char *name = "", *architecture = "", *pre = "";
-    gguf_string(r->gguf, "general.name", &name), gguf_string(r->gguf, "general.architecture", &architecture);
+    gguf_string(r->gguf, "general.name", &name),
+        gguf_string(r->gguf, "general.architecture", &architecture);
     gguf_string(r->gguf, "tokenizer.ggml.pre", &pre);
     bool xlm = strstr(architecture, "nomic-bert-moe") || strstr(architecture, "jina-bert-v3"),
-         jina = strstr(pre, "jina-v2-de") || strstr(pre, "jina-v2-es") || strstr(pre, "jina-v2-code"),
+         jina =
+             strstr(pre, "jina-v2-de") || strstr(pre, "jina-v2-es") || strstr(pre, "jina-v2-code"),
          phi = strcasestr(name, "phi-3") || strcasestr(name, "phi3");
-    const char *mask = jina || xlm ? "<mask>" : strcasestr(name, "modern-bert") && !phi ? "[MASK]" : "";
-    if (*mask) return text->length == strlen(mask) && !memcmp(text->bytes, mask, text->length) ? BURIN_TOKEN_LSTRIP : 0;
+    const char *mask = jina || xlm                               ? "<mask>"
+                       : strcasestr(name, "modern-bert") && !phi ? "[MASK]"
+                                                                 : "";
+    if (*mask)
+        return text->length == strlen(mask) && !memcmp(text->bytes, mask, text->length)
+                   ? BURIN_TOKEN_LSTRIP
+                   : 0;
     bool special = type == TYPE_CONTROL || type == TYPE_UNKNOWN || type == TYPE_USER_DEFINED;
     static const char *const keep[] = {"<unk>", "<s>", "<|endoftext|>"};
-    for (int i = 0; i < 3; i++) special &= text->length != strlen(keep[i]) || memcmp(text->bytes, keep[i], text->length);
+    for (int i = 0; i < 3; i++)
+        special &= text->length != strlen(keep[i]) || memcmp(text->bytes, keep[i], text->length);
     return phi && special ? BURIN_TOKEN_RSTRIP : 0;
 }
 
@@ -96,7 +111,8 @@ static uint8_t strips(const Reading *r, const GgufString *text, int32_t type) {
 static void read_tokens(Reading *r, bool byte_level) {
     const float *scores = read_scores(r);
     for (uint64_t i = 0; i < r->n; i++) {
-        struct BuilderToken *t = builder_token(r->b, (int64_t)i, r->texts[i].bytes, r->texts[i].length);
+        struct BuilderToken *t =
+            builder_token(r->b, (int64_t)i, r->texts[i].bytes, r->texts[i].length);
         int32_t type = type_of_token(r, i);
         bool special = type == TYPE_CONTROL || type == TYPE_UNKNOWN;
         t->score = scores ? (double)scores[i] : 0;
@@ -113,8 +129,8 @@ static int32_t special(const Reading *r, const char *key, int32_t absent) {
     if (!gguf_int(r->gguf, key, &id)) return absent < (int64_t)r->n ? absent : -1;
     if (id == UINT32_MAX) return -1;
     if (id < 0 || (uint64_t)id >= r->n)
-        tokenizer_fatal(r->b, "metadata \"%s\" is %lld, but the vocabulary has %llu tokens", key, (long long)id,
-                        (unsigned long long)r->n);
+        tokenizer_fatal(r->b, "metadata \"%s\" is %lld, but the vocabulary has %llu tokens", key,
+                        (long long)id, (unsigned long long)r->n);
     return (int32_t)id;
 }
 
@@ -136,12 +152,13 @@ static void set_special_tokens(Reading *r, int32_t bos, int32_t eos) {
         bytes_append(&b->after, &b->head.eos, sizeof b->head.eos);
 }
 
-// ------------------------------------------------------------------------------------------------------------- SentencePiece
+// ----------------------------------------------------------------------------------- SentencePiece
 static const char space_mark[] = "\xe2\x96\x81";
 
 static void write_spaces(TokenizerBuilder *b) {
-    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_REPLACE, .pattern = pattern_literal(b, " ")},
-                           space_mark);
+    builder_add_normalizer(
+        b, (burin_normalizer){.kind = BURIN_NORMALIZE_REPLACE, .pattern = pattern_literal(b, " ")},
+        space_mark);
 }
 
 static void fall_back_to_bytes(TokenizerBuilder *b) {
@@ -182,19 +199,21 @@ static Piece *read_pieces(const Reading *r) {
 
 static void read_t5(Reading *r) {
     enum { NONE = -1, EOS = 1, UNKNOWN = 2 };
-    SentencePiece s = {.b = r->b, .pieces = read_pieces(r), .n = r->n, .n_own = r->n, .model = MODEL_UNIGRAM};
+    SentencePiece s = {
+        .b = r->b, .pieces = read_pieces(r), .n = r->n, .n_own = r->n, .model = MODEL_UNIGRAM};
     const GgufValue *charsmap = gguf_find(r->gguf, "tokenizer.ggml.precompiled_charsmap");
     if (charsmap && charsmap->is_array && (charsmap->type == GGUF_U8 || charsmap->type == GGUF_I8))
         s.charsmap = charsmap->data, s.charsmap_bytes = charsmap->n;
     s.prefix = flag(r, "tokenizer.ggml.add_space_prefix", false);
     s.squeezes = flag(r, "tokenizer.ggml.remove_extra_whitespaces", false);
-    s.unknown = special_of(r, "tokenizer.ggml.unknown_token_id", "tokenizer.ggml.unknown_token_id", UNKNOWN);
+    s.unknown = special_of(r, "tokenizer.ggml.unknown_token_id", "tokenizer.ggml.unknown_token_id",
+                           UNKNOWN);
     build_of_pieces(&s, NULL);
     r->adds_eos = true;
     set_special_tokens(r, NONE, EOS);
 }
 
-// ------------------------------------------------------------------------------------------------------------ byte-level BPE
+// ---------------------------------------------------------------------------------- byte-level BPE
 // How GGUF names the pre-tokenizers; each pattern cuts the pieces of the one before it.
 typedef struct {
     const char *names[20], *patterns[6];
@@ -204,107 +223,138 @@ typedef struct {
 #define DIGIT "\\p{N}"
 #define SIGNS " ?[^\\s\\p{L}\\p{N}]+"
 #define ENDS  "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-#define LETTERS_BY_CASE(letters, end)                                                                           \
-    "[^\\r\\n\\p{L}\\p{N}]?[" letters "&&[^a-z]]*[" letters "&&[^A-Z]]+" end "|[^\\r\\n\\p{L}\\p{N}]?[" letters \
-    "&&[^a-z]]+[" letters "&&[^A-Z]]*" end "|"
+#define LETTERS_BY_CASE(letters, end)                                        \
+    "[^\\r\\n\\p{L}\\p{N}]?[" letters "&&[^a-z]]*[" letters "&&[^A-Z]]+" end \
+    "|[^\\r\\n\\p{L}\\p{N}]?[" letters "&&[^a-z]]+[" letters "&&[^A-Z]]*" end "|"
 #define GROUPED_DIGITS "(?<=\\p{N})(?=(?:\\p{N}{3})*(?!\\p{N}))"
 #define FAR_EASTERN    "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff&&[^\\s]]+"
-#define AFMOE_SCRIPTS                                                                                                        \
-    "[\u4e00-\u9fff\u3400-\u4dbf\u8c48-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf\u0e40-\u0eff\u1780-\u17ff" \
+#define AFMOE_SCRIPTS                                                                        \
+    "[\u4e00-\u9fff\u3400-\u4dbf\u8c48-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-" \
+    "\u2fdf\u0e40-\u0eff\u1780-\u17ff"                                                       \
     "\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff]+"
 #define CONTRACTED     "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define MARKED_LETTERS "[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+" CONTRACTED "?|"
-#define HAN            "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ebef\U0002f800-\U0002fa1f"
-#define WORDS          "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
-#define SIGN_LETTERS \
-    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+"
+#define HAN                                                                                        \
+    "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ebef\U0002f800-" \
+    "\U0002fa1f"
+#define WORDS "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
+#define SIGN_LETTERS                                                                   \
+    "[!\"#$%&'()*+,\\-./"                                                              \
+    ":;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| " \
+    "?[\\p{P}\\p{S}]+"
 #define SPACES(n) "\\s{" n "}(?!\\S)|"
-#define CASED_LETTERS                                                                                  \
-    "[A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af"      \
-    "\u0370-\u0373\u0376-\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5" \
-    "\u03f7-\u0481\u048a-\u052f\u0531-\u0556\u10a0-\u10c5\u13a0-\u13f5\u13f8-\u13fd\u1c90-\u1cba"      \
-    "\u1cbd-\u1cbf\u1d00-\u1d2b\u1d6b-\u1d77\u1d79-\u1d9a\u1e00-\u1f15\u1f18-\u1f1d\u1f20-\u1f45"      \
-    "\u1f48-\u1f4d\u1f50-\u1f57\u1f59\u1f5b\u1f5d\u1f5f-\u1f7d\u1f80-\u1fb4\u1fb6-\u1fbc\u1fbe\u1fc2-" \
-    "\u1fc4\u1fc6-\u1fcc\u1fd0-\u1fd3\u1fd6-\u1fdb\u1fe0-\u1fec\u1ff2-\u1ff4\u1ff6-\u1ffc\u2102\u2107" \
-    "\u210a-\u2113\u2115\u2119-\u211d\u2124\u2126\u2128\u212a-\u212d\u212f-\u2134\u2139\u213c-\u213f"  \
-    "\u2145-\u2149\u214e\u2183-\u2184\u2c00-\u2c7b\u2c7e-\u2ce4\u2ceb-\u2cee\u2cf2-\u2cf3\ua640-"      \
-    "\ua66d\ua680-\ua69b\ua722-\ua76f\ua771-\ua787\ua78b-\ua78e\uab70-\uabbf\ufb00-\ufb06\ufb13-"      \
-    "\ufb17\uff21-\uff3a\uff41-\uff5a\U00010400-\U0001044f\U000104b0-\U000104d3\U000104d8-\U000104fb"  \
+#define CASED_LETTERS                                                                             \
+    "[A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af" \
+    "\u0370-\u0373\u0376-\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-"  \
+    "\u03f5"                                                                                      \
+    "\u03f7-\u0481\u048a-\u052f\u0531-\u0556\u10a0-\u10c5\u13a0-\u13f5\u13f8-\u13fd\u1c90-\u1cba" \
+    "\u1cbd-\u1cbf\u1d00-\u1d2b\u1d6b-\u1d77\u1d79-\u1d9a\u1e00-\u1f15\u1f18-\u1f1d\u1f20-\u1f45" \
+    "\u1f48-\u1f4d\u1f50-\u1f57\u1f59\u1f5b\u1f5d\u1f5f-\u1f7d\u1f80-\u1fb4\u1fb6-"               \
+    "\u1fbc\u1fbe\u1fc2-"                                                                         \
+    "\u1fc4\u1fc6-\u1fcc\u1fd0-\u1fd3\u1fd6-\u1fdb\u1fe0-\u1fec\u1ff2-\u1ff4\u1ff6-"              \
+    "\u1ffc\u2102\u2107"                                                                          \
+    "\u210a-\u2113\u2115\u2119-\u211d\u2124\u2126\u2128\u212a-\u212d\u212f-\u2134\u2139\u213c-"   \
+    "\u213f"                                                                                      \
+    "\u2145-\u2149\u214e\u2183-\u2184\u2c00-\u2c7b\u2c7e-\u2ce4\u2ceb-\u2cee\u2cf2-\u2cf3\ua640-" \
+    "\ua66d\ua680-\ua69b\ua722-\ua76f\ua771-\ua787\ua78b-\ua78e\uab70-\uabbf\ufb00-\ufb06\ufb13-" \
+    "\ufb17\uff21-\uff3a\uff41-\uff5a\U00010400-\U0001044f\U000104b0-\U000104d3\U000104d8-"       \
+    "\U000104fb"                                                                                  \
     "\U00010c80-\U00010cb2\U00010cc0-\U00010cf2\U000118a0-\U000118df\U0001e900-\U0001e943]+"
 #define CJK       "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"
 #define SENTENCES " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
 
 static const GgufPretokenizer gguf_pretokenizers[] = {
-    {.names = {"gpt-2", "phi-2", "mpt", "olmo", "jais", "roberta-bpe", "jina-es", "jina-de", "jina-v1-en", "jina-v2-es",
-               "jina-v2-de", "jina-v2-code", "gigachat", "a.x-4.0", "mellum", "modern-bert", "trillion", "granite-docling",
-               "exaone4"},
+    {.names = {"gpt-2", "phi-2", "mpt", "olmo", "jais", "roberta-bpe", "jina-es", "jina-de",
+               "jina-v1-en", "jina-v2-es", "jina-v2-de", "jina-v2-code", "gigachat", "a.x-4.0",
+               "mellum", "modern-bert", "trillion", "granite-docling", "exaone4"},
      .patterns = {GPT2_PATTERN}},
-    {.names = {"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"},
+    {.names = {"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b",
+               "mellum2"},
      .patterns = {DIGIT, GPT2_PATTERN}},
-    {.names = {"default"}, .patterns = {"[\\p{P}\\$\\+<=>\\^~\\|]+", GPT2_PATTERN, "\\p{N}+", "[0-9][0-9][0-9]"}},
-    {.names = {"falcon"}, .patterns = {"[\\p{P}\\$\\+<=>\\^~\\|`]+", GPT2_PATTERN, "[0-9][0-9][0-9]"}},
-    {.names = {"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"},
+    {.names = {"default"},
+     .patterns = {"[\\p{P}\\$\\+<=>\\^~\\|]+", GPT2_PATTERN, "\\p{N}+", "[0-9][0-9][0-9]"}},
+    {.names = {"falcon"},
+     .patterns = {"[\\p{P}\\$\\+<=>\\^~\\|`]+", GPT2_PATTERN, "[0-9][0-9][0-9]"}},
+    {.names = {"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0",
+               "lfm2", "jina-v5-nano"},
      .patterns = {LLAMA3_PATTERN},
      .ignore_merges = true,
      .adds_bos = true},
     {.names = {"dbrx", "smaug-bpe", "chatglm-bpe"}, .patterns = {LLAMA3_PATTERN}},
     {.names = {"glm4", "glm5"}, .patterns = {LLAMA3_PATTERN}, .ignore_merges = true},
-    {.names = {"qwen2", "stablelm2", "deepseek-r1-qwen", "hunyuan", "megrez", "kormo", "f2llmv2", "solar-open", "grok-2"},
+    {.names = {"qwen2", "stablelm2", "deepseek-r1-qwen", "hunyuan", "megrez", "kormo", "f2llmv2",
+               "solar-open", "grok-2"},
      .patterns = {QWEN2_PATTERN}},
     {.names = {"tekken"},
      .patterns = {LETTERS_BY_CASE("\\p{L}", "") DIGIT "|" SIGNS "[\\r\\n/]*|" ENDS},
      .ignore_merges = true,
      .adds_bos = true},
     {.names = {"gpt-4o", "llama4", "kanana2", "minimax-m2", "talkie"},
-     .patterns = {LETTERS_BY_CASE("\\p{L}", CONTRACTED "?") "\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" ENDS}},
+     .patterns = {LETTERS_BY_CASE("\\p{L}", CONTRACTED "?") "\\p{N}{1,3}|" SIGNS
+                                                            "[\\r\\n/]*|" ENDS}},
     {.names = {"deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"},
      .patterns = {"\\p{N}{1,3}", CJK,
-                  "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
+                  "[!\"#$%&'()*+,\\-./"
+                  ":;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
                   "?[\\p{P}\\p{S}]+[\\r\\n]*|" ENDS}},
-    {.names = {"deepseek-coder"}, .patterns = {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", FAR_EASTERN, DIGIT}},
+    {.names = {"deepseek-coder"},
+     .patterns = {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", FAR_EASTERN, DIGIT}},
     {.names = {"bloom", "poro-chat", "gpt3-finnish"}, .patterns = {SENTENCES}},
     {.names = {"viking"}, .patterns = {SENTENCES, DIGIT}},
     {.names = {"deepseek-llm"},
-     .patterns = {"[\\r\\n]", "\\s?" CASED_LETTERS, "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3001\u3002]+", "\\s+$",
+     .patterns = {"[\\r\\n]", "\\s?" CASED_LETTERS,
+                  "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3001\u3002]+", "\\s+$",
                   FAR_EASTERN, "\\p{N}+"}},
-    {.names = {"spark2_5"}, .patterns = {"\\p{N}{1,3}", CJK, SIGN_LETTERS "|[\\r\\n]|\\s+(?!\\S)|\\s+", DIGIT}},
+    {.names = {"spark2_5"},
+     .patterns = {"\\p{N}{1,3}", CJK, SIGN_LETTERS "|[\\r\\n]|\\s+(?!\\S)|\\s+", DIGIT}},
     {.names = {"youtu"},
-     .patterns = {"[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-"
+     .patterns = {"[\uac00-\ud7a3\u3131-\u318e]+|["
+                  "\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-"
                   "\u303f\ufe30-\ufe4f]+|"
                   "[\u3105-\u312f]+|" CJK,
                   MARKED_LETTERS DIGIT "|" SIGNS "[\\r\\n/]*|" ENDS},
      .ignore_merges = true},
     {.names = {"qwen35"},
-     .patterns = {CONTRACTED "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|" ENDS}},
+     .patterns = {CONTRACTED "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| "
+                             "?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|" ENDS}},
     {.names = {"chameleon"},
-     .patterns = {"<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z", "[\\t\\n]|    |  ", DIGIT, "[\\p{P}!-/:-@\\[-`{-~]", GPT2_PATTERN},
+     .patterns = {"<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z", "[\\t\\n]|    |  ", DIGIT,
+                  "[\\p{P}!-/:-@\\[-`{-~]", GPT2_PATTERN},
      .adds_bos = true},
     {.names = {"superbpe"}, .patterns = {"\\p{N}+", "(?=([0-9]{3})+(?![0-9]))"}},
     {.names = {"exaone-moe"},
-     .patterns = {CONTRACTED "|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}|" SIGNS
-                             "[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}},
-    {.names = {"tiny_aya", "cohere2moe"}, .patterns = {GROUPED_DIGITS, MARKED_LETTERS "\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" ENDS}},
+     .patterns = {CONTRACTED
+                  "|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}|" SIGNS
+                  "[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}},
+    {.names = {"tiny_aya", "cohere2moe"},
+     .patterns = {GROUPED_DIGITS, MARKED_LETTERS "\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" ENDS}},
     {.names = {"granite-embed-multi-97m"},
-     .patterns = {LETTERS_BY_CASE("\\p{L}\\p{M}", CONTRACTED "?") "\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" ENDS},
+     .patterns = {LETTERS_BY_CASE("\\p{L}\\p{M}", CONTRACTED "?") "\\p{N}{1,3}|" SIGNS
+                                                                  "[\\r\\n/]*|" ENDS},
      .ignore_merges = true},
-    {.names = {"afmoe"}, .patterns = {GROUPED_DIGITS, AFMOE_SCRIPTS, SIGN_LETTERS "[\\r\\n]*|" ENDS}},
+    {.names = {"afmoe"},
+     .patterns = {GROUPED_DIGITS, AFMOE_SCRIPTS, SIGN_LETTERS "[\\r\\n]*|" ENDS}},
     {.names = {"kimi-k2"},
-     .patterns = {"[" HAN "]+|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}&&[^" HAN "]]+" CONTRACTED "?|\\p{N}{1,3}|" SIGNS
-                  "[\\r\\n]*|" ENDS}},
+     .patterns = {"[" HAN "]+|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}&&[^" HAN "]]+" CONTRACTED
+                  "?|\\p{N}{1,3}|" SIGNS "[\\r\\n]*|" ENDS}},
     {.names = {"bailingmoe", "bailingmoe2", "llada-moe"},
-     .patterns = {"'(?i:[sdmt]|ll|ve|re)|" WORDS "\\p{N}|" SIGNS "[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}},
+     .patterns = {"'(?i:[sdmt]|ll|ve|re)|" WORDS "\\p{N}|" SIGNS
+                  "[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}},
     {.names = {"ufakzeka"}, .patterns = {WORDS "\\p{N}|" SIGNS "[\\r\\n]*|" ENDS}},
     {.names = {"laguna"}, .patterns = {"[^\\n]+|[\\n]+", QWEN2_PATTERN}},
     {.names = {"minicpm5"},
      .patterns = {"\\p{N}{1,3}", CONTRACTED "|" WORDS "\\p{N}+|" SIGNS "[\\r\\n]*|" ENDS},
      .ignore_merges = true},
     {.names = {"k2-horizon"},
-     .patterns = {CONTRACTED "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}\u200c\u200d]+|\\p{N}{1,3}|" SIGNS "[\\r\\n]*|" ENDS}},
+     .patterns = {CONTRACTED "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}\u200c\u200d]+|\\p{N}{1,3}|" SIGNS
+                             "[\\r\\n]*|" ENDS}},
     {.names = {"jais-2"},
-     .patterns = {CONTRACTED "|" WORDS "\\p{N}{1,3}|" SIGNS "[\\r\\n]*|\\s*[\\r\\n]+|" SPACES("512") SPACES("256") SPACES("128")
-                      SPACES("64") SPACES("32") SPACES("16") SPACES("8") SPACES("4") SPACES("1,2") "\\s{1}"}},
+     .patterns = {CONTRACTED "|" WORDS "\\p{N}{1,3}|" SIGNS "[\\r\\n]*|\\s*[\\r\\n]+|" SPACES("512")
+                      SPACES("256") SPACES("128") SPACES("64") SPACES("32") SPACES("16") SPACES("8")
+                          SPACES("4") SPACES("1,2") "\\s{1}"}},
     {.names = {"seed-coder"},
-     .patterns = {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|" ENDS}},
+     .patterns = {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "
+                  "?[^\\s\\p{L}\\p{N}\\r\\n]+|" ENDS}},
 };
 
 static bool has_name(const GgufPretokenizer *p, const char *name) {
@@ -324,9 +374,10 @@ static void read_pretokenizers(Reading *r) {
         r->adds_bos = p->adds_bos;
         return;
     }
-    tokenizer_fatal(
-        r->b, "the pre-tokenizer \"%s\" of a GGUF is not supported\nhint: give the model's tokenizer.json with --tokenizer",
-        name);
+    tokenizer_fatal(r->b,
+                    "the pre-tokenizer \"%s\" of a GGUF is not supported\nhint: give the model's "
+                    "tokenizer.json with --tokenizer",
+                    name);
 }
 
 // Texts of tokens that are cut out of a text before anything else.
@@ -345,7 +396,8 @@ static bool has_one_of(const json_t *texts, const char *merge) {
     if (!space) return false;
     size_t left = (size_t)(space - merge), right = strlen(space + 1);
     text_append(&both, merge, left), text_append(&both, space + 1, right);
-    bool found = json_object_getn(texts, both.data, left) || json_object_getn(texts, both.data + left, right) ||
+    bool found = json_object_getn(texts, both.data, left) ||
+                 json_object_getn(texts, both.data + left, right) ||
                  json_object_getn(texts, both.data, left + right);
     text_free(&both);
     return found;
@@ -387,7 +439,8 @@ static void read_gemma4(Reading *r) {
 }
 
 static bool marks_spaces(const Reading *r) {
-    return has_pre(r, "gemma4") || has_pre(r, "granite-embed-multi-311m") || has_pre(r, "sarvam-moe");
+    return has_pre(r, "gemma4") || has_pre(r, "granite-embed-multi-311m") ||
+           has_pre(r, "sarvam-moe");
 }
 
 // BPE over characters of words; characters without a token and without bytes, such as spaces, are
@@ -426,8 +479,10 @@ static void read_gpt2(Reading *r) {
     set_special_tokens(r, BOS, EOS);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- RWKV
-static int hex_digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
+// -------------------------------------------------------------------------------------------- RWKV
+static int hex_digit(char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
 // \t
 //  \r \x9f, and any other character after a backslash as itself.
@@ -438,7 +493,8 @@ static GgufString without_escapes(const Reading *r, GgufString s) {
         char c = s.bytes[i];
         if (c == '\\' && i + 1 < s.length) {
             c = s.bytes[++i];
-            bool hex = c == 'x' && i + 2 < s.length && hex_digit(s.bytes[i + 1]) >= 0 && hex_digit(s.bytes[i + 2]) >= 0;
+            bool hex = c == 'x' && i + 2 < s.length && hex_digit(s.bytes[i + 1]) >= 0 &&
+                       hex_digit(s.bytes[i + 2]) >= 0;
             c = c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c;
             if (hex) c = (char)(hex_digit(s.bytes[i + 1]) << 4 | hex_digit(s.bytes[i + 2])), i += 2;
         }
@@ -458,7 +514,7 @@ static void read_rwkv(Reading *r) {
     set_special_tokens(r, NONE, NONE);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- WordPiece
+// --------------------------------------------------------------------------------------- WordPiece
 // "▁word" begins a word, "ing" continues one, "[CLS]" is literal.
 static const char *wordpiece_text(const Reading *r, const GgufString *s) {
     static const char begin[] = "\xe2\x96\x81";
@@ -471,8 +527,9 @@ static const char *wordpiece_text(const Reading *r, const GgufString *s) {
 
 static json_t *flags_object(const char *type, const Reading *r) {
     bool lower = flag(r, "tokenizer.ggml.normalizer.lowercase", true);
-    return json_pack("{s:s, s:b, s:b, s:b, s:b}", "type", type, "clean_text", 1, "handle_chinese_chars", 1, "lowercase", lower,
-                     "strip_accents", flag(r, "tokenizer.ggml.normalizer.strip_accents", lower));
+    return json_pack("{s:s, s:b, s:b, s:b, s:b}", "type", type, "clean_text", 1,
+                     "handle_chinese_chars", 1, "lowercase", lower, "strip_accents",
+                     flag(r, "tokenizer.ggml.normalizer.strip_accents", lower));
 }
 
 static json_t *wordpieces(const Reading *r, json_t *added) {
@@ -482,28 +539,35 @@ static json_t *wordpieces(const Reading *r, json_t *added) {
         const char *text = wordpiece_text(r, &r->texts[i]);
         json_object_set_new(vocabulary, text, json_integer((json_int_t)i));
         if (type == TYPE_CONTROL || type == TYPE_UNKNOWN || type == TYPE_USER_DEFINED)
-            json_array_append_new(added, json_pack("{s:I, s:s, s:b, s:b}", "id", (json_int_t)i, "content", text, "special",
-                                                   type != TYPE_USER_DEFINED, "normalized", 0));
+            json_array_append_new(
+                added, json_pack("{s:I, s:s, s:b, s:b}", "id", (json_int_t)i, "content", text,
+                                 "special", type != TYPE_USER_DEFINED, "normalized", 0));
     }
     return vocabulary;
 }
 
-static json_t *text_and_id(const Reading *r, int32_t id) { return json_pack("[s, i]", wordpiece_text(r, &r->texts[id]), id); }
+static json_t *text_and_id(const Reading *r, int32_t id) {
+    return json_pack("[s, i]", wordpiece_text(r, &r->texts[id]), id);
+}
 
 static void read_bert(Reading *r) {
     enum { CLS = 101, SEP = 102, UNKNOWN = 100, LONGEST_WORD = 10000 };
     int32_t cls = special_of(r, "tokenizer.ggml.bos_token_id", "tokenizer.ggml.cls_token_id", CLS),
-            sep = special_of(r, "tokenizer.ggml.seperator_token_id", "tokenizer.ggml.separator_token_id", SEP),
-            unknown = special_of(r, "tokenizer.ggml.unknown_token_id", "tokenizer.ggml.unknown_token_id", UNKNOWN);
+            sep = special_of(r, "tokenizer.ggml.seperator_token_id",
+                             "tokenizer.ggml.separator_token_id", SEP),
+            unknown = special_of(r, "tokenizer.ggml.unknown_token_id",
+                                 "tokenizer.ggml.unknown_token_id", UNKNOWN);
     json_t *added = json_array(), *vocabulary = wordpieces(r, added);
-    json_t *model =
-        json_pack("{s:s, s:s, s:s, s:i, s:o}", "type", "WordPiece", "unk_token", wordpiece_text(r, &r->texts[unknown]),
-                  "continuing_subword_prefix", "##", "max_input_chars_per_word", LONGEST_WORD, "vocab", vocabulary);
-    json_t *ends =
-        json_pack("{s:s, s:o, s:o}", "type", "BertProcessing", "cls", text_and_id(r, cls), "sep", text_and_id(r, sep));
-    json_t *root = json_pack("{s:o, s:{s:s}, s:o, s:o, s:o, s:{s:s, s:s}}", "normalizer", flags_object("BertNormalizer", r),
-                             "pre_tokenizer", "type", "BertPreTokenizer", "model", model, "added_tokens", added,
-                             "post_processor", ends, "decoder", "type", "WordPiece", "prefix", "##");
+    json_t *model = json_pack("{s:s, s:s, s:s, s:i, s:o}", "type", "WordPiece", "unk_token",
+                              wordpiece_text(r, &r->texts[unknown]), "continuing_subword_prefix",
+                              "##", "max_input_chars_per_word", LONGEST_WORD, "vocab", vocabulary);
+    json_t *ends = json_pack("{s:s, s:o, s:o}", "type", "BertProcessing", "cls",
+                             text_and_id(r, cls), "sep", text_and_id(r, sep));
+    json_t *root =
+        json_pack("{s:o, s:{s:s}, s:o, s:o, s:o, s:{s:s, s:s}}", "normalizer",
+                  flags_object("BertNormalizer", r), "pre_tokenizer", "type", "BertPreTokenizer",
+                  "model", model, "added_tokens", added, "post_processor", ends, "decoder", "type",
+                  "WordPiece", "prefix", "##");
     read_tokenizer_json(r->b, json_own(r->b->arena, root));
     r->b->head.eos = -1;
 }
@@ -518,7 +582,8 @@ void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
     Reading r = {.b = b, .gguf = gguf_parse(b->arena, map_file(b->arena, path))};
     const char *model;
     if (!gguf_string(r.gguf, "tokenizer.ggml.model", &model))
-        tokenizer_fatal(b, "metadata \"tokenizer.ggml.model\" is missing: the file has no vocabulary");
+        tokenizer_fatal(b,
+                        "metadata \"tokenizer.ggml.model\" is missing: the file has no vocabulary");
     read_texts(&r);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (!strcmp(models[i].model, model)) {
@@ -526,10 +591,10 @@ void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
             read_gguf_pair(b, r.gguf, r.n);
             return;
         }
-    tokenizer_fatal(
-        b,
-        "the vocabulary is of kind \"%s\", which is not supported, only llama, gpt2, whitespace, gemma4, bert, t5 and "
-        "rwkv\nhint: give the model's "
-        "tokenizer.json with --tokenizer",
-        model);
+    tokenizer_fatal(b,
+                    "the vocabulary is of kind \"%s\", which is not supported, only llama, gpt2, "
+                    "whitespace, gemma4, bert, t5 and "
+                    "rwkv\nhint: give the model's "
+                    "tokenizer.json with --tokenizer",
+                    model);
 }

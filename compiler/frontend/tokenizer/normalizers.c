@@ -1,5 +1,5 @@
-// tokenizer.json's normalizers, one row a type, to the steps of runtime/tokenizer/tokenizer_normalize.h with the Unicode tables
-// they need.
+// tokenizer.json's normalizers, one row a type, to the steps of
+// runtime/tokenizer/tokenizer_normalize.h with the Unicode tables they need.
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,10 +32,12 @@ static burin_section mapping_section(Mapping *m) {
 }
 
 static void add_mapping_step(Mapping *m) {
-    builder_add_normalizer(m->b, (burin_normalizer){.kind = BURIN_NORMALIZE_MAP, .mappings = mapping_section(m)}, NULL);
+    builder_add_normalizer(
+        m->b, (burin_normalizer){.kind = BURIN_NORMALIZE_MAP, .mappings = mapping_section(m)},
+        NULL);
 }
 
-// ------------------------------------------------------------------------------------------------------------ NFC and others
+// ---------------------------------------------------------------------------------- NFC and others
 // Hugging Face's normalization is that of Unicode 9, its BERT's categories are those of Unicode 8.
 enum { NORMALIZED = 90, CATEGORIES = 80 };
 
@@ -69,7 +71,8 @@ static burin_section class_section(TokenizerBuilder *b) {
     const UnicodeTables *u = unicode_tables();
     Bytes known = {.arena = b->arena};
     for (size_t i = 0; i < u->n_classes; i++)
-        if (!unicode_newer(u->classes[i].code, NORMALIZED)) bytes_append(&known, &u->classes[i], sizeof *u->classes);
+        if (!unicode_newer(u->classes[i].code, NORMALIZED))
+            bytes_append(&known, &u->classes[i], sizeof *u->classes);
     return builder_section(b, known.data, known.length / sizeof *u->classes, sizeof *u->classes);
 }
 
@@ -81,7 +84,9 @@ static void add_decomposition(TokenizerBuilder *b, bool compatible) {
         uint32_t code = u->decompositions[i].code, n = expand(code, compatible, to);
         if (n > 1 || *to != code) map_code(&m, code, to, n);
     }
-    burin_normalizer n = {.kind = BURIN_NORMALIZE_DECOMPOSE, .mappings = mapping_section(&m), .classes = class_section(b)};
+    burin_normalizer n = {.kind = BURIN_NORMALIZE_DECOMPOSE,
+                          .mappings = mapping_section(&m),
+                          .classes = class_section(b)};
     builder_add_normalizer(b, n, NULL);
 }
 
@@ -104,7 +109,8 @@ static void add_composition(TokenizerBuilder *b) {
     for (size_t i = 0; i < u->n_decompositions; i++) {
         const UnicodeDecomposition *d = &u->decompositions[i];
         const uint32_t *part = u->parts + d->offset;
-        if (d->compatible || d->excluded || d->count != 2 || unicode_newer(d->code, NORMALIZED)) continue;
+        if (d->compatible || d->excluded || d->count != 2 || unicode_newer(d->code, NORMALIZED))
+            continue;
         if (!is_starter(d->code) || !is_starter(part[0])) continue;
         bytes_append(&triples, (uint32_t[]){part[0], part[1], d->code}, 12);
     }
@@ -114,8 +120,12 @@ static void add_composition(TokenizerBuilder *b) {
     builder_add_normalizer(b, n, NULL);
 }
 
-static void normalize_nfd(TokenizerBuilder *b, const json_t *n) { (void)n, add_decomposition(b, false); }
-static void normalize_nfkd(TokenizerBuilder *b, const json_t *n) { (void)n, add_decomposition(b, true); }
+static void normalize_nfd(TokenizerBuilder *b, const json_t *n) {
+    (void)n, add_decomposition(b, false);
+}
+static void normalize_nfkd(TokenizerBuilder *b, const json_t *n) {
+    (void)n, add_decomposition(b, true);
+}
 
 static void normalize_nfc(TokenizerBuilder *b, const json_t *n) {
     normalize_nfd(b, n);
@@ -127,7 +137,7 @@ static void normalize_nfkc(TokenizerBuilder *b, const json_t *n) {
     add_composition(b);
 }
 
-// -------------------------------------------------------------------------------------------------------- case, accents, BERT
+// ----------------------------------------------------------------------------- case, accents, BERT
 static void normalize_lowercase(TokenizerBuilder *b, const json_t *n) {
     (void)n;
     const UnicodeTables *u = unicode_tables();
@@ -139,13 +149,14 @@ static void normalize_lowercase(TokenizerBuilder *b, const json_t *n) {
 }
 
 static void add_set_step(TokenizerBuilder *b, burin_normalize_kind kind, CharSet *s) {
-    builder_add_normalizer(b, (burin_normalizer){.kind = (uint16_t)kind, .set = builder_set(b, s)}, NULL);
+    builder_add_normalizer(b, (burin_normalizer){.kind = (uint16_t)kind, .set = builder_set(b, s)},
+                           NULL);
 }
 
-// Marks of a category as an earlier Unicode had them; `then`: those that have moved to another category since, `not_then` those
-// that have come. Both end with 0.
-static void remove_marks(TokenizerBuilder *b, const char *category, unsigned version, const uint32_t *then,
-                         const uint32_t *not_then) {
+// Marks of a category as an earlier Unicode had them; `then`: those that have moved to another
+// category since, `not_then` those that have come. Both end with 0.
+static void remove_marks(TokenizerBuilder *b, const char *category, unsigned version,
+                         const uint32_t *then, const uint32_t *not_then) {
     CharSet s = {{.arena = b->arena}};
     set_add_category(&s, category);
     set_remove_newer(&s, version);
@@ -163,9 +174,10 @@ static void normalize_accents(TokenizerBuilder *b, const json_t *n) {
 
 // Control characters go, all white space becomes a space.
 static void clean_text(TokenizerBuilder *b) {
-    static const uint32_t spaces[] = {'\t',   '\n',   '\v',   '\f',   '\r',   0x85,   0xa0,   0x1680,
-                                      0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007,
-                                      0x2008, 0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000};
+    static const uint32_t spaces[] = {'\t',   '\n',   '\v',   '\f',   '\r',   0x85,
+                                      0xa0,   0x1680, 0x2000, 0x2001, 0x2002, 0x2003,
+                                      0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009,
+                                      0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000};
     CharSet control = {{.arena = b->arena}};
     Mapping m = {b, {.arena = b->arena}};
     set_add(&control, 0, 8);
@@ -177,29 +189,37 @@ static void clean_text(TokenizerBuilder *b) {
     set_add_category(&control, "Co");
     set_remove_newer(&control, CATEGORIES);
     add_set_step(b, BURIN_NORMALIZE_REMOVE, &control);
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) map_code(&m, spaces[i], &(uint32_t){' '}, 1);
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        map_code(&m, spaces[i], &(uint32_t){' '}, 1);
     add_mapping_step(&m);
 }
 
-// SentencePiece's "nmt" rules beyond NFKC: control characters go, white and zero-width characters become a space.
+// SentencePiece's "nmt" rules beyond NFKC: control characters go, white and zero-width characters
+// become a space.
 static void normalize_nmt(TokenizerBuilder *b, const json_t *n) {
-    static const uint32_t control[][2] = {{1, 8}, {0xb, 0xb}, {0xe, 0x1f}, {0x7f, 0x7f}, {0x8f, 0x8f}, {0x9f, 0x9f}};
-    static const uint32_t spaces[] = {'\t',   '\n',   '\f',   '\r',   0x1680, 0x200b, 0x200c, 0x200d,
-                                      0x200e, 0x200f, 0x2028, 0x2029, 0x2581, 0xfeff, 0xfffd};
+    static const uint32_t control[][2] = {{1, 8},       {0xb, 0xb},   {0xe, 0x1f},
+                                          {0x7f, 0x7f}, {0x8f, 0x8f}, {0x9f, 0x9f}};
+    static const uint32_t spaces[] = {'\t',   '\n',   '\f',   '\r',   0x1680,
+                                      0x200b, 0x200c, 0x200d, 0x200e, 0x200f,
+                                      0x2028, 0x2029, 0x2581, 0xfeff, 0xfffd};
     (void)n;
     CharSet s = {{.arena = b->arena}};
     Mapping m = {b, {.arena = b->arena}};
-    for (size_t i = 0; i < sizeof control / sizeof *control; i++) set_add(&s, control[i][0], control[i][1]);
+    for (size_t i = 0; i < sizeof control / sizeof *control; i++)
+        set_add(&s, control[i][0], control[i][1]);
     add_set_step(b, BURIN_NORMALIZE_REMOVE, &s);
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) map_code(&m, spaces[i], &(uint32_t){' '}, 1);
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        map_code(&m, spaces[i], &(uint32_t){' '}, 1);
     add_mapping_step(&m);
 }
 
 static void set_chinese_apart(TokenizerBuilder *b) {
-    static const uint32_t ranges[][2] = {{0x4e00, 0x9fff},   {0x3400, 0x4dbf},   {0x20000, 0x2a6df}, {0x2a700, 0x2b73f},
-                                         {0x2b740, 0x2b81f}, {0x2b920, 0x2ceaf}, {0xf900, 0xfaff},   {0x2f800, 0x2fa1f}};
+    static const uint32_t ranges[][2] = {{0x4e00, 0x9fff},   {0x3400, 0x4dbf},   {0x20000, 0x2a6df},
+                                         {0x2a700, 0x2b73f}, {0x2b740, 0x2b81f}, {0x2b920, 0x2ceaf},
+                                         {0xf900, 0xfaff},   {0x2f800, 0x2fa1f}};
     CharSet s = {{.arena = b->arena}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) set_add(&s, ranges[i][0], ranges[i][1]);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        set_add(&s, ranges[i][0], ranges[i][1]);
     add_set_step(b, BURIN_NORMALIZE_APART, &s);
 }
 
@@ -209,12 +229,13 @@ static void normalize_bert(TokenizerBuilder *b, const json_t *n) {
     if (json_flag(b, n, "handle_chinese_chars", true)) set_chinese_apart(b);
     if (json_flag(b, n, "strip_accents", lower)) {
         add_decomposition(b, false);
-        remove_marks(b, "Mn", CATEGORIES, (uint32_t[]){0x1734, 0x1171e, 0}, (uint32_t[]){0x1885, 0x1886, 0xa9bd, 0x111c9, 0});
+        remove_marks(b, "Mn", CATEGORIES, (uint32_t[]){0x1734, 0x1171e, 0},
+                     (uint32_t[]){0x1885, 0x1886, 0xa9bd, 0x111c9, 0});
     }
     if (lower) normalize_lowercase(b, n);
 }
 
-// ------------------------------------------------------------------------------------------------- SentencePiece's charsmap
+// ------------------------------------------------------------------------ SentencePiece's charsmap
 static int base64_digit(char c) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const char *at = c ? strchr(digits, c) : NULL;
@@ -242,7 +263,8 @@ typedef struct CharsmapWalk {
     uint64_t growth;           // bytes of a replacement for a byte of its key, at most
 } CharsmapWalk;
 
-// Enters all children of a node whose keys have `length` bytes. Returns false when a value is no text.
+// Enters all children of a node whose keys have `length` bytes. Returns false when a value is no
+// text.
 static bool enter_children(CharsmapWalk *w, uint32_t node, uint32_t length) {
     for (uint32_t byte = 1; byte < 256; byte++) {
         uint32_t child = node, value;
@@ -282,7 +304,9 @@ static void normalize_precompiled(TokenizerBuilder *b, const json_t *n) {
     if (bytes.length < 4 || trie % 4 || trie > bytes.length - 4 || trie < 4)
         tokenizer_fatal(b, "\"precompiled_charsmap\" is damaged");
     bytes_append(&bytes, "", 1);
-    Charsmap c = {.units = (const uint32_t *)(bytes.data + 4), .n_units = trie / 4, .texts = bytes.data + 4 + trie};
+    Charsmap c = {.units = (const uint32_t *)(bytes.data + 4),
+                  .n_units = trie / 4,
+                  .texts = bytes.data + 4 + trie};
     c.n_texts = (uint32_t)(bytes.length - 4 - trie);
     uint64_t growth = charsmap_growth(b, &c);
     if (!growth) tokenizer_fatal(b, "\"precompiled_charsmap\" is damaged");
@@ -304,13 +328,15 @@ static void normalize_precompiled(TokenizerBuilder *b, const json_t *n) {
     builder_add_growing(b, z, growth);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the rest
+// ---------------------------------------------------------------------------------------- the rest
 static void normalize_prepend(TokenizerBuilder *b, const json_t *n) {
-    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND}, json_text(b, n, "prepend"));
+    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND},
+                           json_text(b, n, "prepend"));
 }
 
 static void normalize_replace(TokenizerBuilder *b, const json_t *n) {
-    burin_normalizer r = {.kind = BURIN_NORMALIZE_REPLACE, .pattern = read_replaced(b, json_object_get(n, "pattern"))};
+    burin_normalizer r = {.kind = BURIN_NORMALIZE_REPLACE,
+                          .pattern = read_replaced(b, json_object_get(n, "pattern"))};
     builder_add_normalizer(b, r, json_text(b, n, "content"));
 }
 

@@ -26,8 +26,8 @@ typedef struct {
 } Parser;
 
 _Noreturn static void refuse(const Parser *p, const char *what) {
-    tokenizer_fatal(p->b, "the pattern \"%s\" uses %s, which is not supported (byte %d of it)", p->regex, what,
-                    (int)(p->at - p->regex));
+    tokenizer_fatal(p->b, "the pattern \"%s\" uses %s, which is not supported (byte %d of it)",
+                    p->regex, what, (int)(p->at - p->regex));
 }
 
 static Pattern *new_pattern(Parser *p, PatternKind kind) {
@@ -42,14 +42,16 @@ static uint32_t take_code(Parser *p) {
     return code;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- classes
+// ----------------------------------------------------------------------------------------- classes
 static void take_property(Parser *p, CharSet *s, bool negative) {
     const char *end = *p->at == '{' ? strchr(p->at, '}') : NULL;
     if (!end) refuse(p, "\\p without {name}");
     bool inverse = p->at[1] == '^';
-    const char *name = arena_strndup(p->b->arena, p->at + 1 + inverse, (size_t)(end - p->at - 1 - inverse));
+    const char *name =
+        arena_strndup(p->b->arena, p->at + 1 + inverse, (size_t)(end - p->at - 1 - inverse));
     CharSet inner = {{.arena = p->b->arena}};
-    if (!set_add_property(&inner, name)) refuse(p, arena_printf(p->b->arena, "the property \\p{%s}", name));
+    if (!set_add_property(&inner, name))
+        refuse(p, arena_printf(p->b->arena, "the property \\p{%s}", name));
     if (negative != inverse) set_invert(&inner);
     set_add_set(s, &inner);
     p->at = end + 1;
@@ -59,7 +61,8 @@ static uint32_t take_hex(Parser *p, int digits) {
     char text[9] = {0}, *end;
     bool braces = *p->at == '{';
     p->at += braces;
-    for (int i = 0; i < (braces ? 8 : digits) && p->at[i] && p->at[i] != '}'; i++) text[i] = p->at[i];
+    for (int i = 0; i < (braces ? 8 : digits) && p->at[i] && p->at[i] != '}'; i++)
+        text[i] = p->at[i];
     uint32_t code = (uint32_t)strtoul(text, &end, 16);
     if (end == text || *end || code > 0x10ffff) refuse(p, "a broken \\x or \\u");
     p->at += end - text;
@@ -67,20 +70,26 @@ static uint32_t take_hex(Parser *p, int digits) {
     return code;
 }
 
-// POSIX' classes, as Oniguruma has them; those that follow derived properties of Unicode are not known.
+// POSIX' classes, as Oniguruma has them; those that follow derived properties of Unicode are not
+// known.
 static bool add_named_class(CharSet *s, const char *name) {
     static const struct {
         const char *name, *categories[3];
         uint32_t ranges[3][2];
-    } classes[] = {{"digit", {"Nd"}, {{0, 0}}},       {"punct", {"P", "S"}, {{0, 0}}},
-                   {"blank", {"Zs"}, {{'\t', '\t'}}}, {"cntrl", {"Cc"}, {{0, 0}}},
-                   {"ascii", {NULL}, {{0, 127}}},     {"xdigit", {NULL}, {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
+    } classes[] = {{"digit", {"Nd"}, {{0, 0}}},
+                   {"punct", {"P", "S"}, {{0, 0}}},
+                   {"blank", {"Zs"}, {{'\t', '\t'}}},
+                   {"cntrl", {"Cc"}, {{0, 0}}},
+                   {"ascii", {NULL}, {{0, 127}}},
+                   {"xdigit", {NULL}, {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
     if (!strcmp(name, "space")) return set_add_spaces(s), true;
     if (!strcmp(name, "word")) return set_add_word(s), true;
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         if (strcmp(classes[i].name, name)) continue;
-        for (int k = 0; k < 3 && classes[i].categories[k]; k++) set_add_category(s, classes[i].categories[k]);
-        for (int k = 0; k < 3 && classes[i].ranges[k][1]; k++) set_add(s, classes[i].ranges[k][0], classes[i].ranges[k][1]);
+        for (int k = 0; k < 3 && classes[i].categories[k]; k++)
+            set_add_category(s, classes[i].categories[k]);
+        for (int k = 0; k < 3 && classes[i].ranges[k][1]; k++)
+            set_add(s, classes[i].ranges[k][0], classes[i].ranges[k][1]);
         return true;
     }
     return false;
@@ -91,7 +100,8 @@ static void take_posix(Parser *p, CharSet *s) {
     bool inverse = p->at[2] == '^';
     const char *name = p->at + 2 + inverse, *end = strstr(name, ":]");
     CharSet inner = {{.arena = p->b->arena}};
-    if (!end || !add_named_class(&inner, arena_strndup(p->b->arena, name, (size_t)(end - name)))) refuse(p, "this POSIX class");
+    if (!end || !add_named_class(&inner, arena_strndup(p->b->arena, name, (size_t)(end - name))))
+        refuse(p, "this POSIX class");
     if (inverse) set_invert(&inner);
     set_add_set(s, &inner);
     p->at = end + 2;
@@ -111,7 +121,8 @@ static uint32_t take_character(Parser *p, char c) {
     if (c == 'x') return take_hex(p, 2);
     if (c == 'u') return take_hex(p, 4);
     p->at--;
-    if (!c || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) refuse(p, "this escape");
+    if (!c || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+        refuse(p, "this escape");
     return take_code(p);
 }
 
@@ -218,7 +229,7 @@ static void take_class(Parser *p, CharSet *s) {
     p->at++, p->depth--;
 }
 
-// --------------------------------------------------------------------------------------------------------------- expressions
+// ------------------------------------------------------------------------------------- expressions
 static Pattern *take_choice(Parser *p);
 
 // How many characters a pattern takes that is looked for in front.
@@ -234,12 +245,15 @@ static uint16_t fixed_length(const Parser *p, const Pattern *n) {
         case PATTERN_CHOICE:
             sum = fixed_length(p, n->first);
             for (n = n->first->next; n; n = n->next)
-                if ((one = fixed_length(p, n)) != sum) refuse(p, "alternatives of several lengths behind each other");
+                if ((one = fixed_length(p, n)) != sum)
+                    refuse(p, "alternatives of several lengths behind each other");
             return (uint16_t)sum;
         case PATTERN_ATOMIC:
             return fixed_length(p, n->first);
         case PATTERN_REPEAT:
-            if (n->min != n->max || (sum = n->min * (unsigned)fixed_length(p, n->first)) >= BURIN_NO_LIMIT) break;
+            if (n->min != n->max ||
+                (sum = n->min * (unsigned)fixed_length(p, n->first)) >= BURIN_NO_LIMIT)
+                break;
             return (uint16_t)sum;
         default:
             return 0;
@@ -258,8 +272,9 @@ static const struct Opening {
     const char *text;
     PatternKind kind;
     bool negative;
-} openings[] = {{"(?:", PATTERN_SEQUENCE, false}, {"(?=", PATTERN_LOOK, false},   {"(?!", PATTERN_LOOK, true},
-                {"(?<=", PATTERN_BEHIND, false},  {"(?<!", PATTERN_BEHIND, true}, {"(?>", PATTERN_ATOMIC, false}};
+} openings[] = {{"(?:", PATTERN_SEQUENCE, false}, {"(?=", PATTERN_LOOK, false},
+                {"(?!", PATTERN_LOOK, true},      {"(?<=", PATTERN_BEHIND, false},
+                {"(?<!", PATTERN_BEHIND, true},   {"(?>", PATTERN_ATOMIC, false}};
 
 static Pattern *take_inside(Parser *p, PatternKind kind, bool negative) {
     Pattern *n = new_parent(p, kind, take_choice(p));
@@ -358,7 +373,9 @@ static Pattern *take_place(Parser *p) {
     char c = p->at[1];
     if (!c || !strchr("bBAz", c)) return NULL;
     p->at += 2;
-    return c == 'A' ? new_pattern(p, PATTERN_START) : c == 'z' ? new_pattern(p, PATTERN_END) : boundary(p, c == 'B');
+    return c == 'A'   ? new_pattern(p, PATTERN_START)
+           : c == 'z' ? new_pattern(p, PATTERN_END)
+                      : boundary(p, c == 'B');
 }
 
 static Pattern *take_atom(Parser *p) {
@@ -418,10 +435,12 @@ static bool take_counts(Parser *p, unsigned long *min, unsigned long *max) {
             break;
         case '{':
             *min = *max = strtoul(p->at + 1, &end, 10);
-            if ((end == p->at + 1 && *end != ',') || (*end != ',' && *end != '}')) refuse(p, "a broken {min,max}");
+            if ((end == p->at + 1 && *end != ',') || (*end != ',' && *end != '}'))
+                refuse(p, "a broken {min,max}");
             if (*end == ',') *max = end[1] == '}' ? BURIN_NO_LIMIT : strtoul(end + 1, &end, 10);
             if (*max == BURIN_NO_LIMIT && *end == ',') end++;
-            if (*end != '}' || *min > MAX_REPEAT || *max < *min || (*max > MAX_REPEAT && *max != BURIN_NO_LIMIT))
+            if (*end != '}' || *min > MAX_REPEAT || *max < *min ||
+                (*max > MAX_REPEAT && *max != BURIN_NO_LIMIT))
                 refuse(p, "a broken {min,max}");
             p->at = end;
             break;
@@ -434,7 +453,8 @@ static bool take_counts(Parser *p, unsigned long *min, unsigned long *max) {
 
 // The set that is a whole group, with its count: (\d{3}); else NULL.
 static Pattern *only_set(Pattern *n) {
-    while (n && (n->kind == PATTERN_CHOICE || n->kind == PATTERN_SEQUENCE)) n = n->first && !n->first->next ? n->first : NULL;
+    while (n && (n->kind == PATTERN_CHOICE || n->kind == PATTERN_SEQUENCE))
+        n = n->first && !n->first->next ? n->first : NULL;
     return n && n->kind == PATTERN_SET && n->min == n->max && n->max && n->stride == 1 ? n : NULL;
 }
 

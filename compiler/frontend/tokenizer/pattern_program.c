@@ -2,8 +2,9 @@
 //
 // (?:ab)+?c      SET a; SET b; SPLIT 7 3 (loop 1); SET a; SET b; AGAIN 2 7; ...; SET c; DONE
 //
-// A repeated group is written out as often as it must occur; an unlimited rest is a loop. Loops outside of look-around and
-// atomic groups remember where they began, so that no place is tried twice and an empty round ends the loop.
+// A repeated group is written out as often as it must occur; an unlimited rest is a loop. Loops
+// outside of look-around and atomic groups remember where they began, so that no place is tried
+// twice and an empty round ends the loop.
 #include <string.h>
 
 #include "frontend/tokenizer/pattern.h"
@@ -20,12 +21,15 @@ typedef struct {
     uint16_t loops;
 } Program;
 
-static burin_match *instruction(Program *p, uint16_t at) { return (burin_match *)p->code.data + at; }
+static burin_match *instruction(Program *p, uint16_t at) {
+    return (burin_match *)p->code.data + at;
+}
 
 static uint16_t here(const Program *p) { return (uint16_t)(p->code.length / sizeof(burin_match)); }
 
 static uint16_t emit(Program *p, burin_match m) {
-    if (here(p) >= MAX_PROGRAM) tokenizer_fatal(p->b, "a pattern is too long: more than %d instructions", MAX_PROGRAM);
+    if (here(p) >= MAX_PROGRAM)
+        tokenizer_fatal(p->b, "a pattern is too long: more than %d instructions", MAX_PROGRAM);
     bytes_append(&p->code, &m, sizeof m);
     return (uint16_t)(here(p) - 1);
 }
@@ -75,10 +79,12 @@ static void emit_loop(Program *p, const Pattern *n) {
     bool remembers = !p->inside;
     if (!remembers && is_nullable(n->first))
         tokenizer_fatal(p->b,
-                        "the pattern \"%s\" repeats what may be empty inside of look-around or an atomic group, which is not "
+                        "the pattern \"%s\" repeats what may be empty inside of look-around or an "
+                        "atomic group, which is not "
                         "supported",
                         p->regex);
-    uint16_t loop = remembers ? ++p->loops : 0, split = emit(p, (burin_match){.op = BURIN_MATCH_SPLIT, .min = loop});
+    uint16_t loop = remembers ? ++p->loops : 0,
+             split = emit(p, (burin_match){.op = BURIN_MATCH_SPLIT, .min = loop});
     emit_pattern(p, n->first);
     uint16_t again = emit(p, (burin_match){.op = BURIN_MATCH_AGAIN, .min = loop, .a = split});
     instruction(p, again)->b = here(p);
@@ -102,7 +108,8 @@ static void emit_repeat(Program *p, const Pattern *n) {
 }
 
 // What must match as a whole at a place of its own.
-static void emit_inside(Program *p, burin_match m, const Pattern *n, void (*emit_it)(Program *, const Pattern *)) {
+static void emit_inside(Program *p, burin_match m, const Pattern *n,
+                        void (*emit_it)(Program *, const Pattern *)) {
     uint16_t at = emit(p, m);
     p->inside++;
     emit_it(p, n);
@@ -113,13 +120,19 @@ static void emit_inside(Program *p, burin_match m, const Pattern *n, void (*emit
 
 static burin_match set_of(const Pattern *n) {
     uint16_t manner = n->possessive ? BURIN_POSSESSIVE : n->lazy ? BURIN_LAZY : BURIN_GREEDY;
-    return (burin_match){.op = BURIN_MATCH_SET, .set = n->set, .min = n->min, .max = n->max, .a = manner, .b = n->stride};
+    return (burin_match){.op = BURIN_MATCH_SET,
+                         .set = n->set,
+                         .min = n->min,
+                         .max = n->max,
+                         .a = manner,
+                         .b = n->stride};
 }
 
 static void emit_pattern(Program *p, const Pattern *n) {
     if (++p->visited > 16 * MAX_PROGRAM)
-        tokenizer_fatal(p->b, "the pattern \"%.80s\" is too long: its repetitions come to more than %d groups", p->regex,
-                        16 * MAX_PROGRAM);
+        tokenizer_fatal(
+            p->b, "the pattern \"%.80s\" is too long: its repetitions come to more than %d groups",
+            p->regex, 16 * MAX_PROGRAM);
     switch (n->kind) {
         case PATTERN_SET:
             emit(p, set_of(n));
@@ -140,10 +153,12 @@ static void emit_pattern(Program *p, const Pattern *n) {
             emit_inside(p, (burin_match){.op = BURIN_MATCH_ATOMIC}, n->first, emit_pattern);
             break;
         case PATTERN_LOOK:
-            emit_inside(p, (burin_match){.op = BURIN_MATCH_LOOK, .b = n->negative}, n->first, emit_pattern);
+            emit_inside(p, (burin_match){.op = BURIN_MATCH_LOOK, .b = n->negative}, n->first,
+                        emit_pattern);
             break;
         case PATTERN_BEHIND:
-            emit_inside(p, (burin_match){.op = BURIN_MATCH_BEHIND, .min = n->min, .b = n->negative}, n->first, emit_pattern);
+            emit_inside(p, (burin_match){.op = BURIN_MATCH_BEHIND, .min = n->min, .b = n->negative},
+                        n->first, emit_pattern);
             break;
         case PATTERN_START:
             emit(p, (burin_match){.op = BURIN_MATCH_START});
@@ -157,7 +172,8 @@ static void emit_pattern(Program *p, const Pattern *n) {
     }
 }
 
-// Every instruction that leaves a way to come back to leaves at most one at each place: once where nothing loops.
+// Every instruction that leaves a way to come back to leaves at most one at each place: once where
+// nothing loops.
 static void count_ways(Program *p) {
     burin_tokenizer *h = &p->b->head;
     uint32_t ways = 0;
@@ -180,7 +196,9 @@ static burin_section finish(Program *p) {
     return builder_section(p->b, p->code.data, here(p), sizeof(burin_match));
 }
 
-bool pattern_may_be_empty(TokenizerBuilder *b, const char *regex) { return is_nullable(pattern_parse(b, regex)); }
+bool pattern_may_be_empty(TokenizerBuilder *b, const char *regex) {
+    return is_nullable(pattern_parse(b, regex));
+}
 
 burin_section pattern_program(TokenizerBuilder *b, const char *regex, const Pattern *n) {
     Program p = {.b = b, .regex = regex, .code = {.arena = b->arena}};
@@ -196,13 +214,16 @@ burin_section pattern_literal(TokenizerBuilder *b, const char *text) {
         CharSet one = {{.arena = b->arena}};
         at += burin_utf8_read(at, end, &code);
         set_add(&one, code, code);
-        emit(&p, (burin_match){.op = BURIN_MATCH_SET, .set = builder_set(b, &one), .min = 1, .max = 1, .b = 1});
+        emit(&p,
+             (burin_match){
+                 .op = BURIN_MATCH_SET, .set = builder_set(b, &one), .min = 1, .max = 1, .b = 1});
     }
     return finish(&p);
 }
 
 burin_section pattern_of_set(TokenizerBuilder *b, CharSet *s, uint16_t max) {
     Program p = {.b = b, .code = {.arena = b->arena}};
-    emit(&p, (burin_match){.op = BURIN_MATCH_SET, .set = builder_set(b, s), .min = 1, .max = max, .b = 1});
+    emit(&p, (burin_match){
+                 .op = BURIN_MATCH_SET, .set = builder_set(b, s), .min = 1, .max = max, .b = 1});
     return finish(&p);
 }

@@ -33,10 +33,12 @@ typedef struct TokenizerClass {
 } TokenizerClass;
 
 #define FAIRSEQ .front = {"<s>", "<pad>", "</s>", "<unk>"}, .instead_of = 3
-#define FAIRSEQ_NAMES \
-    {[BOS] = "<s>", [EOS] = "</s>", [UNKNOWN] = "<unk>", [SEP] = "</s>", [PAD] = "<pad>", [CLS] = "<s>", [MASK] = "<mask>"}
-#define BRACKETS(bos, eos) \
-    {[BOS] = bos, [EOS] = eos, [UNKNOWN] = "<unk>", [SEP] = "[SEP]", [PAD] = "<pad>", [CLS] = "[CLS]", [MASK] = "[MASK]"}
+#define FAIRSEQ_NAMES                                                      \
+    {[BOS] = "<s>",   [EOS] = "</s>", [UNKNOWN] = "<unk>", [SEP] = "</s>", \
+     [PAD] = "<pad>", [CLS] = "<s>",  [MASK] = "<mask>"}
+#define BRACKETS(bos, eos)                                                   \
+    {[BOS] = bos,     [EOS] = eos,     [UNKNOWN] = "<unk>", [SEP] = "[SEP]", \
+     [PAD] = "<pad>", [CLS] = "[CLS]", [MASK] = "[MASK]"}
 
 static const TokenizerClass tokenizer_classes[] = {
     {.name = "LlamaTokenizer", .bos = true},
@@ -44,12 +46,22 @@ static const TokenizerClass tokenizer_classes[] = {
     {.name = "GemmaTokenizer", .bos = true},
     {.name = "T5Tokenizer", .eos = true},
     {.name = "MT5Tokenizer", .eos = true},
-    {.name = "XLMRobertaTokenizer", .specials = FAIRSEQ_NAMES, .before = {CLS}, .after = {SEP}, FAIRSEQ},
+    {.name = "XLMRobertaTokenizer",
+     .specials = FAIRSEQ_NAMES,
+     .before = {CLS},
+     .after = {SEP},
+     FAIRSEQ},
     {.name = "XGLMTokenizer",
-     .specials = {[BOS] = "<s>", [EOS] = "</s>", [UNKNOWN] = "<unk>", [SEP] = "</s>", [PAD] = "<pad>", [CLS] = "<s>"},
+     .specials = {[BOS] = "<s>",
+                  [EOS] = "</s>",
+                  [UNKNOWN] = "<unk>",
+                  [SEP] = "</s>",
+                  [PAD] = "<pad>",
+                  [CLS] = "<s>"},
      .before = {SEP},
      FAIRSEQ,
-     .more = "<madeupword0> <madeupword1> <madeupword2> <madeupword3> <madeupword4> <madeupword5> <madeupword6>"},
+     .more = "<madeupword0> <madeupword1> <madeupword2> <madeupword3> <madeupword4> <madeupword5> "
+             "<madeupword6>"},
     {.name = "MBartTokenizer",
      .specials = FAIRSEQ_NAMES,
      .after = {EOS, LANGUAGE},
@@ -88,7 +100,10 @@ static const TokenizerClass tokenizer_classes[] = {
      .front = {"<pad>", "</s>", "<mask_1>", "<mask_2>"},
      .instead_of = 2,
      .offset = 103},
-    {.name = "BigBirdTokenizer", .specials = BRACKETS("<s>", "</s>"), .before = {CLS}, .after = {SEP}},
+    {.name = "BigBirdTokenizer",
+     .specials = BRACKETS("<s>", "</s>"),
+     .before = {CLS},
+     .after = {SEP}},
     {.name = "AlbertTokenizer",
      .specials = BRACKETS("[CLS]", "[SEP]"),
      .before = {CLS},
@@ -130,7 +145,8 @@ static const TokenizerClass tokenizer_classes[] = {
      .has_vocabulary = true,
      .has_target = true},
     {.name = "M2M100Tokenizer",
-     .specials = {[BOS] = "<s>", [EOS] = "</s>", [UNKNOWN] = "<unk>", [SEP] = "</s>", [PAD] = "<pad>"},
+     .specials =
+         {[BOS] = "<s>", [EOS] = "</s>", [UNKNOWN] = "<unk>", [SEP] = "</s>", [PAD] = "<pad>"},
      .before = {LANGUAGE},
      .after = {EOS},
      .more = m2m_languages,
@@ -144,11 +160,16 @@ static bool is_class(const char *name, const char *own) {
 }
 
 // Of folders whose tokenizer_config.json names no class.
-static const char *const classes_of_models[][2] = {
-    {"deberta-v2", "DebertaV2Tokenizer"},   {"albert", "AlbertTokenizer"}, {"fnet", "FNetTokenizer"},
-    {"rembert", "RemBertTokenizer"},        {"xlnet", "XLNetTokenizer"},   {"big_bird", "BigBirdTokenizer"},
-    {"xlm-roberta", "XLMRobertaTokenizer"}, {"xglm", "XGLMTokenizer"},     {"marian", "MarianTokenizer"},
-    {"m2m_100", "M2M100Tokenizer"}};
+static const char *const classes_of_models[][2] = {{"deberta-v2", "DebertaV2Tokenizer"},
+                                                   {"albert", "AlbertTokenizer"},
+                                                   {"fnet", "FNetTokenizer"},
+                                                   {"rembert", "RemBertTokenizer"},
+                                                   {"xlnet", "XLNetTokenizer"},
+                                                   {"big_bird", "BigBirdTokenizer"},
+                                                   {"xlm-roberta", "XLMRobertaTokenizer"},
+                                                   {"xglm", "XGLMTokenizer"},
+                                                   {"marian", "MarianTokenizer"},
+                                                   {"m2m_100", "M2M100Tokenizer"}};
 
 static TokenizerClass class_of_tokenizer(const SentencePiece *s, const json_t *config) {
     const char *name = json_string_value(json_object_get(config, "tokenizer_class"));
@@ -159,29 +180,33 @@ static TokenizerClass class_of_tokenizer(const SentencePiece *s, const json_t *c
     for (size_t i = 0; name && i < sizeof tokenizer_classes / sizeof *tokenizer_classes; i++)
         if (is_class(name, tokenizer_classes[i].name)) return tokenizer_classes[i];
     if (name && !is_class(name, "PreTrainedTokenizer"))
-        tokenizer_fatal(
-            s->b,
-            "the tokenizer_class \"%s\" may have other ids than the file\nhint: save_pretrained of its fast tokenizer "
-            "writes a tokenizer.json",
-            name);
+        tokenizer_fatal(s->b,
+                        "the tokenizer_class \"%s\" may have other ids than the file\nhint: "
+                        "save_pretrained of its fast tokenizer "
+                        "writes a tokenizer.json",
+                        name);
     return (TokenizerClass){0};
 }
 
 static void refuse_option(const SentencePiece *s, const json_t *config, const char *option) {
     if (json_flag(s->b, config, option, false))
-        tokenizer_fatal(s->b, "tokenizer_config.json says \"%s\": true, which is not supported", option);
+        tokenizer_fatal(s->b, "tokenizer_config.json says \"%s\": true, which is not supported",
+                        option);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- pieces
+// ------------------------------------------------------------------------------------------ pieces
 static Piece control_piece(const char *text) {
-    return (Piece){
-        .text = text, .type = strcmp(text, "<unk>") ? PIECE_CONTROL : PIECE_UNKNOWN, .strips_left = !strcmp(text, "<mask>")};
+    return (Piece){.text = text,
+                   .type = strcmp(text, "<unk>") ? PIECE_CONTROL : PIECE_UNKNOWN,
+                   .strips_left = !strcmp(text, "<mask>")};
 }
 
 // The class's own tokens, then the file's pieces.
 static void renumber_pieces(SentencePiece *s, const TokenizerClass *c) {
     SentencePiece all = *s;
-    if (s->n < c->instead_of) tokenizer_fatal(s->b, "SentencePiece's file has %zu pieces: too few for a %s", s->n, c->name);
+    if (s->n < c->instead_of)
+        tokenizer_fatal(s->b, "SentencePiece's file has %zu pieces: too few for a %s", s->n,
+                        c->name);
     all.pieces = NULL, all.n = all.capacity = 0, all.unknown += c->offset;
     for (size_t i = 0; i < 6 && c->front[i]; i++) {
         if (!strcmp(c->front[i], "<unk>")) all.unknown = (int64_t)i;
@@ -195,14 +220,17 @@ static void renumber_pieces(SentencePiece *s, const TokenizerClass *c) {
 
 // Files that were trained with all tokens have "offset" 0.
 static void set_offset(const SentencePiece *s, TokenizerClass *c, const json_t *config) {
-    const json_t *own = json_object_get(config, "offset"), *sentence = json_object_get(config, "mask_token_sent");
+    const json_t *own = json_object_get(config, "offset"),
+                 *sentence = json_object_get(config, "mask_token_sent");
     if (!c->offset) return;
     if (own && json_integer_value(own) == 0) {
         c->offset = 0, *c->front = NULL;
         return;
     }
     if ((own && json_integer_value(own) != c->offset) || json_is_null(sentence))
-        tokenizer_fatal(s->b, "a %s with another \"offset\" than %lld and 0, or without \"mask_token_sent\", is not supported",
+        tokenizer_fatal(s->b,
+                        "a %s with another \"offset\" than %lld and 0, or without "
+                        "\"mask_token_sent\", is not supported",
                         c->name, (long long)c->offset);
 }
 
@@ -221,17 +249,21 @@ static const char *text_of_token(const json_t *token) {
 static void add_listed(SentencePiece *s, const json_t *config) {
     const json_t *listed = json_object_get(config, "added_tokens_decoder"), *token;
     char id[24];
-    while (snprintf(id, sizeof id, "%zu", s->n), (token = json_object_get(listed, id)) && text_of_token(token))
-        add_piece(s, (Piece){.text = text_of_token(token),
-                             .type = json_is_true(json_object_get(token, "special")) ? PIECE_CONTROL : PIECE_USER_DEFINED,
-                             .strips_left = json_is_true(json_object_get(token, "lstrip"))});
+    while (snprintf(id, sizeof id, "%zu", s->n),
+           (token = json_object_get(listed, id)) && text_of_token(token))
+        add_piece(
+            s, (Piece){.text = text_of_token(token),
+                       .type = json_is_true(json_object_get(token, "special")) ? PIECE_CONTROL
+                                                                               : PIECE_USER_DEFINED,
+                       .strips_left = json_is_true(json_object_get(token, "lstrip"))});
 }
 
 static bool is_listed(const json_t *config, const char *text) {
     const char *id;
     const json_t *token;
-    json_object_foreach((json_t *)json_object_get(config, "added_tokens_decoder"), id,
-                        token) if (text_of_token(token) && !strcmp(text_of_token(token), text)) return true;
+    json_object_foreach(
+        (json_t *)json_object_get(config, "added_tokens_decoder"), id,
+        token) if (text_of_token(token) && !strcmp(text_of_token(token), text)) return true;
     return false;
 }
 
@@ -254,7 +286,8 @@ static void add_more(SentencePiece *s, const TokenizerClass *c, const json_t *co
 }
 
 static _Noreturn void refuse_absent(const SentencePiece *s, const char *text) {
-    tokenizer_fatal(s->b, "\"%s\" is none of the pieces, which the tokenizer_class wants", text ? text : "its own token");
+    tokenizer_fatal(s->b, "\"%s\" is none of the pieces, which the tokenizer_class wants",
+                    text ? text : "its own token");
 }
 
 // The mask comes after languages.
@@ -274,7 +307,7 @@ static void add_specials(SentencePiece *s, const TokenizerClass *c, const json_t
     add_listed(s, config);
 }
 
-// ------------------------------------------------------------------------------------------------------------ around a text
+// ----------------------------------------------------------------------------------- around a text
 static int32_t id_of(const SentencePiece *s, const char *text) {
     for (int32_t i = 0; text && i < s->b->n_tokens; i++) {
         const struct BuilderToken *t = &s->b->tokens[i];
@@ -283,13 +316,16 @@ static int32_t id_of(const SentencePiece *s, const char *text) {
     return -1;
 }
 
-static const char *text_around(const SentencePiece *s, const TokenizerClass *c, const json_t *config, int which) {
+static const char *text_around(const SentencePiece *s, const TokenizerClass *c,
+                               const json_t *config, int which) {
     if (which != LANGUAGE) return special_text(c, config, which);
     const char *name = json_string_value(json_object_get(config, "src_lang"));
     if (!name) name = c->language;
     const char *token = c->has_vocabulary ? arena_printf(s->b->arena, "__%s__", name) : name;
     if (id_of(s, token) < 0)
-        tokenizer_fatal(s->b, "\"src_lang\" is %s in tokenizer_config.json, which is none of the languages", name);
+        tokenizer_fatal(
+            s->b, "\"src_lang\" is %s in tokenizer_config.json, which is none of the languages",
+            name);
     return token;
 }
 
@@ -301,24 +337,29 @@ static void put(SentencePiece *s, Bytes *to, const char *text) {
 
 static void put_items(TokenizerBuilder *b, const Bytes *ids, int32_t type) {
     for (size_t i = 0; i < ids->length / sizeof(int32_t); i++)
-        bytes_append(&b->pair, &(burin_pair_item){((int32_t *)ids->data)[i], type}, sizeof(burin_pair_item));
+        bytes_append(&b->pair, &(burin_pair_item){((int32_t *)ids->data)[i], type},
+                     sizeof(burin_pair_item));
 }
 
-// [CLS] A [SEP] B [SEP] with types 0 0 0 1 1; those of fairseq have two </s> in the middle, and all types are 0.
+// [CLS] A [SEP] B [SEP] with types 0 0 0 1 1; those of fairseq have two </s> in the middle, and all
+// types are 0.
 static void put_pair(TokenizerBuilder *b, bool fairseq) {
     Bytes sep = {.data = b->after.data, .length = sizeof(int32_t)};
     put_items(b, &b->before, 0);
     bytes_append(&b->pair, &(burin_pair_item){BURIN_PAIR_FIRST, 0}, sizeof(burin_pair_item));
     put_items(b, &sep, 0);
     if (fairseq) put_items(b, &sep, 0);
-    bytes_append(&b->pair, &(burin_pair_item){BURIN_PAIR_SECOND, !fairseq}, sizeof(burin_pair_item));
+    bytes_append(&b->pair, &(burin_pair_item){BURIN_PAIR_SECOND, !fairseq},
+                 sizeof(burin_pair_item));
     put_items(b, &b->after, !fairseq);
 }
 
 static void put_named(SentencePiece *s, const TokenizerClass *c, const json_t *config) {
     TokenizerBuilder *b = s->b;
-    for (int i = 0; i < 1 && c->before[i]; i++) put(s, &b->before, text_around(s, c, config, c->before[i]));
-    for (int i = 0; i < 2 && c->after[i]; i++) put(s, &b->after, text_around(s, c, config, c->after[i]));
+    for (int i = 0; i < 1 && c->before[i]; i++)
+        put(s, &b->before, text_around(s, c, config, c->before[i]));
+    for (int i = 0; i < 2 && c->after[i]; i++)
+        put(s, &b->after, text_around(s, c, config, c->after[i]));
     if (c->after[0] == SEP) put_pair(b, *c->specials[SEP] == '<' && c->kind != AS_ALBERT);
     b->head.eos = id_of(s, special_text(c, config, EOS));
 }
@@ -344,7 +385,8 @@ static void add_additional(SentencePiece *s, const json_t *config) {
     json_array_foreach(list, i, token) {
         const char *text = text_of_token(token);
         size_t place = text ? (size_t)map_get(&places, text) : 0;
-        if (place && s->pieces[place - 1].type != PIECE_UNKNOWN) s->pieces[place - 1].type = PIECE_CONTROL;
+        if (place && s->pieces[place - 1].type != PIECE_UNKNOWN)
+            s->pieces[place - 1].type = PIECE_CONTROL;
         if (!text || place) continue;
         add_piece(s, control_piece(text));
         map_put(&places, text, (void *)s->n);
@@ -369,7 +411,8 @@ static void build_of_vocabulary(SentencePiece *s, TokenizerClass *c, const json_
     SentencePiece file = *s;
     if (codes && !strcmp(codes, "wmt21")) c->more = wmt21_languages;
     if (!unknown) tokenizer_fatal(s->b, "\"unk_token\" is no text in tokenizer_config.json");
-    number_pieces(s, unknown, c->has_target, c->has_target && json_flag(s->b, config, "separate_vocabs", false));
+    number_pieces(s, unknown, c->has_target,
+                  c->has_target && json_flag(s->b, config, "separate_vocabs", false));
     add_specials(s, c, config);
     place_listed(s, config);
     add_additional(s, config);
@@ -390,7 +433,8 @@ void build_of_class(SentencePiece *s) {
         build_of_vocabulary(s, &c, config);
         return;
     }
-    if (c.language && json_flag(s->b, config, "legacy_behaviour", false)) c.before[0] = NONE, c.after[1] = LANGUAGE;
+    if (c.language && json_flag(s->b, config, "legacy_behaviour", false))
+        c.before[0] = NONE, c.after[1] = LANGUAGE;
     set_offset(s, &c, config);
     if (*c.front) renumber_pieces(s, &c);
     s->n_own = s->n;

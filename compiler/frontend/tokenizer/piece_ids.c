@@ -13,10 +13,13 @@
 static const json_t *need_vocabulary(const SentencePiece *s, const char *name) {
     const json_t *vocabulary = json_of_folder(s->b, name), *id;
     const char *text;
-    if (!vocabulary) tokenizer_fatal(s->b, "%s, which has the ids of its pieces, is missing beside it", name);
+    if (!vocabulary)
+        tokenizer_fatal(s->b, "%s, which has the ids of its pieces, is missing beside it", name);
     json_object_foreach((json_t *)vocabulary, text, id) {
-        if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) >= MAX_TOKENS)
-            tokenizer_fatal(s->b, "\"%.80s\" has no id from 0 to %d in %s", text, MAX_TOKENS - 1, name);
+        if (!json_is_integer(id) || json_integer_value(id) < 0 ||
+            json_integer_value(id) >= MAX_TOKENS)
+            tokenizer_fatal(s->b, "\"%.80s\" has no id from 0 to %d in %s", text, MAX_TOKENS - 1,
+                            name);
     }
     return vocabulary;
 }
@@ -35,7 +38,8 @@ static bool cuts_texts(const Piece *p) {
 static void drop_controls(SentencePiece *s, const SentencePiece *target, const json_t *vocabulary) {
     for (size_t i = 0; i < target->n; i++) {
         const json_t *id = json_object_get(vocabulary, target->pieces[i].text);
-        if (id && target->pieces[i].type == PIECE_CONTROL) piece_of_id(s, json_integer_value(id))->answer = "";
+        if (id && target->pieces[i].type == PIECE_CONTROL)
+            piece_of_id(s, json_integer_value(id))->answer = "";
     }
 }
 
@@ -43,14 +47,16 @@ static void set_answers(SentencePiece *s, const SentencePiece *target, const cha
     const json_t *vocabulary = need_vocabulary(s, name), *id;
     const char *text;
     for (size_t i = 0; i < s->n; i++) s->pieces[i].answer = "";
-    json_object_foreach((json_t *)vocabulary, text, id) piece_of_id(s, json_integer_value(id))->answer = text;
+    json_object_foreach((json_t *)vocabulary, text, id) piece_of_id(s, json_integer_value(id))
+        ->answer = text;
     drop_controls(s, target, vocabulary);
 }
 
 static SentencePiece target_of(const SentencePiece *s) {
     TokenizerBuilder *b = ARENA_NEW(s->b->arena, TokenizerBuilder);
     Source *source = ARENA_NEW(b->arena = s->b->arena, Source);
-    source->name = arena_printf(b->arena, "%s/target.spm", path_folder(b->arena, s->b->source->name));
+    source->name =
+        arena_printf(b->arena, "%s/target.spm", path_folder(b->arena, s->b->source->name));
     b->source = source;
     if (access(source->name, F_OK)) tokenizer_fatal(s->b, "target.spm is missing beside it");
     return sentencepiece_message(b, map_file(b->arena, source->name));
@@ -64,16 +70,19 @@ void number_pieces(SentencePiece *s, const char *unknown, bool has_target, bool 
     json_object_foreach((json_t *)vocabulary, text, id) {
         Piece *p = piece_of_id(&all, json_integer_value(id));
         if (p->type != PIECE_NONE)
-            tokenizer_fatal(s->b, "\"%.80s\" and \"%.80s\" have one id, %lld, in vocab.json", p->text, text,
-                            (long long)json_integer_value(id));
+            tokenizer_fatal(s->b, "\"%.80s\" and \"%.80s\" have one id, %lld, in vocab.json",
+                            p->text, text, (long long)json_integer_value(id));
         *p = (Piece){.text = text, .type = PIECE_WHOLE};
     }
     id = json_object_get(vocabulary, unknown);
-    if (!id) tokenizer_fatal(s->b, "\"%s\", the token for what is unknown, is not in vocab.json", unknown);
+    if (!id)
+        tokenizer_fatal(s->b, "\"%s\", the token for what is unknown, is not in vocab.json",
+                        unknown);
     all.unknown = json_integer_value(id);
     for (size_t i = 0; i < s->n; i++) {
         const json_t *number = json_object_get(vocabulary, s->pieces[i].text);
-        if (number && cuts_texts(&s->pieces[i])) all.pieces[json_integer_value(number)] = s->pieces[i];
+        if (number && cuts_texts(&s->pieces[i]))
+            all.pieces[json_integer_value(number)] = s->pieces[i];
     }
     all.pieces[all.unknown].type = PIECE_UNKNOWN;
     if (separate)

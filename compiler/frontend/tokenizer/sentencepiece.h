@@ -1,4 +1,5 @@
-// Pieces with scores, as SentencePiece's files and GGUFs have them, and the tokenizer that they make.
+// Pieces with scores, as SentencePiece's files and GGUFs have them, and the tokenizer that they
+// make.
 #ifndef BURIN_TOKENIZER_SENTENCEPIECE_H
 #define BURIN_TOKENIZER_SENTENCEPIECE_H
 #include "frontend/tokenizer/compile.h"
@@ -33,8 +34,8 @@ typedef struct SentencePiece {
     const unsigned char *charsmap;
     size_t charsmap_bytes;
     size_t n_own;  // number of the file's pieces: later entries are tokens alone
-    // As the fast classes of ALBERT and its kin do: spaces at the ends count, "``" is a quote, and a piece that ends with a
-    // digit and a comma is made unlikely unless it joins them.
+    // As the fast classes of ALBERT and its kin do: spaces at the ends count, "``" is a quote, and
+    // a piece that ends with a digit and a comma is made unlikely unless it joins them.
     bool as_fast, joins_numbers, lowers, keeps_accents;
     bool strips_answer;  // of all spaces at its ends
 } SentencePiece;
@@ -48,12 +49,15 @@ void build_of_pieces(SentencePiece *, const json_t *config);
 // By the class that tokenizer_config.json names.
 void build_of_class(SentencePiece *);
 
-// Puts pieces in the order of vocab.json; `has_target`: target.spm is beside it, `separate`: target_vocab.json is, too.
+// Puts pieces in the order of vocab.json; `has_target`: target.spm is beside it, `separate`:
+// target_vocab.json is, too.
 void number_pieces(SentencePiece *, const char *unknown, bool has_target, bool separate);
-void place_listed(SentencePiece *, const json_t *config);  // tokens of tokenizer_config.json by their ids
+void place_listed(SentencePiece *,
+                  const json_t *config);  // tokens of tokenizer_config.json by their ids
 // after all others: pieces that vocab.json lacks
 void add_unnumbered(SentencePiece *, const SentencePiece *of_the_file);
 
 // Separated by spaces.
-extern const char mbart_languages[], mbart50_languages[], nllb_languages[], m2m_languages[], wmt21_languages[];
+extern const char mbart_languages[], mbart50_languages[], nllb_languages[], m2m_languages[],
+    wmt21_languages[];
 #endif

@@ -51,13 +51,15 @@ static void append_character(Bytes *out, uint8_t byte) {
 
 static void add_ranked(Ranked *r, int64_t rank, const char *base64, size_t n) {
     if (rank >= MAX_TOKENS || n > 2 * MAX_TOKEN_BYTES)
-        tokenizer_fatal(r->b, "token %lld is beyond any vocabulary: at most %d tokens of %d bytes are read", (long long)rank,
-                        MAX_TOKENS, MAX_TOKEN_BYTES);
+        tokenizer_fatal(
+            r->b, "token %lld is beyond any vocabulary: at most %d tokens of %d bytes are read",
+            (long long)rank, MAX_TOKENS, MAX_TOKEN_BYTES);
     uint8_t *bytes = ARENA_ARRAY(r->b->arena, uint8_t, n + 1);
     int64_t length = read_base64(base64, n, bytes);
     Bytes out = {.arena = r->b->arena};
     if (length <= 0 || rank != r->n)
-        tokenizer_fatal(r->b, "token %lld is damaged: expected base64, and ranks in order", (long long)r->n);
+        tokenizer_fatal(r->b, "token %lld is damaged: expected base64, and ranks in order",
+                        (long long)r->n);
     for (int64_t i = 0; i < length; i++) append_character(&out, bytes[i]);
     if (json_object_getn(r->vocabulary, out.data, out.length))
         tokenizer_fatal(r->b, "token %lld is in the file twice", (long long)rank);
@@ -67,28 +69,34 @@ static void add_ranked(Ranked *r, int64_t rank, const char *base64, size_t n) {
 
 // Also in the vocabulary, which has its id.
 static void add_special(Ranked *r, int64_t id, const char *text, bool special) {
-    if (json_object_get(r->vocabulary, text)) tokenizer_fatal(r->b, "the special token \"%s\" is in the file twice", text);
+    if (json_object_get(r->vocabulary, text))
+        tokenizer_fatal(r->b, "the special token \"%s\" is in the file twice", text);
     json_object_set_new(r->vocabulary, text, json_integer(id));
-    json_array_append_new(r->added, json_pack("{s:I, s:s, s:b, s:b}", "id", (json_int_t)id, "content", text, "special",
-                                              (int)special, "normalized", 0));
+    json_array_append_new(r->added,
+                          json_pack("{s:I, s:s, s:b, s:b}", "id", (json_int_t)id, "content", text,
+                                    "special", (int)special, "normalized", 0));
 }
 
 static void build_of_ranks(Ranked *r, const char *pattern, const char *normalizer) {
-    json_t *model = json_pack("{s:s, s:o, s:[], s:b}", "type", "BPE", "vocab", r->vocabulary, "merges", "ignore_merges", 1);
-    json_t *cut = json_pack("{s:s, s:[{s:s, s:{s:s}, s:s}, {s:s, s:b, s:b}]}", "type", "Sequence", "pretokenizers", "type",
-                            "Split", "pattern", "Regex", pattern, "behavior", "Isolated", "type", "ByteLevel",
-                            "add_prefix_space", 0, "use_regex", 0);
+    json_t *model = json_pack("{s:s, s:o, s:[], s:b}", "type", "BPE", "vocab", r->vocabulary,
+                              "merges", "ignore_merges", 1);
+    json_t *cut =
+        json_pack("{s:s, s:[{s:s, s:{s:s}, s:s}, {s:s, s:b, s:b}]}", "type", "Sequence",
+                  "pretokenizers", "type", "Split", "pattern", "Regex", pattern, "behavior",
+                  "Isolated", "type", "ByteLevel", "add_prefix_space", 0, "use_regex", 0);
     json_t *root = json_pack("{s:o, s:o, s:o, s:o, s:{s:s}}", "normalizer",
-                             normalizer ? json_pack("{s:s}", "type", normalizer) : json_null(), "pre_tokenizer", cut, "model",
-                             model, "added_tokens", r->added, "decoder", "type", "ByteLevel");
+                             normalizer ? json_pack("{s:s}", "type", normalizer) : json_null(),
+                             "pre_tokenizer", cut, "model", model, "added_tokens", r->added,
+                             "decoder", "type", "ByteLevel");
     read_tokenizer_json(r->b, json_own(r->b->arena, root));
     for (int64_t i = 0; i < r->n; i++) r->b->tokens[r->first + i].score = (double)-i;
     builder_merges_from_scores(r->b);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- tiktoken
+// ---------------------------------------------------------------------------------------- tiktoken
 bool is_tiktoken(const MappedFile *f) {
-    const char *text = (const char *)f->data, *newline = memchr(text, '\n', f->size < 4096 ? f->size : 4096);
+    const char *text = (const char *)f->data,
+               *newline = memchr(text, '\n', f->size < 4096 ? f->size : 4096);
     const char *space = newline ? memchr(text, ' ', (size_t)(newline - text)) : NULL;
     if (!space || space == text || newline - space < 2) return false;
     for (const char *at = text; at < space; at++)
@@ -103,7 +111,8 @@ static int64_t rank_of(const char *at, const char *end) {
     int64_t rank = 0;
     if (at < end && end[-1] == '\r') end--;
     if (at == end) return -1;
-    for (; at < end && rank >= 0; at++) rank = *at < '0' || *at > '9' || rank > 1 << 28 ? -1 : 10 * rank + *at - '0';
+    for (; at < end && rank >= 0; at++)
+        rank = *at < '0' || *at > '9' || rank > 1 << 28 ? -1 : 10 * rank + *at - '0';
     return rank;
 }
 
@@ -121,9 +130,10 @@ static void read_ranks(Ranked *r, const MappedFile *f) {
 
 #define HAN "\\p{Han}"
 static const char kimi_pattern[] =
-    "[" HAN "]+|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^" HAN "]]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^" HAN
-    "]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^" HAN
-    "]]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^" HAN
+    "[" HAN "]+|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^" HAN
+    "]]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^" HAN
+    "]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&["
+    "^" HAN "]]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^" HAN
     "]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
     "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
@@ -136,7 +146,8 @@ static const struct Ranks {
 static void add_qwen_tokens(Ranked *r) {
     static const char *const texts[] = {"<|endoftext|>", "<|im_start|>", "<|im_end|>"};
     for (int i = 0; i < 208; i++)
-        add_special(r, r->n + i, i < 3 ? texts[i] : arena_printf(r->b->arena, "<|extra_%d|>", i - 3), true);
+        add_special(r, r->n + i,
+                    i < 3 ? texts[i] : arena_printf(r->b->arena, "<|extra_%d|>", i - 3), true);
 }
 
 void read_tiktoken(TokenizerBuilder *b, const MappedFile *f) {
@@ -148,31 +159,34 @@ void read_tiktoken(TokenizerBuilder *b, const MappedFile *f) {
     for (size_t i = 0; name && i < sizeof ranks / sizeof *ranks; i++)
         if (!strncmp(name, ranks[i].class, strlen(ranks[i].class))) known = &ranks[i];
     if (!name)
-        tokenizer_fatal(
-            b,
-            "tiktoken's file does not say how texts are cut, and there is no tokenizer_class in a tokenizer_config.json"
-            " beside it\nhint: give the model's tokenizer.json with --tokenizer");
+        tokenizer_fatal(b,
+                        "tiktoken's file does not say how texts are cut, and there is no "
+                        "tokenizer_class in a tokenizer_config.json"
+                        " beside it\nhint: give the model's tokenizer.json with --tokenizer");
     if (!known)
-        tokenizer_fatal(
-            b,
-            "tiktoken's file does not say how texts are cut, and the tokenizer_class \"%s\" is not known\nhint: give the "
-            "model's tokenizer.json with --tokenizer",
-            name);
+        tokenizer_fatal(b,
+                        "tiktoken's file does not say how texts are cut, and the tokenizer_class "
+                        "\"%s\" is not known\nhint: give the "
+                        "model's tokenizer.json with --tokenizer",
+                        name);
     read_ranks(&r, f);
     json_object_foreach((json_t *)listed, id, token) {
         const char *text = json_string_value(json_object_get(token, "content"));
-        if (text) add_special(&r, strtoll(id, NULL, 10), text, json_is_true(json_object_get(token, "special")));
+        if (text)
+            add_special(&r, strtoll(id, NULL, 10), text,
+                        json_is_true(json_object_get(token, "special")));
     }
     if (known == ranks && !json_object_size(listed)) add_qwen_tokens(&r);
     build_of_ranks(&r, known->pattern, known->normalizer);
     const char *end = json_string_value(json_object_get(config, "eos_token"));
     if (known == ranks && !end) end = "<|endoftext|>";
     for (int32_t i = (int32_t)r.n; end && i < b->n_tokens; i++)
-        if (b->tokens[i].text && b->tokens[i].length == strlen(end) && !memcmp(b->tokens[i].text, end, b->tokens[i].length))
+        if (b->tokens[i].text && b->tokens[i].length == strlen(end) &&
+            !memcmp(b->tokens[i].text, end, b->tokens[i].length))
             b->head.eos = i;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ tekken
+// ------------------------------------------------------------------------------------------ tekken
 bool is_tekken(const json_t *root) {
     return json_is_array(json_object_get(root, "vocab")) &&
            json_string_value(json_object_get(json_object_get(root, "config"), "pattern"));
@@ -181,7 +195,8 @@ bool is_tekken(const json_t *root) {
 static int64_t tekken_number(const TokenizerBuilder *b, const json_t *config, const char *key) {
     const json_t *number = json_object_get(config, key);
     int64_t value = json_integer_value(number);
-    if (!json_is_integer(number) || value < 0 || value > 1 << 22) tokenizer_fatal(b, "\"%s\" must be a number of tokens", key);
+    if (!json_is_integer(number) || value < 0 || value > 1 << 22)
+        tokenizer_fatal(b, "\"%s\" must be a number of tokens", key);
     return value;
 }
 
@@ -209,12 +224,13 @@ void read_tekken(TokenizerBuilder *b, const json_t *root) {
                                         "[SYSTEM_PROMPT]",
                                         "[/SYSTEM_PROMPT]",
                                         "[TOOL_CONTENT]"};
-    const json_t *config = json_object_get(root, "config"), *own = json_object_get(root, "special_tokens");
+    const json_t *config = json_object_get(root, "config"),
+                 *own = json_object_get(root, "special_tokens");
     int64_t specials = tekken_number(b, config, "default_num_special_tokens"),
             size = tekken_number(b, config, "default_vocab_size");
     if (specials < FIRST_RANK || specials > MOST_SPECIALS)
-        tokenizer_fatal(b, "\"default_num_special_tokens\" is %lld, expected %d to %d", (long long)specials, FIRST_RANK,
-                        MOST_SPECIALS);
+        tokenizer_fatal(b, "\"default_num_special_tokens\" is %lld, expected %d to %d",
+                        (long long)specials, FIRST_RANK, MOST_SPECIALS);
     Ranked r = {b, json_object(), json_array(), 0, specials};
     size_t i;
     json_t *token;
@@ -224,9 +240,12 @@ void read_tekken(TokenizerBuilder *b, const json_t *root) {
         add_ranked(&r, tekken_number(b, token, "rank"), bytes, strlen(bytes));
     }
     for (int64_t id = 0; id < specials; id++) {
-        const char *text = json_string_value(json_object_get(json_array_get(own, (size_t)id), "token_str"));
-        if (!text && !json_array_size(own) && id < (int64_t)(sizeof first / sizeof *first)) text = first[id];
-        add_special(&r, id, text ? text : arena_printf(b->arena, "<SPECIAL_%lld>", (long long)id), true);
+        const char *text =
+            json_string_value(json_object_get(json_array_get(own, (size_t)id), "token_str"));
+        if (!text && !json_array_size(own) && id < (int64_t)(sizeof first / sizeof *first))
+            text = first[id];
+        add_special(&r, id, text ? text : arena_printf(b->arena, "<SPECIAL_%lld>", (long long)id),
+                    true);
     }
     build_of_ranks(&r, json_string_value(json_object_get(config, "pattern")), NULL);
     b->head.bos = BOS, b->head.eos = EOS;

@@ -25,19 +25,25 @@ const json_t *json_of_folder(const TokenizerBuilder *b, const char *name) {
     json_t *found = json_beside(folder, name);
     if (found) json_own(b->arena, found);
     if (!json_is_object(found) && access(arena_printf(b->arena, "%s/%s", folder, name), F_OK) == 0)
-        tokenizer_fatal(b, "%s beside it is no JSON object\nhint: a truncated download? Take the file anew", name);
+        tokenizer_fatal(
+            b, "%s beside it is no JSON object\nhint: a truncated download? Take the file anew",
+            name);
     return found;
 }
 
 // jansson supports no U+0000 in keys, and a vocabulary may have one: a noncharacter replaces it.
-static const char NUL_ESCAPE[] = "\\u0000", NUL_STANDS[] = "\\uDBFF\\uDFFF", NUL_BYTES[] = "\xf4\x8f\xbf\xbf";
+static const char NUL_ESCAPE[] = "\\u0000", NUL_STANDS[] = "\\uDBFF\\uDFFF",
+                  NUL_BYTES[] = "\xf4\x8f\xbf\xbf";
 
-static bool is_nul_escape(const char *at, const char *end) { return end - at >= 6 && !memcmp(at, NUL_ESCAPE, 6); }
+static bool is_nul_escape(const char *at, const char *end) {
+    return end - at >= 6 && !memcmp(at, NUL_ESCAPE, 6);
+}
 
 static const char *replace_nul(TokenizerBuilder *b, const char *text, size_t *size) {
     const char *end = text + *size, *from = text;
     Bytes out = {.arena = b->arena};
-    for (const char *at = text; (at = memchr(at, '\\', (size_t)(end - at))) && end - at >= 2; at += 2) {
+    for (const char *at = text; (at = memchr(at, '\\', (size_t)(end - at))) && end - at >= 2;
+         at += 2) {
         if (!is_nul_escape(at, end)) continue;
         bytes_append(&out, from, (size_t)(at - from));
         bytes_append(&out, NUL_STANDS, strlen(NUL_STANDS));
@@ -97,7 +103,9 @@ Tokenizer *tokenizer_load(Arena *arena, const char *path, int vocab_size) {
         read_llama2c_vocabulary(&b, path, vocab_size);
     }
     if (vocab_size && b.n_tokens - b.n_unnumbered > vocab_size)
-        tokenizer_fatal(&b, "the tokenizer has %d tokens, the model only %d\nhint: is this the model's tokenizer?",
-                        b.n_tokens - b.n_unnumbered, vocab_size);
+        tokenizer_fatal(
+            &b,
+            "the tokenizer has %d tokens, the model only %d\nhint: is this the model's tokenizer?",
+            b.n_tokens - b.n_unnumbered, vocab_size);
     return tokenizer_build(&b);
 }

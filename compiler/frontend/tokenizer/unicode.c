@@ -1,4 +1,5 @@
-// Sets of code points. A set is a list of pairs until someone needs it sorted; builder_set stores it.
+// Sets of code points. A set is a list of pairs until someone needs it sorted; builder_set stores
+// it.
 #include "frontend/tokenizer/unicode.h"
 
 #include <stdio.h>
@@ -13,8 +14,9 @@ enum { LAST_CODE = 0x10ffff };
 const UnicodeTables *unicode_tables(void) {
 #include "unicode_tables.h"
 #define TABLE(name) name, sizeof name / sizeof *name
-    static const UnicodeTables tables = {TABLE(unicode_ranges), TABLE(unicode_scripts), TABLE(unicode_ages),
-                                         TABLE(unicode_lower),  TABLE(unicode_classes), TABLE(unicode_decompositions),
+    static const UnicodeTables tables = {TABLE(unicode_ranges),  TABLE(unicode_scripts),
+                                         TABLE(unicode_ages),    TABLE(unicode_lower),
+                                         TABLE(unicode_classes), TABLE(unicode_decompositions),
                                          unicode_parts};
     return &tables;
 }
@@ -26,7 +28,9 @@ void set_add(CharSet *s, uint32_t first, uint32_t last) {
     bytes_append(&s->pairs, pair, sizeof pair);
 }
 
-void set_add_set(CharSet *s, const CharSet *more) { bytes_append(&s->pairs, more->pairs.data, more->pairs.length); }
+void set_add_set(CharSet *s, const CharSet *more) {
+    bytes_append(&s->pairs, more->pairs.data, more->pairs.length);
+}
 
 static int by_first(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -79,7 +83,8 @@ static bool set_add_script(CharSet *s, const char *name) {
     CharSet found = {{.arena = s->pairs.arena}};
     bool unknown = !strcmp(name, "Unknown");
     for (size_t i = 0; i < u->n_scripts; i++)
-        if (unknown || !strcasecmp(u->scripts[i].name, name)) set_add(&found, u->scripts[i].first, u->scripts[i].last);
+        if (unknown || !strcasecmp(u->scripts[i].name, name))
+            set_add(&found, u->scripts[i].first, u->scripts[i].last);
     if (!set_size(&found)) return false;
     if (unknown) set_invert(&found);
     set_add_set(s, &found);
@@ -89,7 +94,8 @@ static bool set_add_script(CharSet *s, const char *name) {
 bool unicode_newer(uint32_t code, unsigned version) {
     const UnicodeTables *u = unicode_tables();
     for (size_t i = 0; i < u->n_ages; i++)
-        if (u->ages[i].version > version && code >= u->ages[i].first && code <= u->ages[i].last) return true;
+        if (u->ages[i].version > version && code >= u->ages[i].first && code <= u->ages[i].last)
+            return true;
     return false;
 }
 
@@ -123,7 +129,8 @@ void set_add_spaces(CharSet *s) {
 
 void set_add_word(CharSet *s) {
     static const char *const categories[] = {"L", "M", "Nd", "Nl", "Pc"};
-    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) set_add_category(s, categories[i]);
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
+        set_add_category(s, categories[i]);
     set_add(s, 0x24b6, 0x24e9);  // letters in circles and squares are alphabetic symbols
     set_add(s, 0x1f130, 0x1f149);
     set_add(s, 0x1f150, 0x1f169);
@@ -159,9 +166,11 @@ void set_fold_case(CharSet *s) {
     const UnicodeTables *u = unicode_tables();
     CharSet before = *s;
     for (size_t i = 0; i < u->n_lower; i++) {
-        bool upper = set_has(&before, u->lower[i].code), lower = set_has(&before, u->lower[i].lower);
+        bool upper = set_has(&before, u->lower[i].code),
+             lower = set_has(&before, u->lower[i].lower);
         if (upper != lower)
-            set_add(s, upper ? u->lower[i].lower : u->lower[i].code, upper ? u->lower[i].lower : u->lower[i].code);
+            set_add(s, upper ? u->lower[i].lower : u->lower[i].code,
+                    upper ? u->lower[i].lower : u->lower[i].code);
     }
     if (set_has(&before, 's') || set_has(&before, 'S')) set_add(s, 0x17f, 0x17f);  // the long s
 }
@@ -181,15 +190,19 @@ static burin_set pack_set(TokenizerBuilder *b, const CharSet *s) {
 }
 
 static uint32_t hash_of_set(const TokenizerBuilder *b, const burin_set *s) {
-    uint32_t hash = burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)s->ascii, sizeof s->ascii);
+    uint32_t hash =
+        burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)s->ascii, sizeof s->ascii);
     if (!s->ranges.count) return hash;
-    return burin_text_hash(hash, (const uint8_t *)b->ranges.data + s->ranges.offset, (size_t)s->ranges.count * 8);
+    return burin_text_hash(hash, (const uint8_t *)b->ranges.data + s->ranges.offset,
+                           (size_t)s->ranges.count * 8);
 }
 
 static bool same_set(const TokenizerBuilder *b, const burin_set *x, const burin_set *y) {
-    if (memcmp(x->ascii, y->ascii, sizeof x->ascii) || x->ranges.count != y->ranges.count) return false;
+    if (memcmp(x->ascii, y->ascii, sizeof x->ascii) || x->ranges.count != y->ranges.count)
+        return false;
     const char *ranges = b->ranges.data;
-    return !x->ranges.count || !memcmp(ranges + x->ranges.offset, ranges + y->ranges.offset, (size_t)x->ranges.count * 8);
+    return !x->ranges.count || !memcmp(ranges + x->ranges.offset, ranges + y->ranges.offset,
+                                       (size_t)x->ranges.count * 8);
 }
 
 uint16_t builder_set(TokenizerBuilder *b, CharSet *s) {
@@ -203,7 +216,8 @@ uint16_t builder_set(TokenizerBuilder *b, CharSet *s) {
         b->ranges.length = packed.ranges.offset;
         return (uint16_t)i;
     }
-    if (n >= MAX_SETS) tokenizer_fatal(b, "its patterns have more than %d sets of characters", MAX_SETS);
+    if (n >= MAX_SETS)
+        tokenizer_fatal(b, "its patterns have more than %d sets of characters", MAX_SETS);
     bytes_append(&b->sets, &packed, sizeof packed);
     bytes_append(&b->set_hashes, &hash, sizeof hash);
     return (uint16_t)n;

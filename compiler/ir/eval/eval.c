@@ -1,4 +1,5 @@
-// The interpreter's frame: values, symbols, states; running one node, a graph, or a constant. The ops are in eval_*.c.
+// The interpreter's frame: values, symbols, states; running one node, a graph, or a constant. The
+// ops are in eval_*.c.
 #include "ir/eval/eval.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 #include "ir/eval/eval_internal.h"
 #include "ir/format.h"
 
-// --------------------------------------------------------------------------------------------------------------------- values
+// ------------------------------------------------------------------------------------------ values
 int64_t value_count(const Value *v) {
     int64_t n = 1;
     for (int i = 0; i < v->rank; i++) n *= v->dim[i];
@@ -27,7 +28,9 @@ bool value_is_dense(const Value *v) {
     return true;
 }
 
-static uint64_t value_bytes(const Value *v) { return dtype_bytes(v->dtype, storage_units_of(v->dtype, v->rank, v->dim)); }
+static uint64_t value_bytes(const Value *v) {
+    return dtype_bytes(v->dtype, storage_units_of(v->dtype, v->rank, v->dim));
+}
 
 Value eval_fresh(EvalContext *c, DType dtype, int rank, const int64_t *dim) {
     Value v = {.dtype = dtype, .rank = rank};
@@ -37,7 +40,9 @@ Value eval_fresh(EvalContext *c, DType dtype, int rank, const int64_t *dim) {
     return v;
 }
 
-static const char *at_element(const Value *v, int64_t i) { return (const char *)v->data + i * (dtype_bits(v->dtype) / 8); }
+static const char *at_element(const Value *v, int64_t i) {
+    return (const char *)v->data + i * (dtype_bits(v->dtype) / 8);
+}
 
 typedef struct {
     const Format *format;
@@ -56,26 +61,34 @@ static void copy_blocks(DType to, char *out, const BlockRun *r) {
 }
 
 // n elements from index `first` with a stride, to elements `at` and on of a dense array.
-static void copy_run(DType to, void *out, int64_t at, const Value *v, int64_t first, int64_t n, int64_t stride) {
+static void copy_run(DType to, void *out, int64_t at, const Value *v, int64_t first, int64_t n,
+                     int64_t stride) {
     const Format *f = format_of(v->dtype);
     if (f && to == v->dtype) {  // whole rows of blocks
-        memcpy((char *)out + at / f->block * f->bytes, (const char *)v->data + first / f->block * f->bytes,
+        memcpy((char *)out + at / f->block * f->bytes,
+               (const char *)v->data + first / f->block * f->bytes,
                (size_t)(n / f->block * f->bytes));
         return;
     }
-    if (f) return copy_blocks(to, (char *)out + at * (dtype_bits(to) / 8), &(BlockRun){f, v->data, first, n, stride});
+    if (f)
+        return copy_blocks(to, (char *)out + at * (dtype_bits(to) / 8),
+                           &(BlockRun){f, v->data, first, n, stride});
     bool whole_bytes = dtype_bits(to) >= 8 && dtype_bits(v->dtype) >= 8;
     if (whole_bytes && stride == 1) {
-        convert_elements(to, (char *)out + at * (dtype_bits(to) / 8), v->dtype, at_element(v, first), n);
+        convert_elements(to, (char *)out + at * (dtype_bits(to) / 8), v->dtype,
+                         at_element(v, first), n);
     } else if (whole_bytes && to == v->dtype) {
         size_t size = (size_t)dtype_bits(to) / 8;
         char *o = (char *)out + (size_t)at * size;
-        for (int64_t i = 0; i < n; i++) memcpy(o + (size_t)i * size, at_element(v, first + i * stride), size);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(o + (size_t)i * size, at_element(v, first + i * stride), size);
     } else if (whole_bytes && !(dtype_is_float(to) || dtype_is_float(v->dtype))) {
         for (int64_t i = 0; i < n; i++)
-            convert_elements(to, (char *)out + (at + i) * (dtype_bits(to) / 8), v->dtype, at_element(v, first + i * stride), 1);
+            convert_elements(to, (char *)out + (at + i) * (dtype_bits(to) / 8), v->dtype,
+                             at_element(v, first + i * stride), 1);
     } else {
-        for (int64_t i = 0; i < n; i++) dtype_store(to, out, at + i, dtype_load(v->dtype, v->data, first + i * stride));
+        for (int64_t i = 0; i < n; i++)
+            dtype_store(to, out, at + i, dtype_load(v->dtype, v->data, first + i * stride));
     }
 }
 
@@ -156,10 +169,14 @@ static Tensor *value_tensor(EvalContext *c, const Value *v) {
     return t;
 }
 
-DType eval_stored(const EvalContext *c, DType t) { return c->mode == EVAL_F64 && dtype_is_float(t) ? DT_f64 : t; }
-DType eval_real(const EvalContext *c, DType t) { return c->mode == EVAL_F64 || t == DT_f64 ? DT_f64 : DT_f32; }
+DType eval_stored(const EvalContext *c, DType t) {
+    return c->mode == EVAL_F64 && dtype_is_float(t) ? DT_f64 : t;
+}
+DType eval_real(const EvalContext *c, DType t) {
+    return c->mode == EVAL_F64 || t == DT_f64 ? DT_f64 : DT_f32;
+}
 
-// -------------------------------------------------------------------------------------------------------------------- symbols
+// ----------------------------------------------------------------------------------------- symbols
 void eval_bind(EvalContext *c, const char *name, int64_t value) {
     int i = 0;
     while (i < c->n_symbols && strcmp(c->symbols[i].name, name)) i++;
@@ -185,11 +202,14 @@ static int64_t symbol_value(const Dim *symbol, void *user) {
     const SymbolReader *r = user;
     for (int i = 0; i < r->context->n_symbols; i++)
         if (!strcmp(r->context->symbols[i].name, symbol->name)) return r->context->symbols[i].value;
-    diag_fatal(r->node->loc, "the size %s of %%%s has no value\nhint: give the inputs whose shape tells it", symbol->name,
-               r->node->name);
+    diag_fatal(r->node->loc,
+               "the size %s of %%%s has no value\nhint: give the inputs whose shape tells it",
+               symbol->name, r->node->name);
 }
 
-int64_t eval_dim(EvalContext *c, const Node *n, const Dim *d) { return dim_eval(d, symbol_value, &(SymbolReader){c, n}); }
+int64_t eval_dim(EvalContext *c, const Node *n, const Dim *d) {
+    return dim_eval(d, symbol_value, &(SymbolReader){c, n});
+}
 
 static const Dim *first_symbol(const Dim *d) {
     if (!d->a) return d->kind == DIM_SYMBOL ? d : NULL;
@@ -202,7 +222,8 @@ static void bind_shape(EvalContext *c, Graph *g, const Type *type, const Value *
     for (int i = 0; i < type->rank && i < v->rank; i++) {
         const Dim *d = type->dim[i], *symbol = first_symbol(d);
         int64_t factor, offset;
-        if (symbol && dim_is_line(g, d, symbol, &factor, &offset)) eval_bind(c, symbol->name, (v->dim[i] - offset) / factor);
+        if (symbol && dim_is_line(g, d, symbol, &factor, &offset))
+            eval_bind(c, symbol->name, (v->dim[i] - offset) / factor);
     }
 }
 
@@ -219,7 +240,7 @@ Value *eval_result(EvalContext *c, const Node *n) {
     return &c->out;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- states
+// ------------------------------------------------------------------------------------------ states
 // As many slots as the caller asked for with eval_set_symbol, else the least: one.
 static int64_t state_size(const Dim *symbol, void *user) {
     const EvalContext *c = user;
@@ -234,9 +255,9 @@ static void fill_nan(const Value *v) {
 
 // An encoder's state is one state in two graphs.
 static bool same_state(const Node *a, const Node *b) {
-    return a == b ||
-           (attr_int(a, "memory", 0) && attr_int(b, "memory", 0) && attr_int(a, "layer", 0) == attr_int(b, "layer", 0) &&
-            !strcmp(attr_string(a, "kind", ""), attr_string(b, "kind", "")));
+    return a == b || (attr_int(a, "memory", 0) && attr_int(b, "memory", 0) &&
+                      attr_int(a, "layer", 0) == attr_int(b, "layer", 0) &&
+                      !strcmp(attr_string(a, "kind", ""), attr_string(b, "kind", "")));
 }
 
 static Value *find_state(EvalContext *c, const Node *n) {
@@ -257,7 +278,7 @@ static Value *find_state(EvalContext *c, const Node *n) {
     return &states[c->n_states++].value;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- leaves
+// ------------------------------------------------------------------------------------------ leaves
 void eval_given(EvalContext *c, Node *n) {
     if (n->op != OP_state) diag_fatal(n->loc, "the input %%%s has no value", n->name);
     c->out = *find_state(c, n);
@@ -265,14 +286,16 @@ void eval_given(EvalContext *c, Node *n) {
 
 void eval_constant(EvalContext *c, Node *n) {
     if (!n->value || !n->value->data)
-        diag_fatal(n->loc, "the data of the constant %%%s is not here\nhint: keep the file \"constants\" beside the dump",
+        diag_fatal(n->loc,
+                   "the data of the constant %%%s is not here\nhint: keep the file \"constants\" "
+                   "beside the dump",
                    n->name);
     c->out = value_of_tensor(c, n->value);
 }
 
 void eval_item(EvalContext *c, Node *n) { c->out = c->in[0]->items[attr_int(n, "index", 0)]; }
 
-// -------------------------------------------------------------------------------------------------------------------- contexts
+// ---------------------------------------------------------------------------------------- contexts
 EvalContext *eval_new(EvalMode mode) {
     Arena *kept = arena_new();
     EvalContext *c = ARENA_NEW(kept, EvalContext);
@@ -299,7 +322,8 @@ static void run_node(EvalContext *c, Node *n, const Value **in) {
     op_info[n->op].eval(c, n);
 }
 
-// The value of an operand that was not given: constants, packs, items and what depends on nothing else.
+// The value of an operand that was not given: constants, packs, items and what depends on nothing
+// else.
 static Value value_from_graph(EvalContext *c, Node *n) {
     const Value **in = ARENA_ARRAY(c->arena, const Value *, n->n_in);
     Value *values = ARENA_ARRAY(c->arena, Value, n->n_in);
@@ -365,7 +389,8 @@ void eval_body(EvalContext *c, const Graph *body, const Value *inputs, Value *re
     for (int i = 0; i < body->n_outputs; i++) results[i] = values[body->outputs[i]->mark];
 }
 
-void eval_graph(EvalContext *c, const Graph *g, const Tensor *const *inputs, const Tensor **outputs) {
+void eval_graph(EvalContext *c, const Graph *g, const Tensor *const *inputs,
+                const Tensor **outputs) {
     start_run(c);
     c->n_values = number_nodes(g);
     c->values = ARENA_ARRAY(c->arena, Value, c->n_values + 1);
@@ -374,7 +399,8 @@ void eval_graph(EvalContext *c, const Graph *g, const Tensor *const *inputs, con
         give_input(c, g->inputs[i], &v, c->values);
     }
     run_graph(c, g, c->values);
-    for (int i = 0; i < g->n_outputs; i++) outputs[i] = value_tensor(c, &c->values[g->outputs[i]->mark]);
+    for (int i = 0; i < g->n_outputs; i++)
+        outputs[i] = value_tensor(c, &c->values[g->outputs[i]->mark]);
 }
 
 const Tensor *eval_traced(EvalContext *c, const Node *n) {
@@ -398,7 +424,8 @@ const Tensor *eval_constant_node(Node *n) {
         if (!dim_is_const(n->type.dim[i], NULL)) return NULL;
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] && (n->in[i]->op != OP_constant || !n->in[i]->value)) return NULL;
-    if (n->type.dtype == DT_tuple || n->op == OP_input || n->op == OP_state || n->op == OP_random || n->op == OP_pack)
+    if (n->type.dtype == DT_tuple || n->op == OP_input || n->op == OP_state || n->op == OP_random ||
+        n->op == OP_pack)
         return NULL;
     EvalContext *c = eval_new(EVAL_F32);
     const Tensor *result = eval_node(c, n, NULL, 0);

@@ -12,11 +12,13 @@ void eval_rotary(EvalContext *c, Node *n) {
     const Value *x = c->in[0];
     DType real = eval_real(c, n->type.dtype);
     size_t size = (size_t)dtype_bits(real) / 8;
-    int64_t rows = x->dim[0], width = x->dim[1], half = c->in[1]->dim[1], heads = attr_int(n, "num_heads", 1);
+    int64_t rows = x->dim[0], width = x->dim[1], half = c->in[1]->dim[1],
+            heads = attr_int(n, "num_heads", 1);
     RotaryShape shape = {heads, width / heads, 2 * half, attr_int(n, "interleaved", 0)};
     int64_t table[2] = {rows, half};
     Value cosine = value_broadcast(c->in[1], 2, table), sine = value_broadcast(c->in[2], 2, table);
-    const char *from = value_dense(c, x, real), *cosines = value_dense(c, &cosine, real), *sines = value_dense(c, &sine, real);
+    const char *from = value_dense(c, x, real), *cosines = value_dense(c, &cosine, real),
+               *sines = value_dense(c, &sine, real);
     Value y = eval_fresh(c, real, 2, x->dim), *out = eval_result(c, n);
     for (int64_t r = 0; r < rows; r++) {
         const void *in[3] = {from + (size_t)(r * width) * size, cosines + (size_t)(r * half) * size,
@@ -31,10 +33,13 @@ static const int64_t *read_indices(EvalContext *c, const Node *n, int i) {
     return operand_or_null(n, i) ? value_dense(c, c->in[i], DT_i64) : NULL;
 }
 
-static void check_row(const Node *n, int64_t slot, int64_t slots, int64_t position, int64_t context) {
+static void check_row(const Node *n, int64_t slot, int64_t slots, int64_t position,
+                      int64_t context) {
     if (slot < 0 || slot >= slots || position < 0 || position >= context)
-        diag_fatal(n->loc, "%%%s: slot %lld and position %lld are not inside of %lld slots of %lld positions", n->name,
-                   (long long)slot, (long long)position, (long long)slots, (long long)context);
+        diag_fatal(
+            n->loc,
+            "%%%s: slot %lld and position %lld are not inside of %lld slots of %lld positions",
+            n->name, (long long)slot, (long long)position, (long long)slots, (long long)context);
 }
 
 // Rounds rows of `width` floats to the values of q8_0 blocks (runtime/kernels/kv_cache.h)
@@ -50,20 +55,26 @@ static void round_to_blocks(float *x, int64_t rows, int64_t width) {
     free(blocks);
 }
 
-// Rows [R, heads * d] as a cache of this type holds them: dense, of the element type of its value. The truth is rounded, too.
-static const char *cached_rows(EvalContext *c, const Type *cache, const Value *state, const Value *rows) {
-    if (cache->dtype != DT_f16 && !dtype_is_block(cache->dtype)) return value_dense(c, rows, state->dtype);
+// Rows [R, heads * d] as a cache of this type holds them: dense, of the element type of its value.
+// The truth is rounded, too.
+static const char *cached_rows(EvalContext *c, const Type *cache, const Value *state,
+                               const Value *rows) {
+    if (cache->dtype != DT_f16 && !dtype_is_block(cache->dtype))
+        return value_dense(c, rows, state->dtype);
     Value rounded = eval_fresh(c, cache->dtype == DT_f16 ? DT_f16 : DT_f32, rows->rank, rows->dim);
     value_copy(rounded.dtype, value_out(&rounded), rows);
-    if (rounded.dtype == DT_f32) round_to_blocks(value_out(&rounded), rows->dim[0] * state->dim[1], state->dim[3]);
+    if (rounded.dtype == DT_f32)
+        round_to_blocks(value_out(&rounded), rows->dim[0] * state->dim[1], state->dim[3]);
     return value_dense(c, &rounded, state->dtype);
 }
 
-// Writes into the state itself: a later version is the only one that anything reads (the planner proves it).
+// Writes into the state itself: a later version is the only one that anything reads (the planner
+// proves it).
 void eval_cache_append(EvalContext *c, Node *n) {
     const Value *rows = c->in[APPEND_ROWS];
     Value state = *c->in[APPEND_STATE];
-    const int64_t *slot = read_indices(c, n, APPEND_SLOT), *position = read_indices(c, n, APPEND_POSITION);
+    const int64_t *slot = read_indices(c, n, APPEND_SLOT),
+                  *position = read_indices(c, n, APPEND_POSITION);
     int64_t heads = state.dim[1], d = state.dim[3], count = rows->dim[0];
     size_t size = (size_t)dtype_bits(state.dtype) / 8;
     const char *from = cached_rows(c, &n->type, &state, rows);
@@ -72,8 +83,8 @@ void eval_cache_append(EvalContext *c, Node *n) {
         check_row(n, to, state.dim[0], place, state.dim[2]);
         for (int64_t h = 0; h < heads; h++) {
             int64_t at = to * state.stride[0] + h * state.stride[1] + place * state.stride[2];
-            memcpy((char *)value_out(&state) + (size_t)at * size, from + (size_t)((r * heads + h) * d) * size,
-                   (size_t)d * size);
+            memcpy((char *)value_out(&state) + (size_t)at * size,
+                   from + (size_t)((r * heads + h) * d) * size, (size_t)d * size);
         }
     }
     c->out = state;
@@ -81,8 +92,10 @@ void eval_cache_append(EvalContext *c, Node *n) {
 
 void eval_shift_rows(EvalContext *c, Node *n) {
     const Value *x = c->in[SHIFT_X];
-    const int64_t *slot = read_indices(c, n, SHIFT_SLOT), *position = read_indices(c, n, SHIFT_POSITION);
-    int64_t rows = slot ? c->in[SHIFT_SLOT]->dim[0] : x->dim[0], width = x->dim[x->rank - 1], back = attr_int(n, "back", 0);
+    const int64_t *slot = read_indices(c, n, SHIFT_SLOT),
+                  *position = read_indices(c, n, SHIFT_POSITION);
+    int64_t rows = slot ? c->in[SHIFT_SLOT]->dim[0] : x->dim[0], width = x->dim[x->rank - 1],
+            back = attr_int(n, "back", 0);
     size_t bytes = (size_t)width * (size_t)dtype_bits(x->dtype) / 8;
     const char *from = value_dense(c, x, x->dtype);
     Value y = eval_fresh(c, x->dtype, 2, (int64_t[]){rows, width});
@@ -98,8 +111,8 @@ void eval_shift_rows(EvalContext *c, Node *n) {
     c->out = y;
 }
 
-// Keys or values: [slots, heads, keys, width], or [batch * keys, heads * width], a slot for each sequence, as dense rows of
-// `real`.
+// Keys or values: [slots, heads, keys, width], or [batch * keys, heads * width], a slot for each
+// sequence, as dense rows of `real`.
 typedef struct {
     const char *data;
     int64_t slots, keys, width, slot_stride, head_stride, stride;  // in elements
@@ -130,15 +143,23 @@ typedef struct {
 static void attend_row(const Attention *a, const Node *n, AttentionRow row, int64_t r, char *out) {
     int64_t sequence = r / a->rows, at = r % a->rows;
     int64_t slot = a->slot ? a->slot[r] : sequence, position = a->position ? a->position[r] : at;
-    if (a->causal || a->slot) check_row(n, slot, a->keys.slots, a->causal ? position : 0, a->keys.keys);
+    if (a->causal || a->slot)
+        check_row(n, slot, a->keys.slots, a->causal ? position : 0, a->keys.keys);
     row.to = a->causal ? position + 1 : a->keys.keys;
     row.from = a->window && position + 1 > a->window ? position + 1 - a->window : 0;
     for (int64_t h = 0; h < a->heads; h++) {
         int64_t group = h / (a->heads / a->groups);
         row.q = a->q + (size_t)((r * a->heads + h) * row.d) * a->size;
-        row.keys = a->keys.data + (size_t)(slot * a->keys.slot_stride + group * a->keys.head_stride) * a->size;
-        row.values = a->values.data + (size_t)(slot * a->values.slot_stride + group * a->values.head_stride) * a->size;
-        row.bias = a->bias ? a->bias + (size_t)(((sequence * a->heads + h) * a->rows + at) * a->keys.keys) * a->size : NULL;
+        row.keys = a->keys.data +
+                   (size_t)(slot * a->keys.slot_stride + group * a->keys.head_stride) * a->size;
+        row.values =
+            a->values.data +
+            (size_t)(slot * a->values.slot_stride + group * a->values.head_stride) * a->size;
+        row.bias =
+            a->bias
+                ? a->bias +
+                      (size_t)(((sequence * a->heads + h) * a->rows + at) * a->keys.keys) * a->size
+                : NULL;
         row.sink = a->sinks ? a->sinks + (size_t)h * a->size : NULL;
         row.mask = a->mask ? a->mask + (size_t)(sequence * a->keys.keys) * a->size : NULL;
         a->row(&row, out + (size_t)((r * a->heads + h) * row.e) * a->size);
@@ -163,10 +184,10 @@ static KeyRows unit_values(EvalContext *c, int64_t n) {
     return (KeyRows){.data = (const char *)data, .slots = 1, .keys = n, .width = n, .stride = n};
 }
 
-// Rows [R, H e] of `real` for a function of each query and head. Shares of the keys in place of values: real is f64, e the
-// keys.
-static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*function)(const AttentionRow *, void *),
-                            bool shares) {
+// Rows [R, H e] of `real` for a function of each query and head. Shares of the keys in place of
+// values: real is f64, e the keys.
+static Value attention_rows(EvalContext *c, const Node *n, DType real,
+                            void (*function)(const AttentionRow *, void *), bool shares) {
     const Dim *batch = attr_dim(n, "batch");
     int64_t sequences = batch ? eval_dim(c, n, batch) : 1;
     Attention a = {.batch = sequences ? sequences : 1};
@@ -174,15 +195,20 @@ static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*fu
     a.rows = c->in[ATTENTION_QUERY]->dim[0] / a.batch;
     a.row = function, a.size = (size_t)dtype_bits(real) / 8;
     a.window = attr_int(n, "window", 0), a.causal = attr_int(n, "causal", 0);
-    a.slot = read_indices(c, n, ATTENTION_SLOT), a.position = read_indices(c, n, ATTENTION_POSITION);
+    a.slot = read_indices(c, n, ATTENTION_SLOT),
+    a.position = read_indices(c, n, ATTENTION_POSITION);
     a.keys = read_keys(c, c->in[ATTENTION_KEY], a.groups, a.batch, real),
     a.values = read_keys(c, c->in[ATTENTION_VALUE], a.groups, a.batch, real);
     a.q = value_dense(c, c->in[ATTENTION_QUERY], real);
     if (shares) a.values = unit_values(c, keys_used(&a, a.batch * a.rows));
-    AttentionRow row = {.d = a.keys.width, .e = a.values.width, .key_stride = a.keys.stride, .value_stride = a.values.stride};
+    AttentionRow row = {.d = a.keys.width,
+                        .e = a.values.width,
+                        .key_stride = a.keys.stride,
+                        .value_stride = a.values.stride};
     row.scale = attr_float(n, "scale", 1), row.softcap = attr_float(n, "softcap", 0);
     if (operand_or_null(n, ATTENTION_BIAS)) {
-        Value bias = value_broadcast(c->in[ATTENTION_BIAS], 4, (int64_t[]){a.batch, a.heads, a.rows, a.keys.keys});
+        Value bias = value_broadcast(c->in[ATTENTION_BIAS], 4,
+                                     (int64_t[]){a.batch, a.heads, a.rows, a.keys.keys});
         a.bias = value_dense(c, &bias, real);
     }
     if (operand_or_null(n, ATTENTION_MASK)) a.mask = value_dense(c, c->in[ATTENTION_MASK], real);
@@ -193,18 +219,22 @@ static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*fu
     return y;
 }
 
-void eval_watch_attention(EvalContext *c, AttentionWatch *watch, void *user) { c->observer = watch, c->observer_data = user; }
+void eval_watch_attention(EvalContext *c, AttentionWatch *watch, void *user) {
+    c->observer = watch, c->observer_data = user;
+}
 
 static void show_shares(EvalContext *c, const Node *n) {
     Value y = attention_rows(c, n, DT_f64, real_kernels(DT_f64)->attend, true);
     int64_t heads = attr_int(n, "num_heads", 1);
-    c->observer(c->observer_data, n, value_dense(c, &y, DT_f64), (int64_t[]){y.dim[0], heads, y.dim[1] / heads});
+    c->observer(c->observer_data, n, value_dense(c, &y, DT_f64),
+                (int64_t[]){y.dim[0], heads, y.dim[1] / heads});
 }
 
 void eval_attention(EvalContext *c, Node *n) {
     DType real = eval_real(c, n->type.dtype);
     if (c->observer) show_shares(c, n);
-    Value y = attention_rows(c, n, real, real_kernels(real)->attend, false), *out = eval_result(c, n);
+    Value y = attention_rows(c, n, real, real_kernels(real)->attend, false),
+          *out = eval_result(c, n);
     value_copy(out->dtype, value_out(out), &y);
 }
 

@@ -46,7 +46,7 @@ typedef struct {
     double value, error;
 } Approx;
 
-// ----------------------------------------------------------------------------------------------------------------- elementwise
+// ------------------------------------------------------------------------------------- elementwise
 static Approx approx_unary(Op op, Approx a) {
     double x = a.value, dx = a.error, v;
     switch (op) {
@@ -101,7 +101,8 @@ static Approx approx(const Expr *e, const Approx *args) {
 }
 
 // A formula over operands with errors (NULL: exact), all broadcast to the result.
-static void formula_bound(EvalContext *c, const Expr *e, const Value *const *args, const double *const *errors, double *bound) {
+static void formula_bound(EvalContext *c, const Expr *e, const Value *const *args,
+                          const double *const *errors, double *bound) {
     int n = expr_max_arg(e) + 1;
     int64_t count = value_count(&c->out);
     const double **values = ARENA_ARRAY(c->arena, const double *, n);
@@ -126,7 +127,7 @@ static void elementwise_bound(EvalContext *c, const Node *n, double *bound) {
     formula_bound(c, e, c->in, errors, bound);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- products
+// ---------------------------------------------------------------------------------------- products
 static Value magnitudes(EvalContext *c, const Value *x) {
     Value m = eval_fresh(c, DT_f64, x->rank, x->dim);
     double *v = value_out(&m);
@@ -168,7 +169,8 @@ static void matmul_bound(EvalContext *c, Node *n, double *bound) {
     c->in = (const Value *[]){&sizes[0], &sizes[1]};
     op_info[OP_matmul].eval(c, n);
     const double *sums = value_dense(c, &c->out, DT_f64);
-    for (int64_t i = 0, count = value_count(&out); i < count; i++) bound[i] = U * (depth + 1) * sums[i];
+    for (int64_t i = 0, count = value_count(&out); i < count; i++)
+        bound[i] = U * (depth + 1) * sums[i];
     c->in = in, c->out = out;
 }
 
@@ -176,7 +178,8 @@ static void matmul_bound(EvalContext *c, Node *n, double *bound) {
 enum { ROUNDED_ABOVE = 12 };
 void eval_round_rows(EvalContext *c) { c->rounds_rows = true; }
 static bool rounds_rows(const EvalContext *c, const Value *x, const PackedWeights *w) {
-    return c->rounds_rows && w->format == DT_bf16 && value_count(x) > ROUNDED_ABOVE * x->dim[x->rank - 1];
+    return c->rounds_rows && w->format == DT_bf16 &&
+           value_count(x) > ROUNDED_ABOVE * x->dim[x->rank - 1];
 }
 
 static void packed_bound(EvalContext *c, Node *n, double *bound) {
@@ -203,18 +206,22 @@ static void packed_bound(EvalContext *c, Node *n, double *bound) {
             e[j] = e[j] * factor + (rounds ? (double)sizes.depth * SUBNORMAL : 0);
         args[i] = &sums[i], errors[i] = e;
     }
-    for (int i = product_epilogue(n); i < n->n_in; i++) args[i - product_epilogue(n) + 1 + glu] = in[i];
+    for (int i = product_epilogue(n); i < n->n_in; i++)
+        args[i - product_epilogue(n) + 1 + glu] = in[i];
     const Expr *epilogue = attr_expr(n, "epilogue");
     c->out = out;
     formula_bound(c, epilogue ? epilogue : expr_arg(c->arena, 0), args, errors, bound);
 }
 
-// ------------------------------------------------------------------------------------------------------------------------ rows
+// -------------------------------------------------------------------------------------------- rows
 static void reduce_bound(EvalContext *c, Node *n, double *bound) {
     const Value **in = c->in;
     Value out = c->out, sizes = magnitudes(c, in[0]);
-    double length = (double)value_count(in[0]) / (double)(value_count(&out) ? value_count(&out) : 1);
-    double steps = n->op == OP_reduce_prod ? length : length / MAX_LANES + TREE;  // a chain over other axes is longer
+    double length =
+        (double)value_count(in[0]) / (double)(value_count(&out) ? value_count(&out) : 1);
+    double steps = n->op == OP_reduce_prod
+                       ? length
+                       : length / MAX_LANES + TREE;  // a chain over other axes is longer
     int count;
     const int64_t *axes = attr_ints(n, "axes", &count);
     for (int i = 0; i < count; i++)
@@ -223,7 +230,8 @@ static void reduce_bound(EvalContext *c, Node *n, double *bound) {
     op_info[n->op].eval(c, n);
     const double *sums = value_dense(c, &c->out, DT_f64);
     bool exact = n->op == OP_reduce_max || n->op == OP_reduce_min;
-    for (int64_t i = 0, results = value_count(&out); i < results; i++) bound[i] = exact ? 0 : U * (steps + 1) * sums[i];
+    for (int64_t i = 0, results = value_count(&out); i < results; i++)
+        bound[i] = exact ? 0 : U * (steps + 1) * sums[i];
     c->in = in, c->out = out;
 }
 
@@ -240,7 +248,8 @@ static void softmax_bound(EvalContext *c, const Node *n, double *bound) {
             if (y[i + j * stride] > 0) mean += y[i + j * stride] * (top - x[i + j * stride]);
         for (int64_t j = 0; j < length; j++) {
             double v = y[i + j * stride], far = v > 0 ? top - x[i + j * stride] : 0;
-            bound[i + j * stride] = U * (far + mean + (double)length / (stride == 1 ? MAX_LANES : 1) + 10) * v;
+            bound[i + j * stride] =
+                U * (far + mean + (double)length / (stride == 1 ? MAX_LANES : 1) + 10) * v;
         }
     }
 }
@@ -258,7 +267,8 @@ static void norm_row_bound(const NormRow *r) {
     for (int64_t i = 0; i < r->length; i++) mean += r->x[i] / n, sizes += fabs(r->x[i]) / n;
     if (r->rms) mean = 0;
     for (int64_t i = 0; i < r->length; i++) squares += (r->x[i] - mean) * (r->x[i] - mean) / n;
-    double scale = 1 / sqrt(squares + r->epsilon), mean_error = r->rms ? 0 : U * (n / MAX_LANES + TREE + 1) * sizes;
+    double scale = 1 / sqrt(squares + r->epsilon),
+           mean_error = r->rms ? 0 : U * (n / MAX_LANES + TREE + 1) * sizes;
     double scale_error = U * (n / (2 * MAX_LANES) + 6) + mean_error * scale;
     for (int64_t i = 0; i < r->length; i++) {
         double d = r->x[i] - mean, w = fabs(r->weight[i]) * scale;
@@ -281,7 +291,8 @@ static void norm_bound(EvalContext *c, const Node *n, int item, double *bound) {
     r.rms = n->op == OP_rms_normalization || n->op == OP_skip_rms_normalization;
     r.length = y->dim[y->rank - 1], r.epsilon = attr_float(n, "epsilon", 0);
     r.y = out, r.bound = bound;
-    for (int64_t at = 0; at < count; at += r.length, r.x += r.length, r.y += r.length, r.bound += r.length) {
+    for (int64_t at = 0; at < count;
+         at += r.length, r.x += r.length, r.y += r.length, r.bound += r.length) {
         norm_row_bound(&r);
         for (int64_t i = 0; skip && i < r.length; i++) r.bound[i] += 2 * U * fabs(r.y[i]);
     }
@@ -291,19 +302,22 @@ static void rotary_bound(EvalContext *c, Node *n, double *bound) {
     Value sizes[3], out = c->out;
     const Value **in = c->in;
     for (int i = 0; i < 3; i++) sizes[i] = magnitudes(c, in[i]);
-    for (int64_t i = 0, count = value_count(&sizes[2]); i < count; i++) ((double *)value_out(&sizes[2]))[i] *= -1;
-    c->in = (const Value *[]){&sizes[0], &sizes[1], &sizes[2]};  // |a| |cos| + |b| |sin| in the first of each pair
+    for (int64_t i = 0, count = value_count(&sizes[2]); i < count; i++)
+        ((double *)value_out(&sizes[2]))[i] *= -1;
+    c->in = (const Value *[]){&sizes[0], &sizes[1],
+                              &sizes[2]};  // |a| |cos| + |b| |sin| in the first of each pair
     op_info[OP_rotary_embedding].eval(c, n);
     const double *first = value_dense(c, &c->out, DT_f64);
     Value other = magnitudes(c, &sizes[2]);
     c->in = (const Value *[]){&sizes[0], &sizes[1], &other};  // and in the second
     op_info[OP_rotary_embedding].eval(c, n);
     const double *second = value_dense(c, &c->out, DT_f64);
-    for (int64_t i = 0, count = value_count(&out); i < count; i++) bound[i] = 2 * U * fmax(fabs(first[i]), fabs(second[i]));
+    for (int64_t i = 0, count = value_count(&out); i < count; i++)
+        bound[i] = 2 * U * fmax(fabs(first[i]), fabs(second[i]));
     c->in = in, c->out = out;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- the whole
+// --------------------------------------------------------------------------------------- the whole
 // The error of one query and head, into y.
 void attention_row_bound(const AttentionRow *a, void *out) {
     double *y = out, top = -INFINITY, total = 0, mean = 0;
@@ -370,7 +384,8 @@ static void raw_bound(EvalContext *c, Node *n, int item, double *bound) {
     }
 }
 
-double *eval_bound(EvalContext *c, Node *n, const Tensor *const *operands, int item, int64_t *count) {
+double *eval_bound(EvalContext *c, Node *n, const Tensor *const *operands, int item,
+                   int64_t *count) {
     eval_alone(c, n, operands);
     Value y = c->out.items ? c->out.items[item] : c->out;
     DType dtype = n->type.dtype == DT_tuple ? n->items[item].dtype : n->type.dtype;
@@ -382,6 +397,7 @@ double *eval_bound(EvalContext *c, Node *n, const Tensor *const *operands, int i
     double last = dtype == DT_bf16 ? 0x1p-8 : dtype == DT_f16 ? 0x1p-11 : 0;
     const double *truth = value_dense(c, &y, DT_f64);
     for (int64_t i = 0; i < *count; i++)
-        if (bound[i] > 0 || last > 0) bound[i] = SAFETY * bound[i] + last * fabs(truth[i]) + FLT_MIN;
+        if (bound[i] > 0 || last > 0)
+            bound[i] = SAFETY * bound[i] + last * fabs(truth[i]) + FLT_MIN;
     return bound;
 }

@@ -1,4 +1,5 @@
-// Ops whose values decide how many results there are: the size is bound to the symbol that the node names.
+// Ops whose values decide how many results there are: the size is bound to the symbol that the node
+// names.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "ir/operands.h"
 #include "kernels/data_dependent.h"
 
-// ---------------------------------------------------------------------------------------------------------------------- unique
+// ------------------------------------------------------------------------------------------ unique
 // Slices of x along one axis, compared element by element.
 typedef struct Slices {
     int64_t n, size;
@@ -67,7 +68,8 @@ void eval_unique(EvalContext *c, Node *n) {
     memcpy(dim, x->dim, sizeof dim), dim[axis] = found;
     items[0] = eval_fresh(c, x->dtype, x->rank, dim);
     for (int i = 1; i < 4; i++) items[i] = eval_fresh(c, DT_i64, 1, i == 2 ? &s.n : &found);
-    int64_t *index = value_out(&items[1]), *inverse = value_out(&items[2]), *counts = value_out(&items[3]);
+    int64_t *index = value_out(&items[1]), *inverse = value_out(&items[2]),
+            *counts = value_out(&items[3]);
     for (int64_t i = 0; i < found; i++) {
         Value from = *x, to = items[0];
         from.dim[axis] = to.dim[axis] = 1;
@@ -80,7 +82,7 @@ void eval_unique(EvalContext *c, Node *n) {
     c->out = (Value){.dtype = DT_tuple, .items = items, .n_items = 4};
 }
 
-// ---------------------------------------------------------------------------------------------------- non_max_suppression
+// ----------------------------------------------------------------------------- non_max_suppression
 static double scalar_operand(EvalContext *c, const Node *n, int i, double absent) {
     if (!operand_or_null(n, i)) return absent;
     return *(const double *)value_dense(c, c->in[i], DT_f64);
@@ -89,13 +91,17 @@ static double scalar_operand(EvalContext *c, const Node *n, int i, double absent
 void eval_non_max_suppression(EvalContext *c, Node *n) {
     const Value *scores = c->in[SUPPRESSION_SCORES];
     int64_t batches = scores->dim[0], classes = scores->dim[1], found = 0;
-    burin_suppression s = {.boxes = scores->dim[2], .room = INT64_MAX, .centre = attr_int(n, "center_point_box", 0)};
-    s.most = (int64_t)scalar_operand(c, n, SUPPRESSION_MOST, 0), s.iou = scalar_operand(c, n, SUPPRESSION_IOU, 0);
+    burin_suppression s = {
+        .boxes = scores->dim[2], .room = INT64_MAX, .centre = attr_int(n, "center_point_box", 0)};
+    s.most = (int64_t)scalar_operand(c, n, SUPPRESSION_MOST, 0),
+    s.iou = scalar_operand(c, n, SUPPRESSION_IOU, 0);
     s.score = scalar_operand(c, n, SUPPRESSION_SCORE, -INFINITY);
-    const float *box = value_dense(c, c->in[SUPPRESSION_BOXES], DT_f32), *score = value_dense(c, scores, DT_f32);
+    const float *box = value_dense(c, c->in[SUPPRESSION_BOXES], DT_f32),
+                *score = value_dense(c, scores, DT_f32);
     int64_t *rows = ARENA_ARRAY(c->arena, int64_t, 3 * batches * classes * s.boxes + 3);
     for (int64_t b = 0; b < batches; b++)
-        for (int64_t k = 0; k < classes; k++) found = burin_suppress(&s, box, score, (int64_t[]){b, k, classes}, rows, found);
+        for (int64_t k = 0; k < classes; k++)
+            found = burin_suppress(&s, box, score, (int64_t[]){b, k, classes}, rows, found);
     eval_bind(c, attr_dim(n, "extent")->name, found);
     memcpy(value_out(eval_result(c, n)), rows, (size_t)(3 * found) * sizeof *rows);
 }

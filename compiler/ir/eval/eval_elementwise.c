@@ -44,9 +44,11 @@ static Lane lane_of(const EvalContext *c, DType t) {
     return eval_real(c, t) == DT_f64 ? LANE_F64 : LANE_F32;
 }
 
-static DType dtype_of_lane(Lane l) { return l == LANE_F32 ? DT_f32 : l == LANE_F64 ? DT_f64 : DT_i64; }
+static DType dtype_of_lane(Lane l) {
+    return l == LANE_F32 ? DT_f32 : l == LANE_F64 ? DT_f64 : DT_i64;
+}
 
-// ------------------------------------------------------------------------------------------------------------------- operands
+// ---------------------------------------------------------------------------------------- operands
 // Elements first .. first + n of the result, from an operand that is broadcast to it.
 static void load_chunk(const Span *s, const Value *v, Chunk *out) {
     DType wide = dtype_of_lane(out->lane);
@@ -54,7 +56,8 @@ static void load_chunk(const Span *s, const Value *v, Chunk *out) {
     int64_t inner = s->rank ? s->dim[s->rank - 1] : 1;
     bool dense = value_is_dense(v);
     for (int64_t done = 0; done < s->n;) {
-        int64_t rest = s->first + done, column = rest % inner, at = v->offset, run = dense ? s->n : inner - column;
+        int64_t rest = s->first + done, column = rest % inner, at = v->offset,
+                run = dense ? s->n : inner - column;
         if (run > s->n - done) run = s->n - done;
         for (int i = s->rank; i-- > 0; rest /= s->dim[i]) at += rest % s->dim[i] * v->stride[i];
         Value part = {.dtype = v->dtype, .rank = 1, .dim = {run}, .offset = at, .data = v->data};
@@ -64,7 +67,7 @@ static void load_chunk(const Span *s, const Value *v, Chunk *out) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------ functions
+// --------------------------------------------------------------------------------------- functions
 // clang-format off
 #define INTEGER_UNARY(X) X(neg) X(abs) X(relu) X(floor) X(ceil) X(round)
 #define INTEGER_BINARY(X)                                                                     \
@@ -79,9 +82,10 @@ static bool in_f32(Op op, float *y, const float *a, const float *b) {
     case OP_##name:                                                                        \
         for (int i = 0; i < CHUNK; i += LANES) vf_store(y + i, vf_##name(vf_load(a + i))); \
         return true;
-#define BINARY(how, name, exact, off)                                                                      \
-    case OP_##name:                                                                                        \
-        for (int i = 0; i < CHUNK; i += LANES) vf_store(y + i, vf_##name(vf_load(a + i), vf_load(b + i))); \
+#define BINARY(how, name, exact, off)                                   \
+    case OP_##name:                                                     \
+        for (int i = 0; i < CHUNK; i += LANES)                          \
+            vf_store(y + i, vf_##name(vf_load(a + i), vf_load(b + i))); \
         return true;
 #include "kernels/functions.h"
         default:
@@ -105,7 +109,8 @@ static bool in_f64(Op op, double *y, const double *a, const double *b) {
     }
 }
 
-// Sums and products wrap (they are taken in unsigned arithmetic), and narrow to the dtype afterwards.
+// Sums and products wrap (they are taken in unsigned arithmetic), and narrow to the dtype
+// afterwards.
 static int64_t in_i64(Op op, int64_t a, int64_t b) {
     switch (op) {
 #define X(name)     \
@@ -175,12 +180,13 @@ static void compare(Op op, Chunk *y, const Chunk *a, const Chunk *b) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------------- formulas
+// ---------------------------------------------------------------------------------------- formulas
 // Rounds floats of 16 and 8 bits and wraps integers, as storing the value would.
 static void settle(Chunk *y, DType dtype) {
     y->dtype = dtype;
     uint8_t stored[CHUNK * 8];
-    bool same = dtype == DT_f32 || dtype == DT_f64 || dtype == DT_i64 || dtype == DT_u64 || dtype == DT_bool;
+    bool same = dtype == DT_f32 || dtype == DT_f64 || dtype == DT_i64 || dtype == DT_u64 ||
+                dtype == DT_bool;
     if (same || (y->lane == LANE_F64 && dtype_bits(dtype) >= 32)) return;
     convert_elements(dtype, stored, dtype_of_lane(y->lane), y->f, CHUNK);
     convert_elements(dtype_of_lane(y->lane), y->f, dtype, stored, CHUNK);
@@ -199,7 +205,8 @@ static void select(Chunk *y, const Chunk *condition, const Chunk *a, const Chunk
     y->lane = a->lane;
     size_t size = a->lane == LANE_F32 ? 4 : 8;
     for (int i = 0; i < CHUNK; i++)
-        memcpy((char *)y->f + (size_t)i * size, (const char *)(condition->i[i] ? a : b)->f + (size_t)i * size, size);
+        memcpy((char *)y->f + (size_t)i * size,
+               (const char *)(condition->i[i] ? a : b)->f + (size_t)i * size, size);
     y->dtype = a->dtype;
 }
 
@@ -224,9 +231,11 @@ static void apply(const EvalContext *c, Op op, Chunk *y, Chunk *in, int n) {
     bool done = y->lane == LANE_F32   ? in_f32(op, y->f, in[0].f, b->f)
                 : y->lane == LANE_F64 ? in_f64(op, y->d, in[0].d, b->d)
                                       : false;
-    if (!done && y->lane != LANE_I64) diag_fatal(NO_LOC, "%s of floats is not defined", op_info[op].name);
+    if (!done && y->lane != LANE_I64)
+        diag_fatal(NO_LOC, "%s of floats is not defined", op_info[op].name);
     for (int i = 0; !done && i < CHUNK; i++)
-        y->i[i] = dtype == DT_u64 ? in_u64(op, in[0].i[i], b->i[i]) : in_i64(op, in[0].i[i], b->i[i]);
+        y->i[i] =
+            dtype == DT_u64 ? in_u64(op, in[0].i[i], b->i[i]) : in_i64(op, in[0].i[i], b->i[i]);
     bool rounds = !(c->mode == EVAL_F64 && dtype_is_float(dtype));
     if (rounds)
         settle(y, dtype);
@@ -256,7 +265,8 @@ static void evaluate(Span *s, const Expr *e, Chunk *y) {
     }
 }
 
-void eval_formula(EvalContext *c, const Expr *e, const Value *const *args, DType dtype, Value *out) {
+void eval_formula(EvalContext *c, const Expr *e, const Value *const *args, DType dtype,
+                  Value *out) {
     int n = expr_max_arg(e) + 1;
     Value *broadcast = ARENA_ARRAY(c->arena, Value, n);
     DType *dtypes = ARENA_ARRAY(c->arena, DType, n);
@@ -264,7 +274,8 @@ void eval_formula(EvalContext *c, const Expr *e, const Value *const *args, DType
         broadcast[i] = value_broadcast(args[i], out->rank, out->dim);
         dtypes[i] = args[i]->dtype;
     }
-    Span s = {.context = c, .args = broadcast, .arg_dtypes = dtypes, .rank = out->rank, .dim = out->dim};
+    Span s = {
+        .context = c, .args = broadcast, .arg_dtypes = dtypes, .rank = out->rank, .dim = out->dim};
     s.scratch = ARENA_ARRAY(c->arena, Chunk, expr_size(e));
     char *to = value_out(out);
     for (int64_t count = value_count(out); s.first < count; s.first += CHUNK) {
@@ -272,8 +283,8 @@ void eval_formula(EvalContext *c, const Expr *e, const Value *const *args, DType
         s.n = count - s.first < CHUNK ? count - s.first : CHUNK;
         evaluate(&s, e, s.scratch);
         adopt(c, s.scratch, dtype);
-        convert_elements(out->dtype, to + s.first * (dtype_bits(out->dtype) / 8), dtype_of_lane(s.scratch->lane), s.scratch->f,
-                         s.n);
+        convert_elements(out->dtype, to + s.first * (dtype_bits(out->dtype) / 8),
+                         dtype_of_lane(s.scratch->lane), s.scratch->f, s.n);
     }
 }
 

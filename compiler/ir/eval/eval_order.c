@@ -1,10 +1,12 @@
-// What looks along one axis and needs an order: indices of extremes, the k first, running sums and products.
+// What looks along one axis and needs an order: indices of extremes, the k first, running sums and
+// products.
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/eval/eval_internal.h"
 
-// One axis of x moved to the end, dense, in the type it is computed in; and the same view of a result.
+// One axis of x moved to the end, dense, in the type it is computed in; and the same view of a
+// result.
 typedef struct Along {
     int axis;
     int64_t length, rows;
@@ -14,7 +16,8 @@ typedef struct Along {
 
 static Value axis_last(const Value *v, int axis) {
     Value moved = *v;
-    for (int i = axis; i + 1 < v->rank; i++) moved.dim[i] = v->dim[i + 1], moved.stride[i] = v->stride[i + 1];
+    for (int i = axis; i + 1 < v->rank; i++)
+        moved.dim[i] = v->dim[i + 1], moved.stride[i] = v->stride[i + 1];
     if (v->rank) moved.dim[v->rank - 1] = v->dim[axis], moved.stride[v->rank - 1] = v->stride[axis];
     return moved;
 }
@@ -53,14 +56,16 @@ void eval_arg_reduce(EvalContext *c, Node *n) {
     for (int64_t r = 0; r < a.rows; r++) {
         int64_t best = 0;
         for (int64_t i = 1; i < a.length; i++)
-            if (is_before(&a, row_of(&a, r), i, best, largest) || (last && !is_before(&a, row_of(&a, r), best, i, largest)))
+            if (is_before(&a, row_of(&a, r), i, best, largest) ||
+                (last && !is_before(&a, row_of(&a, r), best, i, largest)))
                 best = i;
         out[r] = best;
     }
 }
 
 // The k first of a row by insertion: equal elements stay in the order of their indices.
-static void first_of_row(const Along *a, const void *row, bool largest, int64_t k, int64_t *chosen) {
+static void first_of_row(const Along *a, const void *row, bool largest, int64_t k,
+                         int64_t *chosen) {
     int64_t n = 0;
     for (int64_t i = 0; i < a->length; i++) {
         int64_t at = n;
@@ -76,12 +81,15 @@ void eval_top_k(EvalContext *c, Node *n) {
     Along a = along_axis(c, n);
     bool largest = attr_int(n, "largest", 1);
     int64_t k = eval_dim(c, n, attr_dim(n, "extent")), dim[MAX_RANK];
-    if (k > a.length) diag_fatal(n->loc, "%%%s: the %lld first of %lld", n->name, (long long)k, (long long)a.length);
+    if (k > a.length)
+        diag_fatal(n->loc, "%%%s: the %lld first of %lld", n->name, (long long)k,
+                   (long long)a.length);
     const Value *x = c->in[0];
     memcpy(dim, x->dim, sizeof dim);
     dim[a.axis] = k;
     Value *items = ARENA_ARRAY(c->arena, Value, 2);
-    items[0] = eval_fresh(c, x->dtype, x->rank, dim), items[1] = eval_fresh(c, DT_i64, x->rank, dim);
+    items[0] = eval_fresh(c, x->dtype, x->rank, dim),
+    items[1] = eval_fresh(c, DT_i64, x->rank, dim);
     Value values = axis_last(&items[0], a.axis), indices = axis_last(&items[1], a.axis);
     int64_t *chosen = ARENA_ARRAY(c->arena, int64_t, k + 1), inner = items[0].stride[a.axis];
     for (int64_t r = 0; r < a.rows; r++) {
@@ -89,7 +97,8 @@ void eval_top_k(EvalContext *c, Node *n) {
         int64_t base = r / inner * inner * k + r % inner;
         for (int64_t i = 0; i < k; i++) {
             int64_t at = base + i * inner;
-            convert_elements(x->dtype, (char *)value_out(&values) + at * (dtype_bits(x->dtype) / 8), a.wide,
+            convert_elements(x->dtype, (char *)value_out(&values) + at * (dtype_bits(x->dtype) / 8),
+                             a.wide,
                              (const char *)row_of(&a, r) + chosen[i] * (dtype_bits(a.wide) / 8), 1);
             ((int64_t *)value_out(&indices))[at] = chosen[i];
         }
@@ -99,7 +108,8 @@ void eval_top_k(EvalContext *c, Node *n) {
 
 // One chain along the axis, from the first element or from the last.
 static void cumulate_row(const Along *a, const void *row, const Node *n, void *out) {
-    bool product = n->op == OP_cum_prod, exclusive = attr_int(n, "exclusive", 0), reverse = attr_int(n, "reverse", 0);
+    bool product = n->op == OP_cum_prod, exclusive = attr_int(n, "exclusive", 0),
+         reverse = attr_int(n, "reverse", 0);
     float f = product;
     double d = product;
     uint64_t u = product;
@@ -121,9 +131,11 @@ static void cumulate_row(const Along *a, const void *row, const Node *n, void *o
 void eval_cumulate(EvalContext *c, Node *n) {
     Along a = along_axis(c, n);
     const Value *x = c->in[0];
-    Value moved = axis_last(x, a.axis), sums = eval_fresh(c, a.wide, x->rank, moved.dim), back = sums;
+    Value moved = axis_last(x, a.axis), sums = eval_fresh(c, a.wide, x->rank, moved.dim),
+          back = sums;
     for (int64_t r = 0; r < a.rows; r++)
-        cumulate_row(&a, row_of(&a, r), n, (char *)value_out(&sums) + r * a.length * (dtype_bits(a.wide) / 8));
+        cumulate_row(&a, row_of(&a, r), n,
+                     (char *)value_out(&sums) + r * a.length * (dtype_bits(a.wide) / 8));
     for (int i = 0; i < x->rank; i++) {
         int from = i == a.axis ? x->rank - 1 : i - (i > a.axis);
         back.dim[i] = sums.dim[from], back.stride[i] = sums.stride[from];

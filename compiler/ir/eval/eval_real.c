@@ -8,9 +8,12 @@
 
 #if defined(__x86_64__)
 // The same chains with the instruction that computes them: eight times as fast as fma in plain C.
-static bool cpu_has_fma(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+static bool cpu_has_fma(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
 
-__attribute__((target("avx2,fma"))) static void panel_product_fma_f32(int64_t depth, const float *x, const float *w, float *y) {
+__attribute__((target("avx2,fma"))) static void panel_product_fma_f32(int64_t depth, const float *x,
+                                                                      const float *w, float *y) {
     __m256 low = _mm256_setzero_ps(), high = low;
     for (int64_t k = 0; k < depth; k++, w += MAX_LANES) {
         __m256 a = _mm256_set1_ps(x[k]);
@@ -21,11 +24,14 @@ __attribute__((target("avx2,fma"))) static void panel_product_fma_f32(int64_t de
     _mm256_storeu_ps(y + 8, high);
 }
 
-__attribute__((target("avx2,fma"))) static void panel_product_fma_f64(int64_t depth, const double *x, const double *w,
-                                                                      double *y) {
-    __m256d sum[4] = {_mm256_setzero_pd(), _mm256_setzero_pd(), _mm256_setzero_pd(), _mm256_setzero_pd()};
+__attribute__((target("avx2,fma"))) static void panel_product_fma_f64(int64_t depth,
+                                                                      const double *x,
+                                                                      const double *w, double *y) {
+    __m256d sum[4] = {_mm256_setzero_pd(), _mm256_setzero_pd(), _mm256_setzero_pd(),
+                      _mm256_setzero_pd()};
     for (int64_t k = 0; k < depth; k++, w += MAX_LANES)
-        for (int i = 0; i < 4; i++) sum[i] = _mm256_fmadd_pd(_mm256_set1_pd(x[k]), _mm256_loadu_pd(w + 4 * i), sum[i]);
+        for (int i = 0; i < 4; i++)
+            sum[i] = _mm256_fmadd_pd(_mm256_set1_pd(x[k]), _mm256_loadu_pd(w + 4 * i), sum[i]);
     for (int i = 0; i < 4; i++) _mm256_storeu_pd(y + 4 * i, sum[i]);
 }
 #endif

@@ -1,8 +1,9 @@
-// Rows of floats, the heart of the ops that are not elementwise: one text for f32 (the numeric contract) and f64 (the truth).
-// eval_real.c includes it twice, with REAL, its functions and N(name) defined.
+// Rows of floats, the heart of the ops that are not elementwise: one text for f32 (the numeric
+// contract) and f64 (the truth). eval_real.c includes it twice, with REAL, its functions and
+// N(name) defined.
 //
-// Sums over the last axes: element i goes to lane i mod 16, then lane i takes in lane i + 8, 4, 2, 1. Other sums are one chain:
-// `lanes` is 16 or 1.
+// Sums over the last axes: element i goes to lane i mod 16, then lane i takes in lane i + 8, 4,
+// 2, 1. Other sums are one chain: `lanes` is 16 or 1.
 
 static REAL N(tree)(REAL *lane, int lanes, REAL (*step)(REAL, REAL)) {
     for (int w = lanes / 2; w; w /= 2)
@@ -30,7 +31,9 @@ static REAL N(reduce)(Op op, int64_t n, int lanes, const void *values) {
     return op == OP_reduce_mean ? r / (REAL)n : r;
 }
 
-static void N(reduce_row)(Op op, int64_t n, int lanes, const void *x, void *y) { *(REAL *)y = N(reduce)(op, n, lanes, x); }
+static void N(reduce_row)(Op op, int64_t n, int lanes, const void *x, void *y) {
+    *(REAL *)y = N(reduce)(op, n, lanes, x);
+}
 
 static void N(softmax)(int64_t n, int lanes, const void *in, void *out) {
     const REAL *x = in;
@@ -105,7 +108,8 @@ static REAL N(score)(const AttentionRow *a, const REAL *q, int64_t key) {
     return a->mask ? s + ((const REAL *)a->mask)[key] : s;
 }
 
-// Keys [from, to) of one segment: their highest score, and sums of e^(score - highest), alone and times the values.
+// Keys [from, to) of one segment: their highest score, and sums of e^(score - highest), alone and
+// times the values.
 static REAL N(attend_segment)(const AttentionRow *a, int64_t from, int64_t to, REAL *sum, REAL *o) {
     REAL score[SEGMENT_KEYS], lane[MAX_LANES] = {0}, top = -INFINITY;
     for (int64_t j = from; j < to; j++) {
@@ -124,13 +128,15 @@ static REAL N(attend_segment)(const AttentionRow *a, int64_t from, int64_t to, R
     return top;
 }
 
-// One row and head: segments of 256 keys at absolute positions, folded in ascending order by online softmax.
+// One row and head: segments of 256 keys at absolute positions, folded in ascending order by online
+// softmax.
 static void N(attend)(const AttentionRow *a, void *out) {
     REAL *y = out, *part = (REAL *)a->scratch, sum = 0;
     REAL m = a->sink ? *(const REAL *)a->sink : -INFINITY, l = a->sink ? 1 : 0;
     for (int64_t d = 0; d < a->e; d++) y[d] = 0;
     for (int64_t s = a->from / SEGMENT_KEYS * SEGMENT_KEYS; s < a->to; s += SEGMENT_KEYS) {
-        int64_t from = s > a->from ? s : a->from, to = s + SEGMENT_KEYS < a->to ? s + SEGMENT_KEYS : a->to;
+        int64_t from = s > a->from ? s : a->from,
+                to = s + SEGMENT_KEYS < a->to ? s + SEGMENT_KEYS : a->to;
         REAL high = N(attend_segment)(a, from, to, &sum, part);
         if (!(high > -INFINITY)) continue;
         REAL top = high > m ? high : m, old = EXP(m - top), new = EXP(high - top);

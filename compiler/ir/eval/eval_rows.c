@@ -6,7 +6,8 @@
 #include "ir/eval/eval_internal.h"
 #include "ir/operands.h"
 
-// The operand with the axes of `reduced` moved to the end: rows to work on. Returns how many elements a row has.
+// The operand with the axes of `reduced` moved to the end: rows to work on. Returns how many
+// elements a row has.
 static int64_t rows_last(const Value *x, const bool *reduced, Value *moved) {
     int at = 0;
     int64_t length = 1;
@@ -21,7 +22,8 @@ static int64_t rows_last(const Value *x, const bool *reduced, Value *moved) {
     return length;
 }
 
-// Sixteen lanes where the reduced axes are the last ones, but for those that always have one element; else one chain.
+// Sixteen lanes where the reduced axes are the last ones, but for those that always have one
+// element; else one chain.
 static int lanes_for(const Type *x, const bool *reduced) {
     bool gap = false;
     for (int i = x->rank; i-- > 0;) {
@@ -35,7 +37,9 @@ static int lanes_for(const Type *x, const bool *reduced) {
 // Of nothing, the maximum is the least there is.
 static int64_t reduce_integers(Op op, DType type, int64_t n, const int64_t *x) {
     bool extreme = op == OP_reduce_max || op == OP_reduce_min;
-    uint64_t r = op == OP_reduce_prod ? 1 : extreme ? (uint64_t)dtype_limit(type, op == OP_reduce_min) : 0;
+    uint64_t r = op == OP_reduce_prod ? 1
+                 : extreme            ? (uint64_t)dtype_limit(type, op == OP_reduce_min)
+                                      : 0;
     for (int64_t i = 0; i < n; i++) {
         bool first = i == 0, better = op == OP_reduce_max ? x[i] > (int64_t)r : x[i] < (int64_t)r;
         if (op == OP_reduce_prod)
@@ -69,7 +73,8 @@ void eval_reduce(EvalContext *c, Node *n) {
         if (real)
             real_kernels(wide)->reduce(n->op, length, lanes, row, sums + (size_t)i * size);
         else
-            ((int64_t *)sums)[i] = reduce_integers(n->op, n->type.dtype, length, (const int64_t *)row);
+            ((int64_t *)sums)[i] =
+                reduce_integers(n->op, n->type.dtype, length, (const int64_t *)row);
     }
     convert_elements(out->dtype, value_out(out), wide, sums, results);
 }
@@ -86,7 +91,8 @@ void eval_softmax(EvalContext *c, Node *n) {
     const char *rows = value_dense(c, &moved, real);
     Value result = eval_fresh(c, real, x->rank, moved.dim);
     for (int64_t at = 0; length && at < count; at += length)
-        real_kernels(real)->softmax(length, lanes_for(&n->in[0]->type, reduced), rows + (size_t)at * size,
+        real_kernels(real)->softmax(length, lanes_for(&n->in[0]->type, reduced),
+                                    rows + (size_t)at * size,
                                     (char *)value_out(&result) + (size_t)at * size);
     back = result;  // the axis goes back to its place
     for (int i = 0, at = 0; i < x->rank; i++) {
@@ -103,22 +109,29 @@ static Value norm_rows(EvalContext *c, const Node *n, const Value *x, int first_
     size_t size = (size_t)dtype_bits(real) / 8;
     int64_t length = x->dim[x->rank - 1], count = value_count(x);
     const Value *bias = operand_or_null(n, first_weight + 1) ? c->in[first_weight + 1] : NULL;
-    const void *in[3] = {NULL, value_dense(c, c->in[first_weight], real), bias ? value_dense(c, bias, real) : NULL};
+    const void *in[3] = {NULL, value_dense(c, c->in[first_weight], real),
+                         bias ? value_dense(c, bias, real) : NULL};
     const char *rows = value_dense(c, x, real);
-    Value y = eval_fresh(c, real, x->rank, x->dim), out = eval_fresh(c, eval_stored(c, n->in[0]->type.dtype), x->rank, x->dim);
+    Value y = eval_fresh(c, real, x->rank, x->dim),
+          out = eval_fresh(c, eval_stored(c, n->in[0]->type.dtype), x->rank, x->dim);
     bool rms = n->op == OP_rms_normalization || n->op == OP_skip_rms_normalization;
     double epsilon = attr_float(n, "epsilon", 0);
     for (int64_t at = 0; length && at < count; at += length) {
         in[0] = rows + (size_t)at * size;
         void *to = (char *)value_out(&y) + (size_t)at * size;
-        (rms ? real_kernels(real)->rms_norm : real_kernels(real)->layer_norm)(length, epsilon, in, to);
+        (rms ? real_kernels(real)->rms_norm : real_kernels(real)->layer_norm)(length, epsilon, in,
+                                                                              to);
     }
     value_copy(out.dtype, value_out(&out), &y);
     return out;
 }
 
-void eval_rms_normalization(EvalContext *c, Node *n) { c->out = norm_rows(c, n, c->in[NORM_X], NORM_WEIGHT); }
-void eval_layer_normalization(EvalContext *c, Node *n) { c->out = norm_rows(c, n, c->in[NORM_X], NORM_WEIGHT); }
+void eval_rms_normalization(EvalContext *c, Node *n) {
+    c->out = norm_rows(c, n, c->in[NORM_X], NORM_WEIGHT);
+}
+void eval_layer_normalization(EvalContext *c, Node *n) {
+    c->out = norm_rows(c, n, c->in[NORM_X], NORM_WEIGHT);
+}
 
 static void skip_norm(EvalContext *c, Node *n) {
     Value *items = ARENA_ARRAY(c->arena, Value, 2);

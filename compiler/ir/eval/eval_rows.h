@@ -34,5 +34,7 @@ typedef struct RealKernels {
 } RealKernels;
 
 extern const RealKernels real_kernels_f32, real_kernels_f64;
-static inline const RealKernels *real_kernels(DType real) { return real == DT_f64 ? &real_kernels_f64 : &real_kernels_f32; }
+static inline const RealKernels *real_kernels(DType real) {
+    return real == DT_f64 ? &real_kernels_f64 : &real_kernels_f32;
+}
 #endif

@@ -5,23 +5,29 @@
 
 static int64_t checked_index(const Node *n, int64_t index, int64_t extent) {
     if (index < -extent || index >= extent)
-        diag_fatal(n->loc, "%%%s: index %lld of an axis of %lld", n->name, (long long)index, (long long)extent);
+        diag_fatal(n->loc, "%%%s: index %lld of an axis of %lld", n->name, (long long)index,
+                   (long long)extent);
     return index < 0 ? index + extent : index;
 }
 
 // The element of x that element i of the index (row-major) selects, as offset `at`.
-static int64_t place_of(const Node *n, const Value *x, const Value *like, int axis, int64_t i, int64_t index) {
+static int64_t place_of(const Node *n, const Value *x, const Value *like, int axis, int64_t i,
+                        int64_t index) {
     int64_t at = x->offset + checked_index(n, index, x->dim[axis]) * x->stride[axis];
     for (int a = like->rank; a-- > 0; i /= like->dim[a]) {
         int64_t here = i % like->dim[a];
         if (a == axis) continue;
-        if (here >= x->dim[a]) diag_fatal(n->loc, "%%%s: the index has more elements along axis %d than x", n->name, a);
+        if (here >= x->dim[a])
+            diag_fatal(n->loc, "%%%s: the index has more elements along axis %d than x", n->name,
+                       a);
         at += here * x->stride[a];
     }
     return at;
 }
 
-static const int64_t *indices_of(EvalContext *c, const Value *v) { return value_dense(c, v, DT_i64); }
+static const int64_t *indices_of(EvalContext *c, const Value *v) {
+    return value_dense(c, v, DT_i64);
+}
 
 void eval_gather_elements(EvalContext *c, Node *n) {
     const Value *x = c->in[0], *which = c->in[1];
@@ -34,23 +40,28 @@ void eval_gather_elements(EvalContext *c, Node *n) {
 }
 
 // x's combination with one update, in the type they are stored in.
-static void combine(const char *reduction, const Value *out, int64_t at, const Value *updates, int64_t from) {
+static void combine(const char *reduction, const Value *out, int64_t at, const Value *updates,
+                    int64_t from) {
     if (!strcmp(reduction, "none")) {
         value_put(out, at, updates, from);
         return;
     }
     if (!dtype_is_float(out->dtype)) {
         int64_t a, b, r;
-        convert_elements(DT_i64, &a, out->dtype, (char *)value_out(out) + at * (dtype_bits(out->dtype) / 8), 1);
-        convert_elements(DT_i64, &b, updates->dtype, (const char *)updates->data + from * (dtype_bits(updates->dtype) / 8), 1);
+        convert_elements(DT_i64, &a, out->dtype,
+                         (char *)value_out(out) + at * (dtype_bits(out->dtype) / 8), 1);
+        convert_elements(DT_i64, &b, updates->dtype,
+                         (const char *)updates->data + from * (dtype_bits(updates->dtype) / 8), 1);
         r = !strcmp(reduction, "add")   ? (int64_t)((uint64_t)a + (uint64_t)b)
             : !strcmp(reduction, "mul") ? (int64_t)((uint64_t)a * (uint64_t)b)
             : !strcmp(reduction, "max") ? (b > a ? b : a)
                                         : (b < a ? b : a);
-        convert_elements(out->dtype, (char *)value_out(out) + at * (dtype_bits(out->dtype) / 8), DT_i64, &r, 1);
+        convert_elements(out->dtype, (char *)value_out(out) + at * (dtype_bits(out->dtype) / 8),
+                         DT_i64, &r, 1);
         return;
     }
-    double a = dtype_load(out->dtype, out->data, at), b = dtype_load(updates->dtype, updates->data, from), r;
+    double a = dtype_load(out->dtype, out->data, at),
+           b = dtype_load(updates->dtype, updates->data, from), r;
     bool narrow = out->dtype != DT_f64;
     r = !strcmp(reduction, "add")   ? (narrow ? (float)a + (float)b : a + b)
         : !strcmp(reduction, "mul") ? (narrow ? (float)a * (float)b : a * b)
@@ -85,16 +96,19 @@ void eval_scatter_elements(EvalContext *c, Node *n) {
 }
 
 // Where the slice begins that a position names, after `batch` axes whose offset is known.
-static int64_t position(const Node *n, const Value *x, int batch, int64_t depth, const int64_t *index) {
+static int64_t position(const Node *n, const Value *x, int batch, int64_t depth,
+                        const int64_t *index) {
     int64_t at = 0;
-    for (int64_t i = 0; i < depth; i++) at += checked_index(n, index[i], x->dim[batch + i]) * x->stride[batch + i];
+    for (int64_t i = 0; i < depth; i++)
+        at += checked_index(n, index[i], x->dim[batch + i]) * x->stride[batch + i];
     return at;
 }
 
 void eval_gather_nd(EvalContext *c, Node *n) {
     const Value *x = c->in[0], *which = c->in[1];
     int batch = (int)attr_int(n, "batch_dims", 0);
-    int64_t depth = which->dim[which->rank - 1], count = depth ? value_count(which) / depth : 1, batches = 1;
+    int64_t depth = which->dim[which->rank - 1], count = depth ? value_count(which) / depth : 1,
+            batches = 1;
     for (int i = 0; !depth && i + 1 < which->rank; i++) count *= which->dim[i];
     const int64_t *index = indices_of(c, which);
     Value slice = *x;
@@ -106,7 +120,8 @@ void eval_gather_nd(EvalContext *c, Node *n) {
     for (int i = 0; i + 1 < which->rank; i++) dim[rank++] = which->dim[i];
     for (int i = 0; i < slice.rank; i++) dim[rank++] = slice.dim[i];
     for (int i = 0; i < batch; i++) batches *= x->dim[i];
-    Value out = eval_fresh(c, x->dtype, rank, dim), to = {.dtype = x->dtype, .rank = slice.rank, .data = out.data};
+    Value out = eval_fresh(c, x->dtype, rank, dim),
+          to = {.dtype = x->dtype, .rank = slice.rank, .data = out.data};
     memcpy(to.dim, slice.dim, sizeof to.dim);
     value_set_dense(&to);
     for (int64_t i = 0; i < count; i++) {

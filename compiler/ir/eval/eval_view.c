@@ -8,7 +8,8 @@ void eval_iota(EvalContext *c, Node *n) {
     Value *v = eval_result(c, n);
     int axis = node_axis(n);
     int32_t *out = value_out(v);
-    for (int64_t i = 0, count = value_count(v); i < count; i++) out[i] = (int32_t)(i / v->stride[axis] % v->dim[axis]);
+    for (int64_t i = 0, count = value_count(v); i < count; i++)
+        out[i] = (int32_t)(i / v->stride[axis] % v->dim[axis]);
 }
 
 void eval_size(EvalContext *c, Node *n) {
@@ -44,12 +45,14 @@ void eval_transpose(EvalContext *c, Node *n) {
 void eval_slice(EvalContext *c, Node *n) {
     Value v = *c->in[0];
     int axis = node_axis(n);
-    int64_t start = eval_dim(c, n, attr_dim(n, "start")), extent = eval_dim(c, n, attr_dim(n, "extent"));
+    int64_t start = eval_dim(c, n, attr_dim(n, "start")),
+            extent = eval_dim(c, n, attr_dim(n, "extent"));
     int64_t step = attr_int(n, "step", 1), last = start + (extent - 1) * step;
-    bool inside = extent == 0 || (start >= 0 && last >= 0 && start < v.dim[axis] && last < v.dim[axis]);
+    bool inside =
+        extent == 0 || (start >= 0 && last >= 0 && start < v.dim[axis] && last < v.dim[axis]);
     if (extent < 0 || !inside)
-        diag_fatal(n->loc, "slice of %lld elements from %lld of an axis of %lld", (long long)extent, (long long)start,
-                   (long long)v.dim[axis]);
+        diag_fatal(n->loc, "slice of %lld elements from %lld of an axis of %lld", (long long)extent,
+                   (long long)start, (long long)v.dim[axis]);
     v.offset += extent ? start * v.stride[axis] : 0;
     v.stride[axis] *= step;
     v.dim[axis] = extent;
@@ -76,7 +79,8 @@ static void copy_into(const Value *out, int axis, int64_t start, const Value *x)
     Value part = *x;  // one outer index at a time: the axes before `axis` are taken one by one
     int64_t index[MAX_RANK] = {0};
     part.rank = x->rank - axis;
-    for (int i = 0; i < part.rank; i++) part.dim[i] = x->dim[axis + i], part.stride[i] = x->stride[axis + i];
+    for (int i = 0; i < part.rank; i++)
+        part.dim[i] = x->dim[axis + i], part.stride[i] = x->stride[axis + i];
     for (int64_t o = 0; inner && o < outer; o++) {
         value_copy(out->dtype, base + o * step, &part);
         for (int i = axis - 1; i >= 0; i--) {
@@ -92,32 +96,38 @@ void eval_concat(EvalContext *c, Node *n) {
     const Value **in = c->in;
     Value *out = eval_result(c, n);
     int axis = node_axis(n);
-    for (int64_t i = 0, start = 0; i < n->n_in; start += in[i++]->dim[axis]) copy_into(out, axis, start, in[i]);
+    for (int64_t i = 0, start = 0; i < n->n_in; start += in[i++]->dim[axis])
+        copy_into(out, axis, start, in[i]);
 }
 
 static int64_t read_index(const Node *n, int64_t index, int64_t size) {
     if (index < -size || index >= size)
-        diag_fatal(n->loc, "%%%s: index %lld of an axis of %lld", n->name, (long long)index, (long long)size);
+        diag_fatal(n->loc, "%%%s: index %lld of an axis of %lld", n->name, (long long)index,
+                   (long long)size);
     return index < 0 ? index + size : index;
 }
 
 // Rows of a packed table, in the format of the pack.
 static void gather_packed(EvalContext *c, Node *n) {
     const Value *x = c->in[0], *which = c->in[1];
-    int64_t count = value_count(which), *indices = arena_alloc(c->arena, (size_t)count * sizeof *indices + 1);
+    int64_t count = value_count(which),
+            *indices = arena_alloc(c->arena, (size_t)count * sizeof *indices + 1);
     int64_t dim[MAX_RANK];
     value_copy(DT_i64, indices, which);
     memcpy(dim, which->dim, sizeof dim);
     dim[which->rank] = x->dim[1];
-    c->out = eval_fresh(c, dtype_is_block(x->packed->format) ? DT_f32 : x->packed->format, n->type.rank, dim);
-    for (int64_t i = 0; i < count; i++) packed_gather(x->packed, read_index(n, indices[i], x->dim[0]), &c->out, i);
+    c->out = eval_fresh(c, dtype_is_block(x->packed->format) ? DT_f32 : x->packed->format,
+                        n->type.rank, dim);
+    for (int64_t i = 0; i < count; i++)
+        packed_gather(x->packed, read_index(n, indices[i], x->dim[0]), &c->out, i);
 }
 
 void eval_gather(EvalContext *c, Node *n) {
     if (c->in[0]->packed) return gather_packed(c, n);
     const Value *x = c->in[0], *which = c->in[1];
     int axis = node_axis(n);
-    int64_t count = value_count(which), *indices = arena_alloc(c->arena, (size_t)count * sizeof *indices + 1);
+    int64_t count = value_count(which),
+            *indices = arena_alloc(c->arena, (size_t)count * sizeof *indices + 1);
     value_copy(DT_i64, indices, which);
     int64_t dim[MAX_RANK] = {0}, rank = 0;  // [outer..., count, inner...]
     for (int i = 0; i < axis; i++) dim[rank++] = x->dim[i];
@@ -167,7 +177,8 @@ static DTypeRounding cast_rounding(const Node *n) {
 
 static void cast_rounded(EvalContext *c, const Value *x, const Value *out, DTypeRounding how) {
     const double *from = value_dense(c, x, DT_f64);
-    for (int64_t i = 0, n = value_count(x); i < n; i++) dtype_store_rounded(out->dtype, value_out(out), i, from[i], how);
+    for (int64_t i = 0, n = value_count(x); i < n; i++)
+        dtype_store_rounded(out->dtype, value_out(out), i, from[i], how);
 }
 
 void eval_bit_cast(EvalContext *c, Node *n) {

@@ -5,12 +5,14 @@
 
 void eval_windows(EvalContext *c, Node *n) {
     int axes, ignored;
-    const int64_t *kernel = attr_ints(n, "kernel", &axes), *strides = attr_ints(n, "strides", &ignored);
+    const int64_t *kernel = attr_ints(n, "kernel", &axes),
+                  *strides = attr_ints(n, "strides", &ignored);
     const int64_t *dilations = attr_ints(n, "dilations", &ignored);
     Value v = *c->in[0];
     v.rank += axes;
     for (int i = 0, axis = c->in[0]->rank - axes; i < axes; i++, axis++) {
-        int64_t stride = strides ? strides[i] : 1, dilation = dilations ? dilations[i] : 1, along = v.stride[axis];
+        int64_t stride = strides ? strides[i] : 1, dilation = dilations ? dilations[i] : 1,
+                along = v.stride[axis];
         v.dim[axis] = eval_dim(c, n, n->type.dim[axis]);
         v.stride[axis] = along * stride;
         v.dim[axis + axes] = kernel[i];

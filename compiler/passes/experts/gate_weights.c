@@ -26,24 +26,25 @@ typedef struct Hit {
     int64_t slot, expert;
 } Hit;
 
-// ----------------------------------------------------------------------------------------------------------------------- hits
+// -------------------------------------------------------------------------------------------- hits
 static bool is_number(const Node *n, double value) {
     double v;
     return match_scalar(n, &v) && v == value;
 }
 
 bool is_chosen_index(const Node *n) {
-    return n->op == OP_item && n->in[0]->op == OP_top_k && attr_int(n, "index", 0) == 1 && n->type.rank == 2 &&
-           node_axis(n->in[0]) == 1;
+    return n->op == OP_item && n->in[0]->op == OP_top_k && attr_int(n, "index", 0) == 1 &&
+           n->type.rank == 2 && node_axis(n->in[0]) == 1;
 }
 
-// The element of top_k's index that a place is; OneHot counts negative ones from the end, which these never are.
+// The element of top_k's index that a place is; OneHot counts negative ones from the end, which
+// these never are.
 static Place before_wrapping(Place p) {
     for (;;) {
         p = behind_views(p);
         const Node *n = p.node;
-        bool wraps =
-            n->op == OP_where && n->in[0]->op == OP_less && n->in[0]->in[0] == n->in[2] && is_number(n->in[0]->in[1], 0);
+        bool wraps = n->op == OP_where && n->in[0]->op == OP_less && n->in[0]->in[0] == n->in[2] &&
+                     is_number(n->in[0]->in[1], 0);
         if (n->op != OP_cast && !wraps) return p;
         p = place_of_operand(&p, wraps ? 2 : 0);
     }
@@ -54,7 +55,8 @@ static bool read_expert(const Place *p, int64_t *expert) {
     const Dim *at[MAX_RANK], *every = NULL;
     for (int i = 0; i < p->node->type.rank; i++) {
         bool known = p->at[i] >= 0;
-        at[i] = known ? dim_const(p->node->graph, p->at[i]) : index_symbol(p->node->graph, i, p->node->type.dim[i]);
+        at[i] = known ? dim_const(p->node->graph, p->at[i])
+                      : index_symbol(p->node->graph, i, p->node->type.dim[i]);
         if (p->at[i] == AT_EXPERT) every = at[i];
     }
     const Dim *value = index_value(p->node, at);
@@ -66,7 +68,9 @@ static bool read_expert(const Place *p, int64_t *expert) {
 static bool read_equal(const Place *p, Hit *h) {
     for (int i = 0; i < 2; i++) {
         Place index = before_wrapping(place_of_operand(p, i)), expert = place_of_operand(p, !i);
-        if (!is_chosen_index(index.node) || index.at[0] != AT_ROW || !read_expert(&expert, &h->expert)) continue;
+        if (!is_chosen_index(index.node) || index.at[0] != AT_ROW ||
+            !read_expert(&expert, &h->expert))
+            continue;
         h->index = index.node, h->slot = index.at[1];
         return true;
     }
@@ -78,13 +82,14 @@ static bool read_hit(Place p, Hit *h) {
     for (;;) {
         p = behind_views(p);
         if (p.node->op == OP_equal) return read_equal(&p, h);
-        bool mark = p.node->op == OP_where && is_number(p.node->in[1], 1) && is_number(p.node->in[2], 0);
+        bool mark =
+            p.node->op == OP_where && is_number(p.node->in[1], 1) && is_number(p.node->in[2], 0);
         if (p.node->op != OP_cast && !mark) return false;
         p = place_of_operand(&p, 0);
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- tables
+// ------------------------------------------------------------------------------------------ tables
 static const Dim *experts_of(const Hit *h) { return h->index->in[0]->in[0]->type.dim[1]; }
 
 static Node *share_table(Builder at, const Hit *h, Node *weights) {
@@ -101,7 +106,7 @@ static Node *share_column(Builder at, Node *table, int64_t expert) {
     return build_slice(at, table, (Slice){1, dim_const(g, expert), dim_const(g, 1), 1});
 }
 
-// -------------------------------------------------------------------------------------------------------------- marks of one
+// ------------------------------------------------------------------------------------ marks of one
 // Where the axes of marks [T, k] or [T, k, E] are
 static bool place_marks(Node *n, int axis, Place *p) {
     *p = (Place){.node = n, .at = {AT_ROW}};
@@ -116,12 +121,17 @@ static Node *sum_of_marks(Node *n) {
     Node *x = n->op == OP_reduce_sum ? before_rounding(n->in[0]) : NULL;
     bool marked = x && x->op == OP_where && is_number(x->in[2], 0);
     Place p;
-    if (!x || axes != 1 || (x->op != OP_mul && !marked) || !place_marks(x, (int)*axis, &p)) return NULL;
+    if (!x || axes != 1 || (x->op != OP_mul && !marked) || !place_marks(x, (int)*axis, &p))
+        return NULL;
     for (int i = 0; i < 2; i++) {
         Hit h;
         Place w = behind_views(place_of_operand(&p, !i));
-        if ((marked && i == 1) || !read_hit(place_of_operand(&p, i), &h) || h.slot != AT_SLOT || !is_at(&w, AT_SLOT)) continue;
-        if ((x->type.rank == 3) != (h.expert == AT_EXPERT) || !type_equal(&w.node->type, &h.index->in[0]->items[0])) continue;
+        if ((marked && i == 1) || !read_hit(place_of_operand(&p, i), &h) || h.slot != AT_SLOT ||
+            !is_at(&w, AT_SLOT))
+            continue;
+        if ((x->type.rank == 3) != (h.expert == AT_EXPERT) ||
+            !type_equal(&w.node->type, &h.index->in[0]->items[0]))
+            continue;
         Node *by = share_table(cursor(n), &h, w.node);
         if (h.expert != AT_EXPERT) by = share_column(cursor(n), by, h.expert);
         return build_reshape(cursor(n), by, n->type.rank, n->type.dim);
@@ -129,7 +139,7 @@ static Node *sum_of_marks(Node *n) {
     return NULL;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- loops
+// ------------------------------------------------------------------------------------------- loops
 typedef struct Loop {
     Hit hit;  // its index; of the step that was read last
     Node *weights, **values;
@@ -152,7 +162,8 @@ static Node *shared_by_slot(Node *u, const Hit *h, Node **weights) {
 // The part of one slot of one expert
 static bool note_part(Loop *l, Node *u, const Hit *h) {
     Node *y = shared_by_slot(u, h, &l->weights);
-    bool fits = y && h->index == l->hit.index && h->expert < l->experts && h->slot >= 0 && h->slot < l->slots;
+    bool fits = y && h->index == l->hit.index && h->expert < l->experts && h->slot >= 0 &&
+                h->slot < l->slots;
     if (!fits || l->seen[h->expert * l->slots + h->slot]) return false;
     if (l->values[h->expert] && l->values[h->expert] != y) return false;
     l->values[h->expert] = y;
@@ -160,7 +171,8 @@ static bool note_part(Loop *l, Node *u, const Hit *h) {
 }
 
 static bool is_step(Node *n, Hit *h) {
-    return n->op == OP_where && n->type.rank == 2 && read_hit(place_of_operand(&(Place){.node = n, .at = {AT_ROW}}, 0), h);
+    return n->op == OP_where && n->type.rank == 2 &&
+           read_hit(place_of_operand(&(Place){.node = n, .at = {AT_ROW}}, 0), h);
 }
 
 // where(hit, u, where(hit, u, 0)): of one expert, of which a row has one slot at most
@@ -194,14 +206,15 @@ static bool is_last_step(Node *n, Loop *l) {
     Node *step = n;
     for (int i = 1; n->op == OP_add && i >= 0; i--)
         if (before_rounding(n->in[i])->op == OP_where) step = before_rounding(n->in[i]);
-    return is_step(step, &l->hit) && dim_is_const(experts_of(&l->hit), &l->experts) && l->hit.expert == l->experts - 1 &&
-           dim_is_const(l->hit.index->type.dim[1], &l->slots);
+    return is_step(step, &l->hit) && dim_is_const(experts_of(&l->hit), &l->experts) &&
+           l->hit.expert == l->experts - 1 && dim_is_const(l->hit.index->type.dim[1], &l->slots);
 }
 
 static Node *sum_of_parts(const Loop *l, Node *root, Node *rest) {
     Node *table = share_table(cursor(root), &l->hit, l->weights), *sum = NULL;
     for (int e = 0; e < l->experts; e++) {
-        Node *part = build_binary(cursor(root), OP_mul, l->values[e], share_column(cursor(root), table, e));
+        Node *part =
+            build_binary(cursor(root), OP_mul, l->values[e], share_column(cursor(root), table, e));
         sum = !sum ? part : build_binary(cursor(root), OP_add, sum, part);
     }
     return is_number(rest, 0) ? sum : build_binary(cursor(root), OP_add, rest, sum);
@@ -211,7 +224,8 @@ static Node *loop_over_experts(Node *root) {
     Loop l = {0};
     if (!is_last_step(before_rounding(root), &l)) return NULL;
     Arena *arena = root->graph->arena;
-    l.values = ARENA_ARRAY(arena, Node *, l.experts), l.seen = ARENA_ARRAY(arena, bool, l.experts *l.slots);
+    l.values = ARENA_ARRAY(arena, Node *, l.experts),
+    l.seen = ARENA_ARRAY(arena, bool, l.experts *l.slots);
     Node *rest = root;
     for (Node *n = root; n; n = read_step(&l, n)) rest = n;
     for (int64_t i = 0; i < l.experts * l.slots; i++)

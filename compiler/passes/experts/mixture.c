@@ -61,21 +61,26 @@ static bool all_weights(const Mixture *m, Node *const *each) {
 static bool all_alike(const Mixture *m, Node *const *each) {
     for (int i = 1; i < m->n; i++) {
         const Node *a = each[0], *b = each[i];
-        if (a->op != b->op || a->n_in != b->n_in || !type_equal(&a->type, &b->type) || !same_attrs(a, b)) return false;
+        if (a->op != b->op || a->n_in != b->n_in || !type_equal(&a->type, &b->type) ||
+            !same_attrs(a, b))
+            return false;
     }
     return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- terms
+// ------------------------------------------------------------------------------------------- terms
 // The column of shares [T, E] that a term is multiplied with; NULL when there is none.
 static Node *share_of(Node *n, int depth, int64_t *column) {
     n = before_rounding(n);
     if (n->op == OP_slice) {
         const Node *x = n->in[0];
-        bool one = x->type.rank == 2 && node_axis(n) == 1 && dim_is(attr_dim(n, "extent"), 1) && !is_weight(x);
+        bool one = x->type.rank == 2 && node_axis(n) == 1 && dim_is(attr_dim(n, "extent"), 1) &&
+                   !is_weight(x);
         return one && dim_is_const(attr_dim(n, "start"), column) ? n->in[0] : NULL;
     }
-    if (depth == 0 || (n->op != OP_mul && n->op != OP_reshape && n->op != OP_expand && n->op != OP_cast)) return NULL;
+    if (depth == 0 ||
+        (n->op != OP_mul && n->op != OP_reshape && n->op != OP_expand && n->op != OP_cast))
+        return NULL;
     for (int i = 0; i < n->n_in; i++) {
         Node *shares = share_of(n->in[i], depth - 1, column);
         if (shares) return shares;
@@ -96,7 +101,9 @@ static int last_term(Node *n, Node **shares, int64_t *experts) {
     n = before_rounding(n);
     for (int i = 1; n->op == OP_add && i >= 0; i--) {
         *shares = share_of(n->in[i], SHARE_DEPTH, &column);
-        if (*shares && dim_is_const((*shares)->type.dim[1], experts) && column == *experts - 1 && column > 0) return i;
+        if (*shares && dim_is_const((*shares)->type.dim[1], experts) && column == *experts - 1 &&
+            column > 0)
+            return i;
     }
     return -1;
 }
@@ -130,7 +137,7 @@ static bool read_terms(Node *root, Mixture *m) {
     return is_term(sum, m->shares, 0) && root->type.rank == 2 && m->shares->type.dim[0] == m->rows;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- weights
+// ----------------------------------------------------------------------------------------- weights
 Node *packed_experts(Node *before, Node *const *each, int n) {
     Node **w = ARENA_ARRAY(before->graph->arena, Node *, n);
     bool swapped = false, first = false;
@@ -146,7 +153,8 @@ Node *packed_experts(Node *before, Node *const *each, int n) {
     return inferred(pack);
 }
 
-// Vectors of all experts as rows of one matrix, looked up by the slot's expert: [T, k, 1 .., n] of `rank` + 1 axes
+// Vectors of all experts as rows of one matrix, looked up by the slot's expert: [T, k, 1 .., n] of
+// `rank` + 1 axes
 static Node *looked_up(const Mixture *m, Node *const *each, int rank) {
     const Type *type = &each[0]->type;
     const Dim *dims[MAX_RANK] = {m->rows, m->slots},
@@ -157,23 +165,29 @@ static Node *looked_up(const Mixture *m, Node *const *each, int rank) {
     for (int i = 2; i < first + 1; i++) dims[i] = dim_const(m->root->graph, 1);
     for (int i = first == 1; i < type->rank; i++) dims[first + i] = type->dim[i];
     for (int i = 0; i < m->n; i++) rows[i] = build_reshape(cursor(m->root), each[i], 2, flat);
-    Node *found = build_gather(cursor(m->root), build_concat(cursor(m->root), m->n, rows, 0), m->index, 0);
+    Node *found =
+        build_gather(cursor(m->root), build_concat(cursor(m->root), m->n, rows, 0), m->index, 0);
     return build_reshape(cursor(m->root), found, rank + 1, dims);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- formulas
-static bool fails(Mixture *m, const Node *n, const char *why) { return attempt_fails(m->attempt, n, why); }
+// ---------------------------------------------------------------------------------------- formulas
+static bool fails(Mixture *m, const Node *n, const char *why) {
+    return attempt_fails(m->attempt, n, why);
+}
 
 static bool align(Mixture *m, Node *const *each, const Aligned **result);
 
-static bool is_like(const Node *a, const Node *b) { return a->op == b->op && type_equal(&a->type, &b->type); }
+static bool is_like(const Node *a, const Node *b) {
+    return a->op == b->op && type_equal(&a->type, &b->type);
+}
 
 // An operand of each; those of a sum or product may be swapped.
 static Node *const *operands_of(const Mixture *m, Node *const *each, int operand) {
     Node **in = ARENA_ARRAY(arena_of(m), Node *, m->n);
     bool commutes = each[0]->op == OP_add || each[0]->op == OP_mul;
     for (int i = 0; i < m->n; i++) {
-        bool swapped = commutes && !is_like(each[i]->in[0], each[0]->in[0]) && is_like(each[i]->in[1], each[0]->in[0]);
+        bool swapped = commutes && !is_like(each[i]->in[0], each[0]->in[0]) &&
+                       is_like(each[i]->in[1], each[0]->in[0]);
         in[i] = each[i]->in[operand ^ swapped];
     }
     return in;
@@ -209,10 +223,12 @@ static Node *routed_elementwise(Mixture *m, Node *const *each) {
 static Node *routed_product(Mixture *m, Node *const *each) {
     const Aligned *x, *w;
     int64_t columns;
-    if (!align(m, operands_of(m, each, 0), &x) || !align(m, operands_of(m, each, 1), &w)) return NULL;
+    if (!align(m, operands_of(m, each, 0), &x) || !align(m, operands_of(m, each, 1), &w))
+        return NULL;
     Node *pack = w->routed || all_same(m, w->each) ? NULL : packed_experts(m->root, w->each, m->n);
     bool rows = x->routed || (all_same(m, x->each) && !is_weight(x->each[0]));
-    bool fits = pack && rows && each[0]->in[0]->type.rank == 2 && dim_is_const(each[0]->type.dim[1], &columns);
+    bool fits = pack && rows && each[0]->in[0]->type.rank == 2 &&
+                dim_is_const(each[0]->type.dim[1], &columns);
     if (!fits) return fails(m, each[0], "it is no product by a matrix of each expert"), NULL;
     Node *in[] = {x->routed ? x->routed : x->each[0], pack, m->index};
     Node *n = node_make(m->root->graph, OP_expert_matmul, each[0]->loc, 3, in, m->root);
@@ -243,7 +259,8 @@ static void move_axes(Node *n, const Mixture *m) {
 static bool keeps_rows(const Mixture *m, const Node *n) {
     int count;
     const int64_t *ints = attr_ints(n, n->op == OP_transpose ? "perm" : "axes", &count);
-    if (!n->type.rank || n->type.dim[0] != m->rows || n->in[0]->type.dim[0] != m->rows) return false;
+    if (!n->type.rank || n->type.dim[0] != m->rows || n->in[0]->type.dim[0] != m->rows)
+        return false;
     if (attr_find(n, "axis") && node_axis(n) == 0) return false;
     if (n->op == OP_transpose) return ints[0] == 0;
     for (int i = 0; i < count; i++)
@@ -257,7 +274,8 @@ static Node *routed_along(Mixture *m, Node *const *each) {
     for (int i = 0; i < each[0]->n_in; i++) {
         const Aligned *a;
         if (!align(m, operands_of(m, each, i), &a)) return NULL;
-        if (!a->routed) return fails(m, each[0], "it joins values of one expert with values of all"), NULL;
+        if (!a->routed)
+            return fails(m, each[0], "it joins values of one expert with values of all"), NULL;
         in[i] = a->routed;
     }
     Node *n = node_again(each[0], each[0]->op, each[0]->n_in, in, m->root);
@@ -269,14 +287,16 @@ static Node *routed_along(Mixture *m, Node *const *each) {
 static Node *routed_share(Mixture *m, Node *const *each) {
     int64_t start;
     for (int e = 0; e < m->n; e++)
-        if (each[e]->op != OP_slice || each[e]->in[0] != each[0]->in[0] || !dim_is_const(attr_dim(each[e], "start"), &start) ||
-            start != e)
+        if (each[e]->op != OP_slice || each[e]->in[0] != each[0]->in[0] ||
+            !dim_is_const(attr_dim(each[e], "start"), &start) || start != e)
             return NULL;
     const Node *slice = each[0], *x = slice->in[0];
-    bool column = x->type.rank == 2 && node_axis(slice) == 1 && dim_is(attr_dim(slice, "extent"), 1) &&
-                  x->type.dim[0] == m->rows && dim_is(x->type.dim[1], m->n);
+    bool column = x->type.rank == 2 && node_axis(slice) == 1 &&
+                  dim_is(attr_dim(slice, "extent"), 1) && x->type.dim[0] == m->rows &&
+                  dim_is(x->type.dim[1], m->n);
     if (!column) return NULL;
-    Node *n = build_begin(cursor(m->root), OP_gather_elements, 2, (Node *[]){slice->in[0], m->index});
+    Node *n =
+        build_begin(cursor(m->root), OP_gather_elements, 2, (Node *[]){slice->in[0], m->index});
     attr_set_int(n, "axis", 1);
     const Dim *dims[] = {m->rows, m->slots, dim_const(n->graph, 1)};
     n = inferred(n);
@@ -289,9 +309,11 @@ static Node *routed_share(Mixture *m, Node *const *each) {
 static Node *routed_lookup(Mixture *m, Node *const *each) {
     const Aligned *x, *which;
     int axis = node_axis(each[0]);
-    if (!align(m, operands_of(m, each, 0), &x) || !align(m, operands_of(m, each, 1), &which)) return NULL;
+    if (!align(m, operands_of(m, each, 0), &x) || !align(m, operands_of(m, each, 1), &which))
+        return NULL;
     bool rows = x->routed || (all_same(m, x->each) && !is_weight(x->each[0]));
-    bool fits = axis == 1 && each[0]->type.rank == 2 && rows && !which->routed && is_weight(which->each[0]);
+    bool fits =
+        axis == 1 && each[0]->type.rank == 2 && rows && !which->routed && is_weight(which->each[0]);
     if (!fits) return fails(m, each[0], "it is no lookup in rows by a list of each expert"), NULL;
     Node *list = looked_up(m, which->each, 2), *from = x->routed;
     if (!from) {
@@ -311,13 +333,15 @@ static Node *routed(Mixture *m, Node *const *each) {
     if (op_is_elementwise(n->op) || n->op == OP_cast) return routed_elementwise(m, each);
     if (n->op == OP_matmul) return routed_product(m, each);
     if (n->op == OP_gather) return routed_lookup(m, each);
-    if (is_view(n->op) || n->op == OP_softmax || n->op == OP_concat || attr_find(n, "axes")) return routed_along(m, each);
+    if (is_view(n->op) || n->op == OP_softmax || n->op == OP_concat || attr_find(n, "axes"))
+        return routed_along(m, each);
     return fails(m, n, "nothing is known of its rows"), NULL;
 }
 
 static bool align(Mixture *m, Node *const *each, const Aligned **result) {
     for (const Aligned *a = m->known; a; a = a->next)
-        if (a->each[0] == each[0] && !memcmp(a->each, each, (size_t)m->n * sizeof *each)) return *result = a, true;
+        if (a->each[0] == each[0] && !memcmp(a->each, each, (size_t)m->n * sizeof *each))
+            return *result = a, true;
     Aligned *a = ARENA_NEW(arena_of(m), Aligned);
     *a = (Aligned){.each = each};
     if (!all_same(m, each) && !all_weights(m, each)) {
@@ -328,7 +352,7 @@ static bool align(Mixture *m, Node *const *each, const Aligned **result) {
     return *result = a, true;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- mixtures
+// ---------------------------------------------------------------------------------------- mixtures
 // The experts of each row in ascending order: i32[T, k]
 static Node *chosen_index(const Mixture *m, const Choice *c) {
     Builder at = cursor_at(m->root, m->shares->loc);
@@ -354,7 +378,8 @@ static bool recognise_mixture(Node *root, Attempt *a) {
     Choice c = {.before = root};
     const Aligned *y;
     enum { SEARCH_DEPTH = 12 };
-    if (!read_terms(root, &m) || !find_choice(m.shares, &c, SEARCH_DEPTH) || c.k >= m.n) return false;
+    if (!read_terms(root, &m) || !find_choice(m.shares, &c, SEARCH_DEPTH) || c.k >= m.n)
+        return false;
     *a = (Attempt){.pattern = PATTERN, .root = root};
     m.slots = dim_const(root->graph, c.k);
     m.index = chosen_index(&m, &c);
@@ -366,7 +391,7 @@ static bool recognise_mixture(Node *root, Attempt *a) {
     return true;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- misses
+// ------------------------------------------------------------------------------------------ misses
 // Returns true if a computation from the value, up to the next product, selects the matrices of a
 // product.
 static bool picks_matrices(Node *choice) {
@@ -411,7 +436,8 @@ static void report_unused_choices(Graph *g, PassContext *c) {
         bool chooses = n->op == OP_top_k && is_text(g) && dim_is_const(attr_dim(n, "extent"), &k) &&
                        dim_is_const(n->in[0]->type.dim[node_axis(n)], &of) && k < of;
         if (chooses && has_experts(n, of) && !picks_matrices(n))
-            fusion_site(c, PATTERN, n->loc, n, "no product by the matrices of each expert follows from its choice");
+            fusion_site(c, PATTERN, n->loc, n,
+                        "no product by the matrices of each expert follows from its choice");
     }
 }
 

@@ -25,20 +25,24 @@ typedef struct Place {
     int64_t at[MAX_RANK];
 } Place;
 
-Place place_of_operand(const Place *, int operand);  // the same element of an operand of an elementwise op
+Place place_of_operand(const Place *,
+                       int operand);  // the same element of an operand of an elementwise op
 Place behind_views(Place);
 bool is_at(const Place *, int64_t second);  // of [T, n]: the row's element there
 
-// stacked.c: a sum over experts whose values are one tensor, as a sum of one term each; NULL when it is none.
+// stacked.c: a sum over experts whose values are one tensor, as a sum of one term each; NULL when
+// it is none.
 Node *sum_of_stacked(Node *);
-Node **stacked_parts(Node *before, Node *table, int64_t experts);  // of a tensor [E, ..]: one of each
+Node **stacked_parts(Node *before, Node *table,
+                     int64_t experts);  // of a tensor [E, ..]: one of each
 
 // mixture.c: matrices [K, N], or weights that are their transposes, one after the other; NULL if
 // they are none.
 Node *packed_experts(Node *before, Node *const *each, int n);
 
 // gathered.c
-Node *slots_unmerged(Node *);  // values [T k, ..] that weights are looked up for, as [T, k, ..]; NULL when they are none
+Node *slots_unmerged(Node *);  // values [T k, ..] that weights are looked up for, as [T, k, ..];
+                               // NULL when they are none
 bool recognise_lookup(Node *, Attempt *);
 
 bool is_chosen_index(const Node *);  // gate_weights.c: i64[T, k], all different in a row

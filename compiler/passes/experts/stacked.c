@@ -1,4 +1,5 @@
-// Experts whose matrices are one tensor, and whose values are another: one term each, as mixture.c reads them.
+// Experts whose matrices are one tensor, and whose values are another: one term each, as mixture.c
+// reads them.
 //
 //   before   %h = matmul(%x, %w) : f32[E, T, N]      %w : f32[E, K, N]          after   %h0 = matmul(%x, %w[0]) : f32[T, N] ...
 //            %y = mul(f(%h), %shares^T) : f32[E, T, N]                                  %y0 = mul(f(%h0), %shares[:, 0]) ...
@@ -28,7 +29,7 @@ typedef struct Part {
 
 static Node **parts(Stack *, Node *, int axis);
 
-// ---------------------------------------------------------------------------------------------------------------------- leaves
+// ------------------------------------------------------------------------------------------ leaves
 static int without(const Type *type, int axis, const Dim **dims) {
     int rank = 0;
     for (int i = 0; i < type->rank; i++)
@@ -50,7 +51,9 @@ static Node *constant_part(const Stack *s, const Node *n, int64_t e) {
     memmove(t->dim, t->dim + 1, (size_t)t->rank * sizeof *t->dim);
     t->bytes /= (uint64_t)s->experts;
     t->data = (const char *)n->value->data + (uint64_t)e * t->bytes;
-    t->name = n->value->name ? arena_printf(n->graph->arena, "%s[%lld]", n->value->name, (long long)e) : NULL;
+    t->name = n->value->name
+                  ? arena_printf(n->graph->arena, "%s[%lld]", n->value->name, (long long)e)
+                  : NULL;
     return build_constant(cursor_at(s->root, n->loc), t);
 }
 
@@ -63,8 +66,9 @@ static Node *sliced(const Stack *s, Node *n, int axis, int64_t e) {
     return reshaped(s, x, &n->type, axis);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ operations
-// The node for each expert, not inferred: operand i has the experts' axis at axis[i], or none where that is below 0.
+// -------------------------------------------------------------------------------------- operations
+// The node for each expert, not inferred: operand i has the experts' axis at axis[i], or none where
+// that is below 0.
 static void again(Stack *s, Node *n, const int *axis, Node **each) {
     Node **in[n->n_in];
     for (int i = 0; i < n->n_in; i++) in[i] = axis[i] >= 0 ? parts(s, n->in[i], axis[i]) : NULL;
@@ -112,12 +116,14 @@ static bool part_along(Stack *s, Node *n, int axis, Node **each) {
 // Weights [K, E N] that are [K, E, N] joined
 static bool joins_experts(const Stack *s, const Node *w) {
     const Type *in = &w->in[0]->type;
-    return w->op == OP_reshape && in->rank == 3 && in->dim[0] == w->type.dim[0] && dim_is(in->dim[1], s->experts);
+    return w->op == OP_reshape && in->rank == 3 && in->dim[0] == w->type.dim[0] &&
+           dim_is(in->dim[1], s->experts);
 }
 
 // Columns of a product are a product by columns of the weights.
 static void part_columns(Stack *s, Node *x, Slice columns, Node **each) {
-    Node *w = x->op == OP_matmul && columns.axis == x->type.rank - 1 ? x->in[1] : NULL, *from = w ? w : x;
+    Node *w = x->op == OP_matmul && columns.axis == x->type.rank - 1 ? x->in[1] : NULL,
+         *from = w ? w : x;
     if (w && (w->type.rank != 2 || !is_weight(w))) {
         w = NULL;
         from = x;
@@ -134,7 +140,9 @@ static void part_columns(Stack *s, Node *x, Slice columns, Node **each) {
 // The axis of [.., E N, ..] that a reshape splits into E and N
 static int merged_axis(const Node *n, int axis) {
     const Type *in = &n->in[0]->type;
-    const Dim *both = axis + 1 < n->type.rank ? dim_binary(n->graph, DIM_MUL, n->type.dim[axis], n->type.dim[axis + 1]) : NULL;
+    const Dim *both = axis + 1 < n->type.rank
+                          ? dim_binary(n->graph, DIM_MUL, n->type.dim[axis], n->type.dim[axis + 1])
+                          : NULL;
     bool fits = axis < in->rank && in->dim[axis] == both;
     for (int i = 0; fits && i < axis; i++) fits = in->dim[i] == n->type.dim[i];
     return fits ? axis : -1;
@@ -158,12 +166,14 @@ static bool part_expanded(Stack *s, Node *n, int axis, Node **each) {
     const Dim *dims[MAX_RANK];
     int rank = without(&n->type, axis, dims), from = axis - (n->type.rank - n->in[0]->type.rank);
     Node **in = from >= 0 ? parts(s, n->in[0], from) : NULL;
-    for (int64_t e = 0; e < s->experts; e++) each[e] = build_expand(cursor(s->root), in ? in[e] : n->in[0], rank, dims);
+    for (int64_t e = 0; e < s->experts; e++)
+        each[e] = build_expand(cursor(s->root), in ? in[e] : n->in[0], rank, dims);
     return true;
 }
 
 static bool part_of_op(Stack *s, Node *n, int axis, Node **each) {
-    if (op_is_elementwise(n->op) || n->op == OP_cast || n->op == OP_matmul) return part_broadcast(s, n, axis, each);
+    if (op_is_elementwise(n->op) || n->op == OP_cast || n->op == OP_matmul)
+        return part_broadcast(s, n, axis, each);
     switch (n->op) {
         case OP_transpose:
             return part_transposed(s, n, axis, each);
@@ -183,7 +193,8 @@ static Node **parts(Stack *s, Node *n, int axis) {
     for (const Part *p = s->parts; p; p = p->next)
         if (p->of == n && p->axis == axis) return p->each;
     Part *p = ARENA_NEW(s->root->graph->arena, Part);
-    *p = (Part){.of = n, .axis = axis, .each = ARENA_ARRAY(s->root->graph->arena, Node *, s->experts)};
+    *p = (Part){
+        .of = n, .axis = axis, .each = ARENA_ARRAY(s->root->graph->arena, Node *, s->experts)};
     bool one = dim_is(n->type.dim[axis], 1);
     if (one) p->each[0] = reshaped(s, n, &n->type, axis);
     for (int64_t e = 1; one && e < s->experts; e++) p->each[e] = p->each[0];
@@ -194,38 +205,43 @@ static Node **parts(Stack *s, Node *n, int axis) {
     return p->each;
 }
 
-// ------------------------------------------------------------------------------------------------------------------------ sums
-// The table of shares [T, E] that an operand shows, with the experts along `axis`; NULL when it shows none.
+// -------------------------------------------------------------------------------------------- sums
+// The table of shares [T, E] that an operand shows, with the experts along `axis`; NULL when it
+// shows none.
 static Node *shares_along(Node *x, int axis) {
     Place p = {.node = x};
     Choice c = {.before = x};
     int64_t experts;
     enum { SEARCH_DEPTH = 12 };
-    for (int i = 0; i < x->type.rank; i++) p.at[i] = i == axis ? AT_EXPERT : dim_is(x->type.dim[i], 1) ? 0 : AT_ROW;
+    for (int i = 0; i < x->type.rank; i++)
+        p.at[i] = i == axis ? AT_EXPERT : dim_is(x->type.dim[i], 1) ? 0 : AT_ROW;
     p = behind_views(p);
     while (p.node->op == OP_cast) p = behind_views(place_of_operand(&p, 0));
-    return is_at(&p, AT_EXPERT) && find_choice(p.node, &c, SEARCH_DEPTH) && dim_is_const(p.node->type.dim[1], &experts) &&
-                   c.k < experts
+    return is_at(&p, AT_EXPERT) && find_choice(p.node, &c, SEARCH_DEPTH) &&
+                   dim_is_const(p.node->type.dim[1], &experts) && c.k < experts
                ? p.node
                : NULL;
 }
 
 static Node *sum_of_parts(Stack *s, Node *y, int axis, Node *shares) {
     Graph *g = shares->graph;
-    if (!dim_is_const(shares->type.dim[1], &s->experts) || !dim_is(y->type.dim[axis], s->experts) || y->type.rank != 3)
+    if (!dim_is_const(shares->type.dim[1], &s->experts) || !dim_is(y->type.dim[axis], s->experts) ||
+        y->type.rank != 3)
         return NULL;
     Node **each = parts(s, y, axis), *sum = NULL;
     if (each[0]->type.dim[0] != shares->type.dim[0]) return NULL;
     for (int64_t e = 0; e < s->experts; e++) {
-        Node *share = build_slice(cursor(s->root), shares, (Slice){1, dim_const(g, e), dim_const(g, 1), 1});
-        Node *term = build_binary(cursor(s->root), OP_mul, each[e], build_cast(cursor(s->root), share, each[e]->type.dtype));
+        Node *share =
+            build_slice(cursor(s->root), shares, (Slice){1, dim_const(g, e), dim_const(g, 1), 1});
+        Node *term = build_binary(cursor(s->root), OP_mul, each[e],
+                                  build_cast(cursor(s->root), share, each[e]->type.dtype));
         sum = sum ? build_binary(cursor(s->root), OP_add, sum, term) : term;
     }
     return build_reshape(cursor(s->root), sum, s->root->type.rank, s->root->type.dim);
 }
 
-// The operands of a sum over experts, and where they have them: a product by the shares that is added up, or a product of
-// matrices
+// The operands of a sum over experts, and where they have them: a product by the shares that is
+// added up, or a product of matrices
 static bool summed_operands(const Node *n, Node **in, int *axis) {
     const Node *x = n;
     int axes = 1, rank = n->type.rank;
@@ -254,7 +270,8 @@ Node *sum_of_stacked(Node *n) {
     int axis[2];
     if (!summed_operands(n, in, axis)) return NULL;
     for (int i = 0; i < 2; i++) {
-        Node *shares = shares_along(in[i], axis[i]), *sum = shares ? sum_of_parts(&s, in[!i], axis[!i], shares) : NULL;
+        Node *shares = shares_along(in[i], axis[i]),
+             *sum = shares ? sum_of_parts(&s, in[!i], axis[!i], shares) : NULL;
         if (sum) return sum;
     }
     return NULL;

@@ -20,7 +20,9 @@ static bool is_number(const Node *n, double value) {
 // x with an axis of one at `axis`; NULL when it is not that.
 static Node *inserted(Node *n, int axis) {
     while (n->op == OP_expand) n = n->in[0];
-    if (n->op != OP_reshape || n->type.rank != 3 || n->in[0]->type.rank != 2 || !dim_is(n->type.dim[axis], 1)) return NULL;
+    if (n->op != OP_reshape || n->type.rank != 3 || n->in[0]->type.rank != 2 ||
+        !dim_is(n->type.dim[axis], 1))
+        return NULL;
     return n->in[0];
 }
 
@@ -47,9 +49,12 @@ static Node *match_above(const Node *n) {
 static bool match_tie(const Node *n, const Node *scores) {
     for (int i = 0; n->op == OP_and && i < 2; i++) {
         Node *a, *b, *tie = n->in[i];
-        if (tie->op != OP_equal || !match_less(n->in[!i], &a, &b) || !is_iota(a, 2) || !is_iota(b, 1)) continue;
+        if (tie->op != OP_equal || !match_less(n->in[!i], &a, &b) || !is_iota(a, 2) ||
+            !is_iota(b, 1))
+            continue;
         for (int j = 0; j < 2; j++)
-            if (inserted(tie->in[j], 1) == scores && inserted(tie->in[!j], 2) == scores) return true;
+            if (inserted(tie->in[j], 1) == scores && inserted(tie->in[!j], 2) == scores)
+                return true;
     }
     return false;
 }
@@ -75,21 +80,27 @@ static bool match_highest(Node *n, Choice *c) {
     double k;
     int64_t columns;
     Node *rank, *most;
-    if (n->op == OP_slice && n->type.rank == 2 && node_axis(n) == 1 && dim_is_const(n->type.dim[1], &columns)) {
+    if (n->op == OP_slice && n->type.rank == 2 && node_axis(n) == 1 &&
+        dim_is_const(n->type.dim[1], &columns)) {
         if (!match_highest(n->in[0], c)) return false;
         c->mask = n, c->fewer = true;
         c->k = c->k < columns ? c->k : columns;
         return true;
     }
-    if (n->type.rank != 2 || !match_less(n, &rank, &most) || !match_scalar(most, &k) || !match_rank(rank)) return false;
+    if (n->type.rank != 2 || !match_less(n, &rank, &most) || !match_scalar(most, &k) ||
+        !match_rank(rank))
+        return false;
     c->mask = n, c->k = (int64_t)ceil(k);
     return c->k > 0;
 }
 
 static bool either(Node *n, Choice *c, int depth) {
     Choice a = *c, b = *c;
-    if (!find_choice(n->in[0], &a, depth) || !find_choice(n->in[1], &b, depth) || a.index || b.index) return false;
-    c->mask = build_binary(cursor(c->before), OP_or, a.mask, b.mask), c->k = a.k + b.k, c->fewer = a.fewer || b.fewer;
+    if (!find_choice(n->in[0], &a, depth) || !find_choice(n->in[1], &b, depth) || a.index ||
+        b.index)
+        return false;
+    c->mask = build_binary(cursor(c->before), OP_or, a.mask, b.mask), c->k = a.k + b.k,
+    c->fewer = a.fewer || b.fewer;
     return true;
 }
 
@@ -100,7 +111,8 @@ static bool match_masked(Node *n, double otherwise, Choice *c) {
 
 // Zeros, except for values scattered to the indices of top_k
 static bool match_scattered(const Node *n, Choice *c) {
-    bool is_chosen = n->op == OP_scatter_elements && node_axis(n) == 1 && is_number(n->in[0], 0) && is_chosen_index(n->in[1]) &&
+    bool is_chosen = n->op == OP_scatter_elements && node_axis(n) == 1 && is_number(n->in[0], 0) &&
+                     is_chosen_index(n->in[1]) &&
                      !strcmp(attr_string(n, "reduction", "none"), "none");
     if (!is_chosen || n->in[1]->type.dim[0] != n->type.dim[0]) return false;
     c->index = n->in[1];
@@ -120,7 +132,8 @@ bool find_choice(Node *n, Choice *c, int depth) {
         case OP_cast:
             return find_choice(n->in[0], c, depth - 1);
         case OP_softmax:
-            return attr_int(n, "axis", 1) == 1 && match_masked(before_rounding(n->in[0]), -INFINITY, c);
+            return attr_int(n, "axis", 1) == 1 &&
+                   match_masked(before_rounding(n->in[0]), -INFINITY, c);
         case OP_add:
             return either(n, c, depth - 1);
         default:

@@ -36,7 +36,8 @@ static bool before_transpose(Place *p) {
 Place place_of_operand(const Place *p, int operand) {
     Place from = {.node = p->node->in[operand]};
     int rank = from.node->type.rank, more = p->node->type.rank - rank;
-    for (int i = 0; i < rank; i++) from.at[i] = dim_is(from.node->type.dim[i], 1) ? 0 : p->at[i + more];
+    for (int i = 0; i < rank; i++)
+        from.at[i] = dim_is(from.node->type.dim[i], 1) ? 0 : p->at[i + more];
     return from;
 }
 
@@ -60,4 +61,6 @@ Place behind_views(Place p) {
     return p;
 }
 
-bool is_at(const Place *p, int64_t slot) { return p->node->type.rank == 2 && p->at[0] == AT_ROW && p->at[1] == slot; }
+bool is_at(const Place *p, int64_t slot) {
+    return p->node->type.rank == 2 && p->at[0] == AT_ROW && p->at[1] == slot;
+}

@@ -15,13 +15,15 @@
 
 typedef struct Operand {
     ViewMap map;
-    AtomList batch, leading;  // pieces of the axes before the last two: of the batch, and of the heads
-    int heads, repeats;       // heads of its own; how many queries share one
-    bool tiled;               // the heads are repeated one after the other: 0 1 0 1, not 0 0 1 1
+    AtomList batch,
+        leading;         // pieces of the axes before the last two: of the batch, and of the heads
+    int heads, repeats;  // heads of its own; how many queries share one
+    bool tiled;          // the heads are repeated one after the other: 0 1 0 1, not 0 0 1 1
 } Operand;
 
-// -------------------------------------------------------------------------------------------------------------------- operands
-// Axes of the operand that the product broadcasts become broadcast atoms, so that every operand has the product's batch axes.
+// ---------------------------------------------------------------------------------------- operands
+// Axes of the operand that the product broadcasts become broadcast atoms, so that every operand has
+// the product's batch axes.
 static bool widen_batch(ViewMap *v, const Type *product) {
     int added = product->rank - v->rank;
     AtomList axis[MAX_RANK] = {0};
@@ -64,7 +66,8 @@ static bool count_heads(Operand *o) {
 static bool read_operand(Node *n, const Type *product, double *scale, Operand *o) {
     if (!view_map_scaled(n, &o->map, scale) || !widen_batch(&o->map, product)) return false;
     for (int i = 0; i + 2 < o->map.rank; i++)
-        for (int j = 0; j < o->map.axis[i].n; j++) o->leading.atom[o->leading.n++] = o->map.axis[i].atom[j];
+        for (int j = 0; j < o->map.axis[i].n; j++)
+            o->leading.atom[o->leading.n++] = o->map.axis[i].atom[j];
     return true;
 }
 
@@ -84,7 +87,8 @@ static const Dim *count_sequences(const Operand *q) {
     }
     const Dim *count = dim_const(v->graph, 1);
     int n = heads_inside && outside > unknown ? outside : unknown;
-    for (int i = 0; i < n; i++) count = dim_binary(v->graph, DIM_MUL, count, v->extent[q->leading.atom[i]]);
+    for (int i = 0; i < n; i++)
+        count = dim_binary(v->graph, DIM_MUL, count, v->extent[q->leading.atom[i]]);
     return count;
 }
 
@@ -98,7 +102,8 @@ static bool part_batch(Operand *o, const Dim *batch) {
     return count_heads(o);
 }
 
-// The operand as rows [batch * positions, heads * width]: `rows` and `width` are axes counted from the end.
+// The operand as rows [batch * positions, heads * width]: `rows` and `width` are axes counted from
+// the end.
 static Node *emit_rows(Operand *o, int rows, int width, Node *before) {
     ViewMap *v = &o->map;
     AtomList columns = {0}, positions = o->batch;
@@ -113,7 +118,7 @@ static Node *emit_rows(Operand *o, int rows, int width, Node *before) {
     return view_emit(v, before);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- emission
+// ---------------------------------------------------------------------------------------- emission
 typedef struct Attention {
     Scores scores;
     Operand q, k, v;
@@ -145,30 +150,34 @@ static bool group_queries(Attention *t) {
     return true;
 }
 
-// [batch * T, H * e], the queries of one head of keys beside each other, as [leading axes ..., T, e] with these apart.
+// [batch * T, H * e], the queries of one head of keys beside each other, as [leading axes ..., T,
+// e] with these apart.
 static Node *unfold_tiled(Node *attention, const Attention *a) {
     Node *result = a->result;
     const Type *t = &result->type;
     Graph *g = result->graph;
-    const Dim *dims[] = {a->batch, t->dim[t->rank - 2], dim_const(g, a->k.heads), dim_const(g, a->k.repeats),
-                         t->dim[t->rank - 1]};
-    Node *heads =
-        build_transpose(cursor(result), build_reshape(cursor(result), attention, 5, dims), (int64_t[]){0, 3, 2, 1, 4});
+    const Dim *dims[] = {a->batch, t->dim[t->rank - 2], dim_const(g, a->k.heads),
+                         dim_const(g, a->k.repeats), t->dim[t->rank - 1]};
+    Node *heads = build_transpose(cursor(result), build_reshape(cursor(result), attention, 5, dims),
+                                  (int64_t[]){0, 3, 2, 1, 4});
     return build_reshape(cursor(result), heads, t->rank, t->dim);
 }
 
-// The heads unfolded again, for the views that follow: [batch * T, H * e] to [leading axes ..., T, e].
+// The heads unfolded again, for the views that follow: [batch * T, H * e] to [leading axes ..., T,
+// e].
 static Node *unfold(Node *attention, const Attention *a) {
     if (a->k.tiled) return unfold_tiled(attention, a);
     Node *result = a->result;
     const Type *t = &result->type;
-    const Dim *dims[] = {a->batch, t->dim[t->rank - 2], dim_const(result->graph, a->q.heads), t->dim[t->rank - 1]};
-    Node *heads = build_transpose(cursor(result), build_reshape(cursor(result), attention, 4, dims), (int64_t[]){0, 2, 1, 3});
+    const Dim *dims[] = {a->batch, t->dim[t->rank - 2], dim_const(result->graph, a->q.heads),
+                         t->dim[t->rank - 1]};
+    Node *heads = build_transpose(cursor(result), build_reshape(cursor(result), attention, 4, dims),
+                                  (int64_t[]){0, 2, 1, 3});
     return build_reshape(cursor(result), heads, t->rank, t->dim);
 }
 
-// One for all, or the last two axes before the rows are the sequences and the heads (which are parted in results of three such
-// axes).
+// One for all, or the last two axes before the rows are the sequences and the heads (which are
+// parted in results of three such axes).
 static bool broadcasts_by_heads(const Node *bias, const Attention *a) {
     int own = bias->type.rank - 2;
     bool ones = true;
@@ -188,8 +197,8 @@ static Node *parted(Node *bias, const Attention *a, const Dim *const *last_two) 
     return build_reshape(cursor(a->result), bias, shape.rank, shape.dim);
 }
 
-// The bias as [batch, heads, rows, keys], unless it broadcasts to that. A window's mask has one more axis, of windows, in
-// front of the heads: the scores that it was added to had it as well.
+// The bias as [batch, heads, rows, keys], unless it broadcasts to that. A window's mask has one
+// more axis, of windows, in front of the heads: the scores that it was added to had it as well.
 static Node *by_heads(const Bias *b, const Attention *a) {
     Node *bias = b->node;
     const Type *result = &a->result->type;
@@ -210,7 +219,8 @@ static bool takes_mask(const Attention *t) {
     const Type *product = &t->scores.product->type, *mask = &t->scores.padding.mask->type;
     const Dim *sequences = mask->rank == 2 ? mask->dim[0] : dim_const(t->result->graph, 1);
     bool parted = dim_is(sequences, 1) || (product->rank >= 3 && product->dim[0] == sequences);
-    return parted && sequences == t->batch && mask->dim[mask->rank - 1] == product->dim[product->rank - 1];
+    return parted && sequences == t->batch &&
+           mask->dim[mask->rank - 1] == product->dim[product->rank - 1];
 }
 
 static Node *emit_mask(Attention *t) {
@@ -219,8 +229,10 @@ static Node *emit_mask(Attention *t) {
     mask = build_reshape(cursor(at), mask, 2, dims);
     Node *hidden = mask->type.dtype == DT_bool
                        ? build_unary(cursor(at), OP_not, mask)
-                       : build_binary(cursor(at), OP_equal, mask, node_scalar(at->graph, mask->type.dtype, 0, at->loc, at));
-    Node *added = node_scalar(at->graph, DT_f32, t->scores.padding.hidden * t->scores.padding.scale, at->loc, at);
+                       : build_binary(cursor(at), OP_equal, mask,
+                                      node_scalar(at->graph, mask->type.dtype, 0, at->loc, at));
+    Node *added = node_scalar(at->graph, DT_f32, t->scores.padding.hidden * t->scores.padding.scale,
+                              at->loc, at);
     Node *in[] = {hidden, added, node_scalar(at->graph, DT_f32, 0, at->loc, at)};
     return build_op(cursor_at(at, at->loc), OP_where, 3, in);
 }
@@ -251,7 +263,8 @@ static bool emit_bias(const Attention *a, Node **sum) {
 static Node *in_f32(Node *x, Node *before) { return build_cast(cursor(before), x, DT_f32); }
 
 static Node *emit_sinks(const Attention *t) {
-    const Dim *heads = dim_const(t->result->graph, t->q.heads), *one = dim_const(t->result->graph, 1);
+    const Dim *heads = dim_const(t->result->graph, t->q.heads),
+              *one = dim_const(t->result->graph, 1);
     bool shared = dim_is(type_count(t->result->graph, &t->sinks->type), 1);
     Node *n = build_reshape(cursor(t->result), t->sinks, 1, shared ? &one : &heads);
     return build_expand(cursor(t->result), n, 1, &heads);
@@ -260,13 +273,15 @@ static Node *emit_sinks(const Attention *t) {
 static Node *emit_attention(Attention *t) {
     Node *at = t->result;
     if (at->type.dtype != DT_f32) return NULL;
-    Node *q = emit_rows(&t->q, 2, 1, at), *k = emit_rows(&t->k, 1, 2, at), *v = emit_rows(&t->v, 2, 1, at);
+    Node *q = emit_rows(&t->q, 2, 1, at), *k = emit_rows(&t->k, 1, 2, at),
+         *v = emit_rows(&t->v, 2, 1, at);
     if (!q || !k || !v) return NULL;
     Node *in[ATTENTION_OPERANDS] = {in_f32(q, at), in_f32(k, at), in_f32(v, at)};
     if (!emit_bias(t, &in[ATTENTION_BIAS])) return NULL;
     if (t->scores.padding.mask) in[ATTENTION_MASK] = emit_mask(t);
     if (t->sinks) in[ATTENTION_SINKS] = in_f32(emit_sinks(t), at);
-    Node *n = node_make(at->graph, OP_attention, at->loc, operands_present(in, ATTENTION_OPERANDS), in, at);
+    Node *n = node_make(at->graph, OP_attention, at->loc, operands_present(in, ATTENTION_OPERANDS),
+                        in, at);
     set_attributes(n, t);
     inferred(n);
     return unfold(n, t);
@@ -282,32 +297,40 @@ static Node *nan_guard(const Node *p) {
         select = user;
     }
     double other;
-    if (!select || select->in[0]->op != OP_equal || select->in[0]->in[0] != p || node_only_user(select->in[0]) != select)
+    if (!select || select->in[0]->op != OP_equal || select->in[0]->in[0] != p ||
+        node_only_user(select->in[0]) != select)
         return NULL;
-    return node_uses(p) == p->n_users && match_scalar(select->in[2], &other) && other == 0 ? select : NULL;
+    return node_uses(p) == p->n_users && match_scalar(select->in[2], &other) && other == 0 ? select
+                                                                                           : NULL;
 }
 
 // softmax(x - max(x)) is softmax(x).
 static Node *softmax_operand(const Node *softmax) {
     Node *x = before_rounding(softmax->in[0]), *most = x->op == OP_sub ? x->in[1] : NULL;
-    bool less = most && most->op == OP_reduce_max && reduces_last_axis_only(most) && match_same(most->in[0], x->in[0]);
+    bool less = most && most->op == OP_reduce_max && reduces_last_axis_only(most) &&
+                match_same(most->in[0], x->in[0]);
     return less ? x->in[0] : x;
 }
 
-static bool joins_last(const Node *n) { return n->op == OP_concat && n->n_in == 2 && node_axis(n) == n->type.rank - 1; }
+static bool joins_last(const Node *n) {
+    return n->op == OP_concat && n->n_in == 2 && node_axis(n) == n->type.rank - 1;
+}
 
 // The sinks, concatenated after the scores: one number for each head, the same for all queries.
 static bool read_sinks(const Node *joined, Attention *t, Attempt *a) {
     Node *sinks = joined->in[1];
-    while (sinks->op == OP_expand || sinks->op == OP_reshape || sinks->op == OP_cast) sinks = sinks->in[0];
+    while (sinks->op == OP_expand || sinks->op == OP_reshape || sinks->op == OP_cast)
+        sinks = sinks->in[0];
     t->sinks = sinks;
     t->keys = width_dim(joined->in[0]);
-    return is_weight(sinks) || attempt_fails(a, joined, "joins scores with what is no sink for each head");
+    return is_weight(sinks) ||
+           attempt_fails(a, joined, "joins scores with what is no sink for each head");
 }
 
 // The keys' part of the probabilities, which the sinks' follows.
 static bool leaves_sinks(const Node *n, const Attention *t) {
-    return n->op == OP_slice && node_axis(n) == n->type.rank - 1 && dim_is(attr_dim(n, "start"), 0) && width_dim(n) == t->keys;
+    return n->op == OP_slice && node_axis(n) == n->type.rank - 1 &&
+           dim_is(attr_dim(n, "start"), 0) && width_dim(n) == t->keys;
 }
 
 // The weights that were quantized and come back, a few users on.
@@ -332,14 +355,17 @@ static Node *find_result(Node *softmax, const Attention *t, Attempt *a) {
     p = behind_quantization(p, a);
     if (t->sinks) {
         p = node_only_user(p);
-        if (!p || !leaves_sinks(p, t)) return attempt_fails(a, softmax, "keeps the shares of sinks"), NULL;
+        if (!p || !leaves_sinks(p, t))
+            return attempt_fails(a, softmax, "keeps the shares of sinks"), NULL;
     }
     for (;;) {
         p = behind_masks(p, t);
         Node *user = node_only_user(p);
-        if (!user) return attempt_fails(a, p, "has other uses than the product with the values"), NULL;
+        if (!user)
+            return attempt_fails(a, p, "has other uses than the product with the values"), NULL;
         if (user->op == OP_matmul && user->in[0] == p) return user;
-        if (user->op != OP_cast && !is_rounding(user) && !(user->op == OP_reshape && keeps_last_two(user)))
+        if (user->op != OP_cast && !is_rounding(user) &&
+            !(user->op == OP_reshape && keeps_last_two(user)))
             return attempt_fails(a, user, "is not the product with the values"), NULL;
         p = user;
     }
@@ -357,12 +383,15 @@ static bool read_operands(Attention *t, Attempt *a) {
         return attempt_fails(a, product->in[1], "does not hold keys of whole heads");
     if (!read_operand(result->in[1], &result->type, NULL, &t->v) || !part_batch(&t->v, t->batch))
         return attempt_fails(a, result->in[1], "does not hold values of whole heads");
-    if (t->k.heads != t->v.heads || t->k.heads * t->k.repeats != t->q.heads || t->k.tiled != t->v.tiled)
+    if (t->k.heads != t->v.heads || t->k.heads * t->k.repeats != t->q.heads ||
+        t->k.tiled != t->v.tiled)
         return attempt_fails(a, result->in[1], "has other heads than the keys");
     if (!t->k.tiled) return true;
     if (t->sinks || t->scores.n_biases)
-        return attempt_fails(a, product->in[1], "repeats heads in an order that biases and sinks do not have");
-    return group_queries(t) || attempt_fails(a, product->in[0], "does not hold one query for each head");
+        return attempt_fails(a, product->in[1],
+                             "repeats heads in an order that biases and sinks do not have");
+    return group_queries(t) ||
+           attempt_fails(a, product->in[0], "does not hold one query for each head");
 }
 
 static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
@@ -370,7 +399,8 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     const Scores nothing = {.scale = 1, .allowed = {INT64_MIN, INT64_MAX}};
     *s = nothing;
     int rank = softmax->type.rank;
-    if (rank < 2 || node_axis(softmax) != rank - 1) return attempt_fails(a, softmax, "is not over the last axis of scores");
+    if (rank < 2 || node_axis(softmax) != rank - 1)
+        return attempt_fails(a, softmax, "is not over the last axis of scores");
     Node *scores = softmax_operand(softmax);
     if (joins_last(scores)) {
         if (!read_sinks(scores, t, a)) return false;
@@ -386,7 +416,8 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     if (!t->result) return false;
     if (s->product->type.rank < 2 || t->result->type.rank < 2)
         return attempt_fails(a, s->product, "is not a product of matrices");
-    if (!dim_is_const(width_dim(s->product->in[0]), NULL) || !dim_is_const(width_dim(t->result), NULL))
+    if (!dim_is_const(width_dim(s->product->in[0]), NULL) ||
+        !dim_is_const(width_dim(t->result), NULL))
         return attempt_fails(a, s->product, "has heads as long as the run decides");
     if (!read_operands(t, a)) return false;
     const Dim *sinks = t->sinks ? type_count(softmax->graph, &t->sinks->type) : NULL;
@@ -416,7 +447,8 @@ bool fuse_attention(Node *softmax, Attempt *a) {
     const Node *scores = softmax_operand(softmax);
     a->pattern = "attention";
     if (!nan_guard(softmax) && !leads_to_scores(joins_last(scores) ? scores->in[0] : scores, CHAIN))
-        return comes_from_scores(scores, &steps) && attempt_broke(a, scores, "is more than scaled and masked scores");
+        return comes_from_scores(scores, &steps) &&
+               attempt_broke(a, scores, "is more than scaled and masked scores");
     if (!read_attention(softmax, &t, a)) return true;
     a->also = t.scores.padding.mask ? "padding" : NULL;
     a->root = t.result;

@@ -15,8 +15,10 @@
 
 enum { DEEPEST = 16, MOST_TERMS = 8 };
 
-// --------------------------------------------------------------------------------------------------------------- whole numbers
-static bool is_bound(const Node *n, double *value) { return match_scalar(n, value) && *value == rint(*value); }
+// ----------------------------------------------------------------------------------- whole numbers
+static bool is_bound(const Node *n, double *value) {
+    return match_scalar(n, value) && *value == rint(*value);
+}
 
 // A whole number, or NaN, or an infinity?
 static bool is_whole(const Node *n, int depth) {
@@ -30,7 +32,8 @@ static bool is_whole(const Node *n, int depth) {
         case OP_ceil:
             return true;
         case OP_cast:
-            return n->type.dtype == DT_f32 && (!dtype_is_float(n->in[0]->type.dtype) || is_whole(n->in[0], depth + 1));
+            return n->type.dtype == DT_f32 &&
+                   (!dtype_is_float(n->in[0]->type.dtype) || is_whole(n->in[0], depth + 1));
         case OP_add:
         case OP_sub:
         case OP_min:
@@ -51,13 +54,15 @@ static bool is_whole(const Node *n, int depth) {
 static bool is_clamped(const Node *n, DType bytes) {
     double outer, inner;
     const double low = bytes == DT_i8 ? -128 : 0, high = bytes == DT_i8 ? 127 : 255;
-    if (n->type.dtype != DT_f32 || (n->op != OP_min && n->op != OP_max) || !is_bound(n->in[1], &outer)) return false;
+    if (n->type.dtype != DT_f32 || (n->op != OP_min && n->op != OP_max) ||
+        !is_bound(n->in[1], &outer))
+        return false;
     const Node *x = n->in[0];
     if (x->op != (n->op == OP_min ? OP_max : OP_min) || !is_bound(x->in[1], &inner)) return false;
     return fmin(outer, inner) >= low && fmax(outer, inner) <= high && is_whole(x->in[0], 0);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- as they were
+// ------------------------------------------------------------------------------------ as they were
 // A value of integers on its way to f32, and of how many bytes it is made
 typedef struct Way {
     Builder at;
@@ -93,15 +98,19 @@ static Node *floats_of(Way *w, Node *n) {
     if (!is_byte(n->type.dtype) && !is_wide(n->type.dtype)) return NULL;
     if (is_view(n->op) && n->n_in == 1) return floats_of_view(w, n);
     if (is_byte(n->type.dtype)) return floats_of_bytes(w, n);
-    if (n->op == OP_constant && is_bound(n, &value) && fabs(value) <= 255) return floats_of_bytes(w, n);
-    if (n->op == OP_cast) return dtype_is_float(n->in[0]->type.dtype) ? NULL : floats_of(w, n->in[0]);
+    if (n->op == OP_constant && is_bound(n, &value) && fabs(value) <= 255)
+        return floats_of_bytes(w, n);
+    if (n->op == OP_cast)
+        return dtype_is_float(n->in[0]->type.dtype) ? NULL : floats_of(w, n->in[0]);
     return n->op == OP_add || n->op == OP_sub ? floats_of_terms(w, n) : NULL;
 }
 
 bool keep_floats(Graph *g) {
     bool changed = false;
     EACH_NODE(n, g) {
-        if (n->op != OP_cast || n->type.dtype != DT_f32 || dtype_is_float(n->in[0]->type.dtype) || !node_uses(n)) continue;
+        if (n->op != OP_cast || n->type.dtype != DT_f32 || dtype_is_float(n->in[0]->type.dtype) ||
+            !node_uses(n))
+            continue;
         Way w = {.at = cursor(n)};
         Node *by = floats_of(&w, n->in[0]);
         if (!by || !w.came_from_floats || !type_equal(&by->type, &n->type)) continue;

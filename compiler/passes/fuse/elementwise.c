@@ -1,11 +1,12 @@
-// Elementwise chains: into the epilogue of the product that they follow, else into one `elementwise` node.
+// Elementwise chains: into the epilogue of the product that they follow, else into one
+// `elementwise` node.
 //
 //   before   %y = matmul_packed(%x, %w)          after   %s = matmul_packed(%x, %w, %b) {epilogue=silu(add($0, $1))}
 //            %a = add(%y, %b)
 //            %s = silu(%a)
 //
-// A chain is a tree of elementwise nodes of one shape, each used once. If two products of one value with equal widths are among
-// its operands, they become one with `glu`: gate and up.
+// A chain is a tree of elementwise nodes of one shape, each used once. If two products of one value
+// with equal widths are among its operands, they become one with `glu`: gate and up.
 #include <string.h>
 
 #include "ir/operands.h"
@@ -32,7 +33,8 @@ static bool is_link(const Node *n) { return op_is_elementwise(n->op) && n->n_in 
 
 // Returns true if the chain above includes it.
 static bool belongs_to(const Node *n, const Node *root) {
-    return is_link(n) && node_only_user(n) && same_shape(n, root) && n->type.dtype == root->type.dtype;
+    return is_link(n) && node_only_user(n) && same_shape(n, root) &&
+           n->type.dtype == root->type.dtype;
 }
 
 static int operand_index(Chain *c, Node *n) {
@@ -49,7 +51,8 @@ static const Expr *build(Chain *c, Node *n, int depth);
 static const Expr *build_operand(Chain *c, Node *n, int depth) {
     double v;
     Arena *a = n->graph->arena;
-    if (n->op == OP_constant && match_scalar(n, &v) && n->type.dtype == DT_f32) return expr_const(a, v);
+    if (n->op == OP_constant && match_scalar(n, &v) && n->type.dtype == DT_f32)
+        return expr_const(a, v);
     if (depth < DEEPEST && belongs_to(n, c->root)) return build(c, n, depth + 1);
     int i = operand_index(c, n);
     return i < 0 ? NULL : expr_arg(a, i);
@@ -68,7 +71,8 @@ static const Expr *build(Chain *c, Node *n, int depth) {
 // A root: no chain above takes it in.
 static bool is_root(const Node *n) {
     const Node *user = node_only_user(n);
-    return is_link(n) && dtype_is_float(n->type.dtype) && !(user && is_link(user) && belongs_to(n, user));
+    return is_link(n) && dtype_is_float(n->type.dtype) &&
+           !(user && is_link(user) && belongs_to(n, user));
 }
 
 static bool read_chain(Node *root, Chain *c) {
@@ -79,7 +83,9 @@ static bool read_chain(Node *root, Chain *c) {
 }
 
 // Nested formulas first, then operands by number: add($1, $0) and add($0, $1) are one.
-static int rank_of(const Expr *e) { return e->kind == EXPR_OP ? -1 : e->kind == EXPR_ARG ? e->arg : MOST_OPERANDS; }
+static int rank_of(const Expr *e) {
+    return e->kind == EXPR_OP ? -1 : e->kind == EXPR_ARG ? e->arg : MOST_OPERANDS;
+}
 
 static const Expr *ordered(Arena *a, const Expr *e) {
     const Expr *in[3];
@@ -92,9 +98,10 @@ static const Expr *ordered(Arena *a, const Expr *e) {
     return expr_op(a, e->op, e->n, in);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- epilogues
+// --------------------------------------------------------------------------------------- epilogues
 static bool is_free_product(const Node *n, const Chain *c) {
-    return is_packed_product(n) && !attr_find(n, "epilogue") && node_uses(n) == 1 && same_shape(n, c->root);
+    return is_packed_product(n) && !attr_find(n, "epilogue") && node_uses(n) == 1 &&
+           same_shape(n, c->root);
 }
 
 static bool is_routed(const Chain *c) {
@@ -111,13 +118,15 @@ static bool is_column(const Node *n, const Node *root) {
     return dim_is(width_dim(n), 1);
 }
 
-// An operand of an epilogue is a vector over the columns, a scalar, or has the shape of the result; of a product by experts
-// also a number for each row.
+// An operand of an epilogue is a vector over the columns, a scalar, or has the shape of the result;
+// of a product by experts also a number for each row.
 static bool suits_epilogue(const Node *n, const Chain *c) {
     int64_t columns;
     if (n->type.dtype != DT_f32) return false;
-    if (n->type.rank == 0 || same_shape(n, c->root) || (is_routed(c) && is_column(n, c->root))) return true;
-    return n->type.rank == 1 && dim_is_const(width_dim(c->root), &columns) && dim_is(n->type.dim[0], columns);
+    if (n->type.rank == 0 || same_shape(n, c->root) || (is_routed(c) && is_column(n, c->root)))
+        return true;
+    return n->type.rank == 1 && dim_is_const(width_dim(c->root), &columns) &&
+           dim_is(n->type.dim[0], columns);
 }
 
 static bool all_suit(const Chain *c) {
@@ -221,7 +230,7 @@ bool fuse_epilogues(Graph *g) {
     return changed;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- chains
+// ------------------------------------------------------------------------------------------ chains
 static bool fuse_chain(Node *root) {
     Chain c;
     if (!read_chain(root, &c) || c.n_ops < 2 || c.n < 1) return false;

@@ -17,11 +17,13 @@ static bool takes_all(const Node *n) {
 }
 
 static bool is_large(Graph *g, const Type *t) {
-    return t->rank > 1 && !dim_is(t->dim[t->rank - 1], 1) && dim_upper(type_count(g, t)) >= LEAST_ELEMENTS;
+    return t->rank > 1 && !dim_is(t->dim[t->rank - 1], 1) &&
+           dim_upper(type_count(g, t)) >= LEAST_ELEMENTS;
 }
 
 static bool split_extreme(Node *n) {
-    if ((n->op != OP_reduce_min && n->op != OP_reduce_max) || !takes_all(n) || !is_large(n->graph, &n->in[0]->type))
+    if ((n->op != OP_reduce_min && n->op != OP_reduce_max) || !takes_all(n) ||
+        !is_large(n->graph, &n->in[0]->type))
         return false;
     Node *rows = node_make(n->graph, n->op, n->loc, 1, n->in, n->in[0]->next);
     attr_set_ints(rows, "axes", (int64_t[]){n->in[0]->type.rank - 1}, 1);
@@ -30,7 +32,9 @@ static bool split_extreme(Node *n) {
     return true;
 }
 
-static bool is_number(const Node *n) { return n->type.dtype == DT_f32 && dim_is(type_count(n->graph, &n->type), 1); }
+static bool is_number(const Node *n) {
+    return n->type.dtype == DT_f32 && dim_is(type_count(n->graph, &n->type), 1);
+}
 
 // The operand that is known last; NULL: it is computed of more than numbers.
 static Node *last_operand(const Node *n) {

@@ -6,16 +6,17 @@
 //            mul(silu(matmul(%n, %g)), matmul(%n, %u))          %h = matmul_packed(%n, pack(%g, %u)) {glu=1, epilogue=...}
 //            other elementwise neighbours                       %e = elementwise(...) {expr=...}
 //
-// The order matters: attention removes the views of heads, a norm takes a residual sum before an epilogue could, gates pair up
-// before projections merge, and chains come last.
+// The order matters: attention removes the views of heads, a norm takes a residual sum before an
+// epilogue could, gates pair up before projections merge, and chains come last.
 //
 // Needs types; gives nothing new; breaks formulas (attention and products are no longer core ops).
 #include "passes/fuse/fuse.h"
 
 #include "passes/pass.h"
 
-PassFunction pass_split_products, pass_fuse_attention, pass_fuse_norms, pass_integer_products, pass_keep_floats, pass_pack,
-    pass_fuse_gates, pass_fuse_epilogues, pass_merge_projections, pass_split_extremes, pass_fuse_elementwise;
+PassFunction pass_split_products, pass_fuse_attention, pass_fuse_norms, pass_integer_products,
+    pass_keep_floats, pass_pack, pass_fuse_gates, pass_fuse_epilogues, pass_merge_projections,
+    pass_split_extremes, pass_fuse_elementwise;
 
 static bool fuse_all_attention(Graph *g, PassContext *c) {
     bool changed = false;
@@ -57,7 +58,9 @@ bool pass_fuse_norms(Graph *g, PassContext *c) {
 }
 
 // With --quant they would be quantized again.
-bool pass_integer_products(Graph *g, PassContext *c) { return !c->quant && settled(g, integer_products(g)); }
+bool pass_integer_products(Graph *g, PassContext *c) {
+    return !c->quant && settled(g, integer_products(g));
+}
 
 bool pass_keep_floats(Graph *g, PassContext *c) {
     (void)c;

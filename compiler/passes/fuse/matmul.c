@@ -21,7 +21,8 @@ Node *packed_of(Node *n) {
 
 Node *rows_in_blocks(Builder at, Node *x, DType format) {
     for (int i = 0; i < x->n_users; i++)
-        if (x->users[i]->op == OP_quantize_rows && x->users[i]->type.dtype == format) return x->users[i];
+        if (x->users[i]->op == OP_quantize_rows && x->users[i]->type.dtype == format)
+            return x->users[i];
     Node *n = build_begin(at, OP_quantize_rows, 1, &x);
     attr_set_string(n, "format", dtype_name(format));
     return build_end(at, n);
@@ -30,7 +31,9 @@ Node *rows_in_blocks(Builder at, Node *x, DType format) {
 // Returns true if it packs one matrix, or one for each expert.
 static bool is_single(const Node *pack) { return pack->n_in == attr_int(pack, "experts", 1); }
 
-static bool is_format(DType t) { return t == DT_f32 || t == DT_f16 || t == DT_bf16 || dtype_is_block(t); }
+static bool is_format(DType t) {
+    return t == DT_f32 || t == DT_f16 || t == DT_bf16 || dtype_is_block(t);
+}
 
 // The constant under casts from a narrower type and transposes; *swapped: its axes are [N, K], not
 // [K, N].
@@ -87,7 +90,8 @@ void label_packs(Graph *g, const QuantRules *rules) {
     EACH_NODE(n, g) {
         DType wanted;
         if (n->op != OP_pack || !is_single(n)) continue;
-        DType format = quant_format(rules, n->in[0], width_dim(n)->value, (MatrixUse)n->mark, &wanted);
+        DType format =
+            quant_format(rules, n->in[0], width_dim(n)->value, (MatrixUse)n->mark, &wanted);
         attr_set_string(n, "quant", format == DT_COUNT ? "" : dtype_name(format));
     }
 }
@@ -97,7 +101,8 @@ static bool same_label(const Node *p, const Node *q) {
 }
 
 static Node *new_product(Node *before, Node *x, Node *pack, int64_t columns) {
-    Node *n = node_make(before->graph, OP_matmul_packed, before->loc, 2, (Node *[]){x, pack}, before);
+    Node *n =
+        node_make(before->graph, OP_matmul_packed, before->loc, 2, (Node *[]){x, pack}, before);
     attr_set_int(n, "columns", columns);
     return n;
 }
@@ -106,9 +111,11 @@ static Node *packed_product(Node *n) {
     bool swapped;
     int64_t columns;
     Node *w = weights_behind(n->in[1], &swapped);
-    if (!w || n->type.dtype != DT_f32 || n->in[0]->type.rank < 2 || !is_format(w->type.dtype)) return NULL;
+    if (!w || n->type.dtype != DT_f32 || n->in[0]->type.rank < 2 || !is_format(w->type.dtype))
+        return NULL;
     if (!dim_is_const(width_dim(n), &columns)) return NULL;
-    Node *by = new_product(n, n->in[0], new_pack(n, 1, &w, !swapped, pack_format(w, !swapped)), columns);
+    Node *by =
+        new_product(n, n->in[0], new_pack(n, 1, &w, !swapped, pack_format(w, !swapped)), columns);
     return inferred(by);
 }
 
@@ -123,9 +130,10 @@ bool pack_weights(Graph *g) {
     return changed;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- gate and up
+// ------------------------------------------------------------------------------------- gate and up
 Node *gated_product(Node *root, Node *gate, Node *up, const Expr *e) {
-    Node *a = packed_of(gate), *b = packed_of(up), **in = ARENA_ARRAY(root->graph->arena, Node *, a->n_in + b->n_in);
+    Node *a = packed_of(gate), *b = packed_of(up),
+         **in = ARENA_ARRAY(root->graph->arena, Node *, a->n_in + b->n_in);
     for (int i = 0; i < a->n_in; i++) in[2 * i] = a->in[i], in[2 * i + 1] = b->in[i];
     Node *pack = node_again(a, OP_pack, a->n_in + b->n_in, in, root);
     attr_remove(pack, "quant");
@@ -138,28 +146,31 @@ Node *gated_product(Node *root, Node *gate, Node *up, const Expr *e) {
     return n;
 }
 
-// The place in the model that the node's own is in: "model.layers.0.self_attn" of "model.layers.0.self_attn.q_proj".
+// The place in the model that the node's own is in: "model.layers.0.self_attn" of
+// "model.layers.0.self_attn.q_proj".
 static size_t parent_length(const char *scope) {
     const char *dot = scope ? strrchr(scope, '.') : NULL;
     return dot ? (size_t)(dot - scope) : 0;
 }
 
-// Products of one value in several places of the model (an encoder's result, read by every layer) are not merged: layers stay
-// alike.
+// Products of one value in several places of the model (an encoder's result, read by every layer)
+// are not merged: layers stay alike.
 static bool same_place(const Node *a, const Node *b) {
     size_t length = parent_length(a->loc.scope);
-    return length == parent_length(b->loc.scope) && (!length || !strncmp(a->loc.scope, b->loc.scope, length));
+    return length == parent_length(b->loc.scope) &&
+           (!length || !strncmp(a->loc.scope, b->loc.scope, length));
 }
 
 bool may_share_pack(const Node *a, const Node *b) {
     const Node *p = a->in[1], *q = b->in[1];
     bool same_rows = a->in[PRODUCT_X] == b->in[PRODUCT_X] && a->op == b->op &&
                      (a->op != OP_expert_matmul || a->in[EXPERT_INDEX] == b->in[EXPERT_INDEX]);
-    return a != b && same_rows && is_single(p) && is_single(q) && p->type.dtype == q->type.dtype && same_label(p, q) &&
-           attr_int(p, "transposed", 0) == attr_int(q, "transposed", 0) && !attr_find(a, "glu") && !attr_find(b, "glu");
+    return a != b && same_rows && is_single(p) && is_single(q) && p->type.dtype == q->type.dtype &&
+           same_label(p, q) && attr_int(p, "transposed", 0) == attr_int(q, "transposed", 0) &&
+           !attr_find(a, "glu") && !attr_find(b, "glu");
 }
 
-// ----------------------------------------------------------------------------------------------------------------- projections
+// ------------------------------------------------------------------------------------- projections
 enum { MOST_PROJECTIONS = 4 };
 
 typedef struct Projections {
@@ -169,7 +180,9 @@ typedef struct Projections {
     bool biased;       // some have one
 } Projections;
 
-static bool is_rounded(const Expr *e) { return e->kind == EXPR_OP && (e->op == OP_round_f16 || e->op == OP_round_bf16); }
+static bool is_rounded(const Expr *e) {
+    return e->kind == EXPR_OP && (e->op == OP_round_f16 || e->op == OP_round_bf16);
+}
 
 // add($0, $1), or with `rounding` after the product and after the sum, as 16-bit ops round.
 static const Expr *biased_form(Arena *a, Op rounding) {
@@ -187,21 +200,24 @@ static const Expr *form_of(const Node *n, bool *biased) {
     *biased = n->n_in > 2;
     if (!e) return biased_form(a, OP_COUNT);
     const Expr *form = biased_form(a, is_rounded(e) ? e->op : OP_COUNT);
-    if (*biased) return expr_equal(e, form) && n->in[2]->type.rank == 1 && is_weight(n->in[2]) ? form : NULL;
+    if (*biased)
+        return expr_equal(e, form) && n->in[2]->type.rank == 1 && is_weight(n->in[2]) ? form : NULL;
     return is_rounded(e) && e->in[0]->kind == EXPR_ARG ? form : NULL;
 }
 
 static bool is_projection(const Node *n) {
     bool biased;
-    return n->op == OP_matmul_packed && n->in[1]->op == OP_pack && n->in[1]->n_in == 1 && n->type.rank == 2 &&
-           form_of(n, &biased) && node_uses(n) > 0;
+    return n->op == OP_matmul_packed && n->in[1]->op == OP_pack && n->in[1]->n_in == 1 &&
+           n->type.rank == 2 && form_of(n, &biased) && node_uses(n) > 0;
 }
 
 static Projections projections_of(Node *first) {
     bool biased;
     Projections p = {.form = form_of(first, &biased)};
     for (Node *n = first; n && p.n < MOST_PROJECTIONS; n = n->next) {
-        if (!is_projection(n) || (n != first && (!may_share_pack(first, n) || !same_place(first, n)))) continue;
+        if (!is_projection(n) ||
+            (n != first && (!may_share_pack(first, n) || !same_place(first, n))))
+            continue;
         if (!expr_equal(p.form, form_of(n, &biased))) continue;
         p.biased |= biased;
         p.product[p.n++] = n;
@@ -214,7 +230,8 @@ static Node *joined_bias(const Projections *p, Node *before) {
     for (int i = 0; i < p->n; i++) {
         Node *n = p->product[i];
         in[i] = n->n_in == 3 ? n->in[2]
-                             : build_filled(cursor_at(before, before->loc), DT_f32, 0, 1, (const Dim *const[]){width_dim(n)});
+                             : build_filled(cursor_at(before, before->loc), DT_f32, 0, 1,
+                                            (const Dim *const[]){width_dim(n)});
     }
     return build_concat(cursor_at(before, before->loc), p->n, in, 0);
 }
@@ -222,8 +239,8 @@ static Node *joined_bias(const Projections *p, Node *before) {
 static Node *joined_product(const Projections *p, Node *before, int64_t columns) {
     Node *sources[MOST_PROJECTIONS];
     for (int i = 0; i < p->n; i++) sources[i] = p->product[i]->in[1]->in[0];
-    Node *pack =
-        new_pack(before, p->n, sources, attr_int(p->product[0]->in[1], "transposed", 0), p->product[0]->in[1]->type.dtype);
+    Node *pack = new_pack(before, p->n, sources, attr_int(p->product[0]->in[1], "transposed", 0),
+                          p->product[0]->in[1]->type.dtype);
     Node *n = new_product(before, p->product[0]->in[0], pack, columns);
     const Expr *epilogue = p->biased ? p->form : attr_expr(p->product[0], "epilogue");
     if (p->biased) node_add_input(n, joined_bias(p, before));
@@ -241,7 +258,8 @@ static void merge(const Projections *p) {
         int64_t width = attr_int(p->product[i], "columns", 0);
         Graph *g = before->graph;
         node_become(p->product[i],
-                    build_slice(cursor(before), joined, (Slice){1, dim_const(g, start), dim_const(g, width), 1}));
+                    build_slice(cursor(before), joined,
+                                (Slice){1, dim_const(g, start), dim_const(g, width), 1}));
         start += width;
     }
 }

@@ -17,14 +17,17 @@ static Node *skip_norm(Node *norm) {
     Node *sum = norm->in[0];
     bool first = comes_before(sum->in[0], sum->in[1]);
     Node *in[SKIP_NORM_OPERANDS] = {sum->in[first], sum->in[!first]};
-    for (int i = NORM_WEIGHT; i < norm->n_in; i++) in[i - NORM_WEIGHT + SKIP_NORM_WEIGHT] = norm->in[i];
-    Op op = norm->op == OP_rms_normalization ? OP_skip_rms_normalization : OP_skip_layer_normalization;
-    return inferred(node_again(norm, op, norm->n_in - NORM_OPERANDS + SKIP_NORM_OPERANDS, in, norm));
+    for (int i = NORM_WEIGHT; i < norm->n_in; i++)
+        in[i - NORM_WEIGHT + SKIP_NORM_WEIGHT] = norm->in[i];
+    Op op =
+        norm->op == OP_rms_normalization ? OP_skip_rms_normalization : OP_skip_layer_normalization;
+    return inferred(
+        node_again(norm, op, norm->n_in - NORM_OPERANDS + SKIP_NORM_OPERANDS, in, norm));
 }
 
 static bool is_residual(const Node *n) {
-    return n->op == OP_add && type_equal(&n->in[0]->type, &n->type) && type_equal(&n->in[1]->type, &n->type) &&
-           n->in[0] != n->in[1];
+    return n->op == OP_add && type_equal(&n->in[0]->type, &n->type) &&
+           type_equal(&n->in[1]->type, &n->type) && n->in[0] != n->in[1];
 }
 
 // Another use of the sum may come before the norm in the list: the caller sorts the graph.

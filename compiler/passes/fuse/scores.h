@@ -18,7 +18,8 @@ enum { MAX_BIASES = 4 };
 typedef struct Bias {
     Node *node;
     double scale;
-    const Type *whole;  // of the scores that it is added to, whose axes may be other ones before a reshape
+    const Type
+        *whole;  // of the scores that it is added to, whose axes may be other ones before a reshape
 } Bias;
 
 typedef struct Scores {
@@ -38,9 +39,11 @@ bool is_text(const Graph *);
 bool check_scores(const Scores *, Attempt *, const Node *softmax);
 bool scores_add_bias(Node *bias, double scale, Scores *, Node *at, Attempt *);
 
-bool hides_nothing_more(const Node *, const Node *p, const Scores *);  // a mask of the probabilities p
-bool leads_to_scores(const Node *, int depth);  // towards the product of two values that both depend on the inputs
-bool sees_both_sides(Interval);                 // keys before and after the query
-bool keeps_last_two(const Node *view);          // axes
+bool hides_nothing_more(const Node *, const Node *p,
+                        const Scores *);  // a mask of the probabilities p
+bool leads_to_scores(
+    const Node *, int depth);    // towards the product of two values that both depend on the inputs
+bool sees_both_sides(Interval);  // keys before and after the query
+bool keeps_last_two(const Node *view);  // axes
 Node *scaled_before(Node *x, double by, Node *before);
 #endif

@@ -4,13 +4,14 @@
 //            %r = reshape(%y) {shape=[T, 2, 3, 4]}                        %q = matmul(%x, transpose(%wq)) : f32[T, 8]
 //            %q = slice(%r) {axis=2, start=0, extent=1}
 //
-// Checkpoints that interleave the queries, keys and values of each head (GPT-NeoX, BLOOM) become three products, which are then
-// merged side by side; a gate and up projection in one matrix become two, which are then paired. Contiguous columns that are
-// only read stay a slice of one product.
+// Checkpoints that interleave the queries, keys and values of each head (GPT-NeoX, BLOOM) become
+// three products, which are then merged side by side; a gate and up projection in one matrix become
+// two, which are then paired. Contiguous columns that are only read stay a slice of one product.
 #include "ir/eval/eval.h"
 #include "passes/fuse/fuse.h"
 
-// matmul(x, w) + bias, all of whose columns are read through slices of views of it. Of 16-bit ops, both are rounded.
+// matmul(x, w) + bias, all of whose columns are read through slices of views of it. Of 16-bit ops,
+// both are rounded.
 typedef struct Columns {
     Node *result, *product, *weights, *bias;
     const Node *rounding;
@@ -37,16 +38,19 @@ static bool read_columns(Node *result, Columns *c) {
         c->product = before_rounding(sum->in[side]);
         c->bias = sum->in[!side];
         if (c->bias->op != OP_constant || c->bias->type.rank != 1) return false;
-        if (node_only_user(behind_rounding(c->product)) != sum || (c->product == sum->in[side]) != !c->rounding) return false;
+        if (node_only_user(behind_rounding(c->product)) != sum ||
+            (c->product == sum->in[side]) != !c->rounding)
+            return false;
     }
     if (c->rounding && node_only_user(sum) != result) return false;
-    if (c->product->op != OP_matmul || result->type.rank != 2 || !is_only_sliced(result)) return false;
+    if (c->product->op != OP_matmul || result->type.rank != 2 || !is_only_sliced(result))
+        return false;
     c->weights = weights_behind(c->product->in[1], &c->swapped);
     bool known = c->weights && c->weights->value && c->weights->value->data;
     return known && (!c->bias || (c->bias->value && c->bias->value->data));
 }
 
-// ----------------------------------------------------------------------------------------------------- slices of the constants
+// ------------------------------------------------------------------------- slices of the constants
 static Node *evaluated(Node *n) {
     const Tensor *t = eval_constant_node(n);
     Node *c = node_constant(n->graph, t, n->loc, n);
@@ -67,7 +71,8 @@ static Node *slice_of_constant(Node *before, Node *x, const ViewMap *v, Slice s)
         int atom = v->source.atom[i];
         if (v->source_axis[atom] != 1) continue;
         if (atom == s.axis) axis = rank;
-        joined[0] = dim_binary(x->graph, DIM_MUL, joined[0], atom == s.axis ? s.extent : v->extent[atom]);
+        joined[0] =
+            dim_binary(x->graph, DIM_MUL, joined[0], atom == s.axis ? s.extent : v->extent[atom]);
         dims[rank++] = v->extent[atom];
     }
     if (x->type.rank == 2) dims[rank++] = x->type.dim[1];
@@ -80,10 +85,12 @@ static void name_part(Node *part, const Node *whole, const Dim *start) {
     Tensor *t = ARENA_NEW(part->graph->arena, Tensor);
     *t = *part->value;
     t->source = whole->value->source;
-    t->name = arena_printf(part->graph->arena, "%s.%lld", whole->value->name ? whole->value->name : whole->name,
+    t->name = arena_printf(part->graph->arena, "%s.%lld",
+                           whole->value->name ? whole->value->name : whole->name,
                            (long long)start->value);
     part->value = t;
-    node_set_name(part, arena_printf(part->graph->arena, "%s.%lld", whole->name, (long long)start->value));
+    node_set_name(
+        part, arena_printf(part->graph->arena, "%s.%lld", whole->name, (long long)start->value));
 }
 
 static Node *part_of(Node *before, Node *whole, const ViewMap *v, Slice s) {
@@ -101,22 +108,25 @@ static Node *as_rows(const Columns *c, Node *before) {
 }
 
 static Node *part_product(const Columns *c, const ViewMap *v, Slice s, Node *before) {
-    Node *w = build_cast(cursor(before), part_of(before, as_rows(c, before), v, s), c->product->type.dtype);
-    Node *y = build_binary(cursor(before), OP_matmul, c->product->in[0], build_transpose(cursor(before), w, (int64_t[]){1, 0}));
+    Node *w = build_cast(cursor(before), part_of(before, as_rows(c, before), v, s),
+                         c->product->type.dtype);
+    Node *y = build_binary(cursor(before), OP_matmul, c->product->in[0],
+                           build_transpose(cursor(before), w, (int64_t[]){1, 0}));
     if (c->rounding) y = rounded_before(before, y, c->rounding);
     if (!c->bias) return y;
     y = build_binary(cursor(before), OP_add, y, part_of(before, c->bias, v, s));
     return c->rounding ? rounded_before(before, y, c->rounding) : y;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- slices
+// ------------------------------------------------------------------------------------------ slices
 // The slice as a slice of one atom of the columns; s->axis is the atom.
 static bool read_slice(Node *slice, Node *result, ViewMap *v, Slice *s) {
     int64_t start;
     int axis = node_axis(slice);
     if (!view_map(slice->in[0], v) || v->base != result || v->axis[axis].n != 1) return false;
     *s = (Slice){v->axis[axis].atom[0], attr_dim(slice, "start"), attr_dim(slice, "extent"), 1};
-    return v->source_axis[s->axis] == 1 && dim_is_const(s->start, &start) && dim_is_const(s->extent, &start);
+    return v->source_axis[s->axis] == 1 && dim_is_const(s->start, &start) &&
+           dim_is_const(s->extent, &start);
 }
 
 enum { MOST_SLICES = 8 };

@@ -40,16 +40,19 @@ static Node *view_over_keys(Node *n, int key, KeyAxis *k) {
     if (n->op == OP_expand) here = key - (n->type.rank - n->in[0]->type.rank);
     if (n->op == OP_slice || (n->op == OP_reshape && here < 0)) return NULL;
     Node *x = varies_along(n->in[0], here) ? over_keys(n->in[0], here, k) : n->in[0];
-    return x ? with_extent(n, &x, n->op == OP_transpose ? NULL : "shape", (Along){key, k->context}) : NULL;
+    return x ? with_extent(n, &x, n->op == OP_transpose ? NULL : "shape", (Along){key, k->context})
+             : NULL;
 }
 
 static Node *gather_over_keys(Node *n, int key, KeyAxis *k) {
     if (node_axis(n) != 0 || key >= n->in[1]->type.rank) return NULL;
     Node *index = over_keys(n->in[1], key, k);
-    return index ? with_extent(n, (Node *[]){n->in[0], index}, NULL, (Along){key, k->context}) : NULL;
+    return index ? with_extent(n, (Node *[]){n->in[0], index}, NULL, (Along){key, k->context})
+                 : NULL;
 }
 
-// A table whose elements along its last axis are equally far apart, row by row: MPT's slopes times positions.
+// A table whose elements along its last axis are equally far apart, row by row: MPT's slopes times
+// positions.
 static bool is_linear_table(const Node *n) {
     const Tensor *t = n->op == OP_constant ? n->value : NULL;
     if (!t || !t->data || t->dtype != DT_f32 || !t->rank) return false;
@@ -57,22 +60,26 @@ static bool is_linear_table(const Node *n) {
     if (width < 3) return false;
     for (int64_t i = 0; i < tensor_count(t); i++) {
         int64_t row = i / width * width;
-        double first = dtype_load(t->dtype, t->data, row), step = dtype_load(t->dtype, t->data, row + 1) - first;
+        double first = dtype_load(t->dtype, t->data, row),
+               step = dtype_load(t->dtype, t->data, row + 1) - first;
         if (dtype_load(t->dtype, t->data, i) - first != step * (double)(i - row)) return false;
     }
     return true;
 }
 
-// The last T (or first T) of a table over keys. In a linear table the last T differ from the first T by one number for each row
-// of scores, which softmax ignores.
+// The last T (or first T) of a table over keys. In a linear table the last T differ from the first
+// T by one number for each row of scores, which softmax ignores.
 static Node *slice_over_keys(Node *n, int key, KeyAxis *k) {
     Node *table = n->in[0];
     const Dim *start = attr_dim(n, "start"), *zero = dim_const(n->graph, 0);
     int64_t extent;
     if (node_axis(n) != key || attr_int(n, "step", 1) != 1) return NULL;
-    if (table->op != OP_constant || !dim_is_const(table->type.dim[key], &extent) || extent < dim_upper(k->context)) return NULL;
+    if (table->op != OP_constant || !dim_is_const(table->type.dim[key], &extent) ||
+        extent < dim_upper(k->context))
+        return NULL;
     bool last = dim_binary(n->graph, DIM_ADD, start, k->positions) == table->type.dim[key];
-    if (start != zero && (!last || k->bent || key != n->type.rank - 1 || !is_linear_table(table))) return NULL;
+    if (start != zero && (!last || k->bent || key != n->type.rank - 1 || !is_linear_table(table)))
+        return NULL;
     return build_slice(cursor(n), table, (Slice){key, zero, k->context, 1});
 }
 
@@ -82,12 +89,14 @@ static Node *over_keys(Node *n, int key, KeyAxis *k) {
     if (n->op == OP_iota) return with_extent(n, NULL, "dims", (Along){key, k->context});
     if (n->op == OP_gather) return gather_over_keys(n, key, k);
     if (is_view(n->op)) return view_over_keys(n, key, k);
-    return op_info[n->op].rows == ROWS_EACH && n->op != OP_item ? elementwise_over_keys(n, key, k) : NULL;
+    return op_info[n->op].rows == ROWS_EACH && n->op != OP_item ? elementwise_over_keys(n, key, k)
+                                                                : NULL;
 }
 
 bool bias_over_keys(Node *attention, const Dim *positions, int64_t context) {
     Node *bias = operand_or_null(attention, ATTENTION_BIAS);
-    if (!bias || !attr_int(attention, "causal", 0) || !varies_along(bias, bias->type.rank - 1)) return false;
+    if (!bias || !attr_int(attention, "causal", 0) || !varies_along(bias, bias->type.rank - 1))
+        return false;
     KeyAxis k = {positions, dim_const(attention->graph, context), 0};
     Node *by = over_keys(bias, bias->type.rank - 1, &k);
     if (by) node_set_input(attention, ATTENTION_BIAS, by);

@@ -5,12 +5,13 @@
 //                                                                      %kc1 = cache_append(%kc, %k, %slot, %position)
 //                                                                      %a = attention(%q, %kc1, %vc1, %slot, %position) ...
 //
-// A row is one token with a slot and a position; rows of one call may belong to any slots. The first passes keep the meaning of
-// a graph over T positions: they give attention, convolutions over time (shifted_rows.c) and recurrences (loop.c) the forms
-// that can be computed row by row, and look up what depends on the position alone (tables.c). `rows` proves that every other
-// node acts row by row (rows.c) and puts rows in the place of positions; then what looks back at earlier rows gets a cache of
-// them, and only the rows whose logits are wanted reach the output (logit_rows.c). Graphs without token input or with attention
-// to later positions are left as they are.
+// A row is one token with a slot and a position; rows of one call may belong to any slots. The
+// first passes keep the meaning of a graph over T positions: they give attention, convolutions over
+// time (shifted_rows.c) and recurrences (loop.c) the forms that can be computed row by row, and
+// look up what depends on the position alone (tables.c). `rows` proves that every other node acts
+// row by row (rows.c) and puts rows in the place of positions; then what looks back at earlier rows
+// gets a cache of them, and only the rows whose logits are wanted reach the output (logit_rows.c).
+// Graphs without token input or with attention to later positions are left as they are.
 //
 // They need types, and attention fused; `rows` gives rows; they keep everything.
 #include "passes/incremental/incremental.h"
@@ -20,8 +21,8 @@
 #include "ir/operands.h"
 #include "passes/pass.h"
 
-PassFunction pass_last_row, pass_sums, pass_shift_rows, pass_key_biases, pass_table_slices, pass_tables, pass_rows,
-    pass_row_caches, pass_states, pass_caches, pass_logit_rows;
+PassFunction pass_last_row, pass_sums, pass_shift_rows, pass_key_biases, pass_table_slices,
+    pass_tables, pass_rows, pass_row_caches, pass_states, pass_caches, pass_logit_rows;
 
 enum { MOST_SLOTS = 4096 };
 
@@ -33,10 +34,12 @@ static Node *find_input(const Graph *g, InputRole role) {
 }
 
 static bool attends_to(const Node *n, const Dim *positions) {
-    return n->op == OP_attention && n->in[ATTENTION_KEY]->type.rank == 2 && n->in[ATTENTION_KEY]->type.dim[0] == positions;
+    return n->op == OP_attention && n->in[ATTENTION_KEY]->type.rank == 2 &&
+           n->in[ATTENTION_KEY]->type.dim[0] == positions;
 }
 
-// The first attention over the positions themselves that is not causal, or NULL; *count: those that are.
+// The first attention over the positions themselves that is not causal, or NULL; *count: those that
+// are.
 static Node *find_bidirectional(Graph *g, const Dim *positions, int *count) {
     *count = 0;
     EACH_NODE(n, g) {
@@ -56,7 +59,7 @@ static Node *find_pooled(const Graph *g, const Dim *positions) {
     return NULL;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- inputs
+// ------------------------------------------------------------------------------------------ inputs
 static Node *add_input(Graph *g, const char *name, DType dtype, const Dim *rows, InputRole role) {
     Node *n = graph_add_input(g, name, type_of(dtype, 1, &rows), NO_LOC);
     input_set_role(n, role);
@@ -80,8 +83,9 @@ static RowInputs add_inputs(Graph *g, const PassContext *c, Node *token) {
 
 // Those of a graph that has rows; false: it has none.
 static bool find_inputs(const Graph *g, const PassContext *c, RowInputs *in) {
-    *in = (RowInputs){find_input(g, INPUT_TOKENS), find_input(g, INPUT_SLOTS), find_input(g, INPUT_POSITIONS),
-                      find_input(g, INPUT_LOGIT_ROWS), .context = c->context};
+    *in = (RowInputs){find_input(g, INPUT_TOKENS), find_input(g, INPUT_SLOTS),
+                      find_input(g, INPUT_POSITIONS), find_input(g, INPUT_LOGIT_ROWS),
+                      .context = c->context};
     if (!in->token || !in->slot || !in->position || !in->logit_rows) return false;
     in->rows = in->token->type.dim[0];
     return true;
@@ -101,7 +105,8 @@ static int64_t count_states(const Graph *g, const char *kind) {
 }
 
 // A state of this many heads of this width for every position of every slot.
-static Node *new_state(const RowInputs *in, const char *kind, DType dtype, int64_t heads, const Dim *width, Node *before) {
+static Node *new_state(const RowInputs *in, const char *kind, DType dtype, int64_t heads,
+                       const Dim *width, Node *before) {
     Graph *g = before->graph;
     const Dim *dims[] = {slots_of(g), dim_const(g, heads), dim_const(g, in->context), width};
     int64_t layer = count_states(g, kind);
@@ -113,7 +118,7 @@ static Node *new_state(const RowInputs *in, const char *kind, DType dtype, int64
     return state;
 }
 
-// ------------------------------------------------------------------------------------------------------ from positions to rows
+// -------------------------------------------------------------------------- from positions to rows
 // A counter over the rows is their position, in the counter's shape.
 static Node *position_like(Node *iota, const RowInputs *in) {
     const Dim *dims[MAX_RANK];
@@ -124,11 +129,14 @@ static Node *position_like(Node *iota, const RowInputs *in) {
     return build_expand(cursor(iota), x, rank, dims);
 }
 
-static bool counts_rows(const Node *n) { return n->op == OP_iota && has_rows(n) && node_axis(n) == row_axis(n); }
+static bool counts_rows(const Node *n) {
+    return n->op == OP_iota && has_rows(n) && node_axis(n) == row_axis(n);
+}
 
 static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
     EACH_NODE(n, g) {
-        if (n->op == OP_input && n->type.rank && n->type.dim[0] == t->rows) n->type.dim[0] = in->rows;
+        if (n->op == OP_input && n->type.rank && n->type.dim[0] == t->rows)
+            n->type.dim[0] = in->rows;
         if (counts_rows(n)) {
             Node *by = position_like(n, in);
             by->mark = n->mark;
@@ -141,7 +149,7 @@ static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------------- caches
+// ------------------------------------------------------------------------------------------ caches
 // Attention takes keys in segments of 256 (runtime/kernels/attention.h). A ring buffer of them
 // holds the sliding window of one call's rows, and more: the number of rows by which a slot can be
 // truncated.
@@ -164,12 +172,14 @@ Node *new_last_state(const RowInputs *in, const Dim *width, Node *before) {
     return state;
 }
 
-static Node *append_to_cache(Node *rows, const char *kind, int64_t heads, const RowInputs *in, Node *before) {
+static Node *append_to_cache(Node *rows, const char *kind, int64_t heads, const RowInputs *in,
+                             Node *before) {
     Graph *g = before->graph;
     const Dim *width = dim_binary(g, DIM_FLOORDIV, rows->type.dim[1], dim_const(g, heads));
     Node *state = new_state(in, kind, rows->type.dtype, heads, width, before);
     if (attr_int(before, "causal", 0)) keep_window(state, attr_int(before, "window", 0), in);
-    Node *n = node_make(g, OP_cache_append, before->loc, 4, (Node *[]){state, rows, in->slot, in->position}, before);
+    Node *n = node_make(g, OP_cache_append, before->loc, 4,
+                        (Node *[]){state, rows, in->slot, in->position}, before);
     attr_set_int(n, "heads", heads);
     return inferred(n);
 }
@@ -182,7 +192,8 @@ static void cache_attention(Node *n, const RowInputs *in) {
     for (int i = 0; i < ATTENTION_OPERANDS; i++) operands[i] = operand_or_null(n, i);
     operands[ATTENTION_KEY] = k, operands[ATTENTION_VALUE] = v;
     operands[ATTENTION_SLOT] = in->slot, operands[ATTENTION_POSITION] = in->position;
-    node_become(n, inferred(node_again(n, n->op, operands_present(operands, ATTENTION_OPERANDS), operands, n)));
+    node_become(n, inferred(node_again(n, n->op, operands_present(operands, ATTENTION_OPERANDS),
+                                       operands, n)));
 }
 
 bool pass_caches(Graph *g, PassContext *c) {
@@ -198,11 +209,12 @@ bool pass_caches(Graph *g, PassContext *c) {
     return changed;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- the last row
+// ------------------------------------------------------------------------------------ the last row
 // A slice of the last row, along axis 0.
 static bool is_last_row(const Node *n, const Dim *rows) {
     const Dim *start = n->op == OP_slice ? attr_dim(n, "start") : NULL;
-    return start && node_axis(n) == 0 && n->in[0]->type.dim[0] == rows && dim_is(attr_dim(n, "extent"), 1) &&
+    return start && node_axis(n) == 0 && n->in[0]->type.dim[0] == rows &&
+           dim_is(attr_dim(n, "extent"), 1) &&
            dim_binary(n->graph, DIM_ADD, start, dim_const(n->graph, 1)) == rows;
 }
 
@@ -217,7 +229,8 @@ static bool put_rows_first(Graph *g, const Dim *rows) {
             if (!dim_is(from->dim[i], 1)) from = NULL;
         if (!from || from->dim[axis] != rows || !dim_is(attr_dim(n, "extent"), 1)) continue;
         Node *x = build_reshape(cursor(n), n->in[0], from->rank - axis, from->dim + axis);
-        Node *row = build_slice(cursor(n), x, (Slice){0, attr_dim(n, "start"), attr_dim(n, "extent"), 1});
+        Node *row =
+            build_slice(cursor(n), x, (Slice){0, attr_dim(n, "start"), attr_dim(n, "extent"), 1});
         node_become(n, build_reshape(cursor(n), row, n->type.rank, n->type.dim));
         changed = true;
     }
@@ -228,24 +241,28 @@ static bool put_rows_first(Graph *g, const Dim *rows) {
 // Of one row, which stays the first axis.
 static bool reshapes_row(const Node *n) {
     const Type *from = n->op == OP_reshape ? &n->in[0]->type : NULL;
-    return from && from->rank && n->type.rank && dim_is(from->dim[0], 1) && dim_is(n->type.dim[0], 1);
+    return from && from->rank && n->type.rank && dim_is(from->dim[0], 1) &&
+           dim_is(n->type.dim[0], 1);
 }
 
 static bool keeps_rows(const Node *n) {
     if (reshapes_row(n)) return true;
     RowBehaviour rows = op_info[n->op].rows;
-    return (rows == ROWS_EACH || rows == ROWS_INNER || rows == ROWS_FIRST) && n->op != OP_iota && n->op != OP_concat;
+    return (rows == ROWS_EACH || rows == ROWS_INNER || rows == ROWS_FIRST) && n->op != OP_iota &&
+           n->op != OP_concat;
 }
 
-// An export that gives the logits of the last row alone: what acts on the last row acts on every row, and which rows are wanted
-// is for the caller to say. mark: computed from a last row.
+// An export that gives the logits of the last row alone: what acts on the last row acts on every
+// row, and which rows are wanted is for the caller to say. mark: computed from a last row.
 static bool spread_last_row(Graph *g, const Dim *rows) {
-    if (!g->n_outputs || !g->outputs[0]->type.rank || !dim_is(g->outputs[0]->type.dim[0], 1)) return false;
+    if (!g->n_outputs || !g->outputs[0]->type.rank || !dim_is(g->outputs[0]->type.dim[0], 1))
+        return false;
     bool any = false, changed = put_rows_first(g, rows);
     EACH_NODE(n, g) {
         n->mark = is_last_row(n, rows);
         any |= n->mark;
-        for (int i = 0; i < n->n_in && !is_last_row(n, rows); i++) n->mark |= n->in[i] && n->in[i]->mark;
+        for (int i = 0; i < n->n_in && !is_last_row(n, rows); i++)
+            n->mark |= n->in[i] && n->in[i]->mark;
         if (n->mark && !is_last_row(n, rows) && !keeps_rows(n)) return changed;
     }
     if (!any || !g->outputs[0]->mark) return changed;
@@ -253,7 +270,9 @@ static bool spread_last_row(Graph *g, const Dim *rows) {
         if (is_last_row(each, rows)) {
             node_become(each, each->in[0]);
         } else if (each->mark) {
-            if (each->op == OP_reshape) each->type.dim[0] = rows, attr_set_dims(each, "shape", each->type.dim, each->type.rank);
+            if (each->op == OP_reshape)
+                each->type.dim[0] = rows,
+                attr_set_dims(each, "shape", each->type.dim, each->type.rank);
             inferred(each);
         }
     }
@@ -264,12 +283,16 @@ static bool spread_last_row(Graph *g, const Dim *rows) {
 static bool look_up_slices(Graph *g, const Dim *rows) {
     bool changed = false;
     EACH_NODE(n, g) {
-        if (n->op != OP_slice || attr_dim(n, "extent") != rows || attr_int(n, "step", 1) != 1) continue;
+        if (n->op != OP_slice || attr_dim(n, "extent") != rows || attr_int(n, "step", 1) != 1)
+            continue;
         int64_t axis = node_axis(n), start;
-        if (n->in[0]->type.dim[axis] == rows || !dim_is_const(attr_dim(n, "start"), &start)) continue;
+        if (n->in[0]->type.dim[axis] == rows || !dim_is_const(attr_dim(n, "start"), &start))
+            continue;
         Builder b = cursor_at(n, n->loc);
         Node *index = build_iota(b, 1, &rows, 0);
-        if (start) index = build_binary(cursor(n), OP_add, index, node_scalar(g, DT_i32, (double)start, n->loc, n));
+        if (start)
+            index = build_binary(cursor(n), OP_add, index,
+                                 node_scalar(g, DT_i32, (double)start, n->loc, n));
         node_become(n, build_gather(b, n->in[0], index, (int)axis));
         changed = true;
     }
@@ -277,7 +300,7 @@ static bool look_up_slices(Graph *g, const Dim *rows) {
     return changed;
 }
 
-// ------------------------------------------------------------------------------------------------- graphs over positions
+// --------------------------------------------------------------------------- graphs over positions
 // A graph over the positions of a text, all of whose outputs have a value for each position; or the
 // reason why it is none.
 typedef struct Sequence {
@@ -301,7 +324,8 @@ static bool reads_positions(Graph *g, Sequence *s) {
     if (find_input(g, INPUT_SLOTS)) return is_none(s, s->token, "has rows already");
     Node *bidirectional = find_bidirectional(g, s->rows, &s->causal);
     if (bidirectional) return is_none(s, bidirectional, "attends to later positions");
-    return !s->causal || strcmp(g->name, "encode") || is_none(s, s->token, "is read by a graph that encodes");
+    return !s->causal || strcmp(g->name, "encode") ||
+           is_none(s, s->token, "is read by a graph that encodes");
 }
 
 static bool is_sequence(Graph *g, Sequence *s) {
@@ -316,7 +340,8 @@ static bool depends_on_earlier(const Graph *g, const Sequence *s) {
     return s->causal || has_loop_over(g, s->rows);
 }
 
-// The proof that it can run row by row: every op acts on each row alone, or has a form with a cache.
+// The proof that it can run row by row: every op acts on each row alone, or has a form with a
+// cache.
 static bool acts_by_rows(Graph *g, Sequence *s, RowTrace *t) {
     *t = (RowTrace){0};
     if (!is_sequence(g, s)) return false;
@@ -325,7 +350,7 @@ static bool acts_by_rows(Graph *g, Sequence *s, RowTrace *t) {
     return depends_on_earlier(g, s) || is_none(s, NULL, "depends on no earlier position");
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the passes
+// -------------------------------------------------------------------------------------- the passes
 bool pass_last_row(Graph *g, PassContext *c) {
     Sequence s;
     (void)c;
@@ -344,7 +369,9 @@ bool pass_shift_rows(Graph *g, PassContext *c) {
     return is_sequence(g, &s) && find_shift_rows(g, s.rows);
 }
 
-static int64_t context_of(const PassContext *c, const Dim *rows) { return c->context > 0 ? c->context : dim_upper(rows); }
+static int64_t context_of(const PassContext *c, const Dim *rows) {
+    return c->context > 0 ? c->context : dim_upper(rows);
+}
 
 bool pass_key_biases(Graph *g, PassContext *c) {
     Sequence s;
@@ -372,17 +399,20 @@ bool pass_tables(Graph *g, PassContext *c) {
     return changed;
 }
 
-// An encoder, an image model: all of it at once. A decoder that mixes rows is an error, but where a trial asks whether it does.
+// An encoder, an image model: all of it at once. A decoder that mixes rows is an error, but where a
+// trial asks whether it does.
 static bool leave(PassContext *c, const Graph *g, const Sequence *s, const RowTrace *t) {
     const Node *at = s->broke ? s->broke : g->outputs[0];
-    bool product = t->broke && t->broke->op == OP_matmul;  // of rows by rows, which is no attention that was found
+    bool product =
+        t->broke &&
+        t->broke->op == OP_matmul;  // of rows by rows, which is no attention that was found
     if (!t->broke || (!s->causal && !(c->best_effort && product)))
         fusion_note(c, "run as a whole", at->loc, at, s->why);
     else if (c->best_effort)
         fusion_site(c, "incremental form", at->loc, at, s->why);
     else
-        diag_error(at->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", at->name, s->why,
-                   op_info[at->op].name, type_text(&at->type));
+        diag_error(at->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s",
+                   at->name, s->why, op_info[at->op].name, type_text(&at->type));
     return false;
 }
 

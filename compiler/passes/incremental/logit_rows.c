@@ -1,5 +1,5 @@
-// The logits of a row are computed only where they are wanted: the tail of the graph, from the last contraction but one on,
-// works on the rows that gather_rows leaves.
+// The logits of a row are computed only where they are wanted: the tail of the graph, from the last
+// contraction but one on, works on the rows that gather_rows leaves.
 //
 //   before   %y = matmul_packed(%n, %head) : f32[R, V]             after   %lw = gather_rows(%d, %logit_rows) : f32[L, 192] ...
 #include "passes/incremental/incremental.h"
@@ -22,7 +22,8 @@ static bool works_on_rows(const Node *n) {
     }
 }
 
-// scratch: 0 outside of the tail; else 1 + the contractions between the node and the outputs, itself included.
+// scratch: 0 outside of the tail; else 1 + the contractions between the node and the outputs,
+// itself included.
 static intptr_t tail_mark(const Node *n) { return (intptr_t)n->scratch; }
 
 static bool is_output(const Graph *g, const Node *n) {
@@ -62,7 +63,8 @@ static bool feeds_others(const Node *n) {
 static bool shorten_tail(Graph *g) {
     bool changed = false;
     EACH_NODE(n, g) {
-        if (!tail_mark(n) || !(reads_other_types(n) || (n->op == OP_item && !tail_mark(n->in[0])))) continue;
+        if (!tail_mark(n) || !(reads_other_types(n) || (n->op == OP_item && !tail_mark(n->in[0]))))
+            continue;
         n->scratch = NULL;
         changed = true;
     }
@@ -93,7 +95,8 @@ static Node *selected(Node *n, Node *logit_rows, Node *before) {
 static void select_operands(Node *n, Node *logit_rows) {
     for (int i = 0; i < n->n_in; i++) {
         Node *x = n->in[i];
-        if (x && has_rows(x) && !tail_mark(x) && x->op != OP_gather_rows) node_set_input(n, i, selected(x, logit_rows, n));
+        if (x && has_rows(x) && !tail_mark(x) && x->op != OP_gather_rows)
+            node_set_input(n, i, selected(x, logit_rows, n));
     }
     inferred(n);
 }
@@ -113,7 +116,8 @@ bool gather_logit_rows(Graph *g, const RowInputs *in) {
     }
     for (int i = 0; i < g->n_outputs; i++) {
         Node *n = g->outputs[i];
-        if (!tail_mark(n) && has_rows(n) && n->op != OP_gather_rows) g->outputs[i] = selected(n, in->logit_rows, NULL);
+        if (!tail_mark(n) && has_rows(n) && n->op != OP_gather_rows)
+            g->outputs[i] = selected(n, in->logit_rows, NULL);
     }
     return true;
 }

@@ -23,14 +23,15 @@ bool has_loop_over(const Graph *g, const Dim *rows) {
     return false;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the states
+// -------------------------------------------------------------------------------------- the states
 void rename_rows_in_body(Node *loop, const Dim *from, const Dim *to) {
     EACH_NODE(n, attr_graph(loop, "body")) {
         if (n->op != OP_input) {
             inferred(n);
             continue;
         }
-        for (int i = 0; i < n->type.rank; i++) n->type.dim[i] = dim_substitute(n->graph, n->type.dim[i], from, to);
+        for (int i = 0; i < n->type.rank; i++)
+            n->type.dim[i] = dim_substitute(n->graph, n->type.dim[i], from, to);
     }
 }
 
@@ -46,10 +47,12 @@ typedef struct StepPlace {
 } StepPlace;
 
 static StepPlace place_of_step(Node *loop, const LoopParts *l, const RowInputs *in) {
-    Node *slot = give_to_body(loop, l->body, in->slot), *position = give_to_body(loop, l->body, in->position);
+    Node *slot = give_to_body(loop, l->body, in->slot),
+         *position = give_to_body(loop, l->body, in->position);
     Node *before = position->next;
     Slice own = {0, l->counter, dim_const(l->body, 1), 1};
-    return (StepPlace){build_slice(cursor(before), slot, own), build_slice(cursor(before), position, own), before};
+    return (StepPlace){build_slice(cursor(before), slot, own),
+                       build_slice(cursor(before), position, own), before};
 }
 
 // A slot's first step starts from the loop's initial value.
@@ -58,31 +61,38 @@ static Node *or_first(Node *loop, Graph *body, Node *first, Node *state, StepPla
     double value;
     if (match_scalar(first, &value) && value == 0) return state;
     for (int i = 0; i < MAX_RANK; i++) one[i] = dim_const(body, 1);
-    Node *begins = build_binary(cursor(at.before), OP_less, at.position, node_scalar(body, DT_i32, 1, loop->loc, at.before));
-    Node *operands[] = {build_reshape(cursor(at.before), begins, first->type.rank, one), give_to_body(loop, body, first),
-                        state};
+    Node *begins = build_binary(cursor(at.before), OP_less, at.position,
+                                node_scalar(body, DT_i32, 1, loop->loc, at.before));
+    Node *operands[] = {build_reshape(cursor(at.before), begins, first->type.rank, one),
+                        give_to_body(loop, body, first), state};
     return build_op(cursor_at(at.before, loop->loc), OP_where, 3, operands);
 }
 
 // The state is read where the step before left it, and left at the step's own position.
 static void carry_state(Node *loop, const LoopParts *l, int i, StepPlace at, const RowInputs *in) {
     Graph *body = l->body;
-    Node *first = loop->in[LOOP_FIRST + i], *cache = body->inputs[i], **result = &body->outputs[l->first_state + i];
+    Node *first = loop->in[LOOP_FIRST + i], *cache = body->inputs[i],
+         **result = &body->outputs[l->first_state + i];
     const Dim *width = type_count(body, &first->type);
     node_set_input(loop, LOOP_FIRST + i, new_last_state(in, width, loop));
     cache->type = loop->in[LOOP_FIRST + i]->type;
-    Node *before = node_make(body, OP_shift_rows, loop->loc, 3, (Node *[]){cache, at.slot, at.position}, at.before);
+    Node *before = node_make(body, OP_shift_rows, loop->loc, 3,
+                             (Node *[]){cache, at.slot, at.position}, at.before);
     attr_set_int(before, "back", 1);
-    Node *state = build_reshape(cursor(at.before), inferred(before), first->type.rank, first->type.dim);
+    Node *state =
+        build_reshape(cursor(at.before), inferred(before), first->type.rank, first->type.dim);
     node_replace(cache, or_first(loop, body, first, state, at));
     node_set_input(before, 0, cache);
     Node *row = build_reshape(cursor(NULL), *result, 2, (const Dim *[]){dim_const(body, 1), width});
-    Node *left = node_make(body, OP_cache_append, loop->loc, 4, (Node *[]){cache, row, at.slot, at.position}, NULL);
+    Node *left = node_make(body, OP_cache_append, loop->loc, 4,
+                           (Node *[]){cache, row, at.slot, at.position}, NULL);
     attr_set_int(left, "heads", 1);
     *result = inferred(left);
 }
 
-static bool is_carried(const Node *loop) { return loop->n_in > LOOP_FIRST && loop->in[LOOP_FIRST]->op == OP_state; }
+static bool is_carried(const Node *loop) {
+    return loop->n_in > LOOP_FIRST && loop->in[LOOP_FIRST]->op == OP_state;
+}
 
 bool carry_states(Graph *g, const RowInputs *in) {
     bool changed = false;

@@ -1,4 +1,5 @@
-// Sums of all rows so far are recurrences: a loop over the rows, whose state is the sum (loop.c keeps it).
+// Sums of all rows so far are recurrences: a loop over the rows, whose state is the sum (loop.c
+// keeps it).
 //
 //   before   %c = cast(%text) {to=i32} : i32[1, T]               (of truths)
 //            %y = cum_sum(%c) {axis=1} : i32[1, T]
@@ -6,8 +7,8 @@
 //                -> (%next, %next)}                              %next = add(%sum, slice(%rows) {start=i, extent=1})
 //            %y = cast(reshape(item(%l) {index=1})) {to=i32} : i32[1, T]
 //
-// So positions that skip padding, which are a count of the tokens that are none, run token by token. Sums of numbers, and of
-// truths as integers: f32 counts them exactly.
+// So positions that skip padding, which are a count of the tokens that are none, run token by
+// token. Sums of numbers, and of truths as integers: f32 counts them exactly.
 #include "ir/control.h"
 #include "passes/incremental/incremental.h"
 
@@ -41,7 +42,8 @@ static Graph *step(Node *n, const Node *rows, const Dim *counter) {
 
 static Node *loop_over(Node *n, Node *rows) {
     Graph *g = n->graph;
-    const Dim *extent = rows->type.dim[0], *counter = loop_counter(g, extent), *first[] = {dim_const(g, 1), rows->type.dim[1]};
+    const Dim *extent = rows->type.dim[0], *counter = loop_counter(g, extent),
+              *first[] = {dim_const(g, 1), rows->type.dim[1]};
     Node *zero = build_expand(cursor(n), node_scalar(g, DT_f32, 0, n->loc, n), 2, first);
     Node *loop = node_make(g, OP_loop, n->loc, 4, (Node *[]){NULL, NULL, zero, rows}, n);
     attr_set_graph(loop, "body", step(n, rows, counter));
@@ -63,7 +65,9 @@ static Node *recurrence(Node *n) {
     for (int i = 1; i < rank; i++) width = dim_binary(g, DIM_MUL, width, moved[i]);
     Node *x = build_transpose(cursor(n), build_cast(cursor(n), n->in[0], DT_f32), there);
     Node *sums = loop_over(n, build_reshape(cursor(n), x, 2, (const Dim *[]){moved[0], width}));
-    return build_cast(cursor(n), build_transpose(cursor(n), build_reshape(cursor(n), sums, rank, moved), back), n->type.dtype);
+    return build_cast(cursor(n),
+                      build_transpose(cursor(n), build_reshape(cursor(n), sums, rank, moved), back),
+                      n->type.dtype);
 }
 
 bool turn_sums_into_loops(Graph *g, const Dim *rows) {

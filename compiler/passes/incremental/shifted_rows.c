@@ -13,7 +13,7 @@
 #include "ir/operands.h"
 #include "passes/incremental/incremental.h"
 
-// ------------------------------------------------------------------------------------------------- the first rows of a value
+// ----------------------------------------------------------------------- the first rows of a value
 enum { MOST_OPERANDS = 16 };
 
 // scratch: the first rows of a node, once they are made.
@@ -35,14 +35,16 @@ static Node *operands_first(Node *n, Along a, int first, bool *reached) {
 static Node *product_first(Node *n, Along a, bool *reached) {
     const Node *weights = n->in[1];
     int there = a.axis - (n->type.rank - weights->type.rank);
-    if (a.axis == n->type.rank - 1 || (n->op == OP_matmul && there < weights->type.rank - 2 && varies_along(weights, there)))
+    if (a.axis == n->type.rank - 1 ||
+        (n->op == OP_matmul && there < weights->type.rank - 2 && varies_along(weights, there)))
         return NULL;
     return operands_first(n, a, 1, reached);
 }
 
 static Node *view_first(Node *n, Along a, bool *reached) {
-    int count, here = n->op == OP_transpose ? (int)attr_ints(n, "perm", &count)[a.axis]
-                                            : same_axis(n->graph, &n->type, a.axis, &n->in[0]->type);
+    int count, here = n->op == OP_transpose
+                          ? (int)attr_ints(n, "perm", &count)[a.axis]
+                          : same_axis(n->graph, &n->type, a.axis, &n->in[0]->type);
     if (here < 0) return NULL;
     Node *x = first_of(n->in[0], (Along){here, a.extent}, reached);
     return x ? with_extent(n, &x, n->op == OP_transpose ? NULL : "shape", a) : NULL;
@@ -73,8 +75,10 @@ static Node *windows_first(Node *n, Along a, bool *reached) {
 // Less padding after the axis.
 static Node *pad_first(Node *n, Along a, bool *reached) {
     int count;
-    const Dim *high[MAX_RANK], *const *was = attr_dims(n, "high", &count), *low = attr_dims(n, "low", &count)[a.axis];
-    const Dim *end = dim_sub(n->graph, a.extent, dim_binary(n->graph, DIM_ADD, n->in[0]->type.dim[a.axis], low));
+    const Dim *high[MAX_RANK], *const *was = attr_dims(n, "high", &count),
+                                      *low = attr_dims(n, "low", &count)[a.axis];
+    const Dim *end =
+        dim_sub(n->graph, a.extent, dim_binary(n->graph, DIM_ADD, n->in[0]->type.dim[a.axis], low));
     int interior;
     const int64_t *between = attr_ints(n, "interior", &interior);
     if (dim_lower(end) < 0 || (between && between[a.axis])) return NULL;
@@ -103,7 +107,8 @@ static Node *first_of(Node *n, Along a, bool *reached) {
 }
 
 static bool is_first_rows(const Node *n, const Dim *rows) {
-    return n->op == OP_slice && attr_dim(n, "extent") == rows && dim_is(attr_dim(n, "start"), 0) && attr_int(n, "step", 1) == 1;
+    return n->op == OP_slice && attr_dim(n, "extent") == rows && dim_is(attr_dim(n, "start"), 0) &&
+           attr_int(n, "step", 1) == 1;
 }
 
 static bool compute_first_rows(Graph *g, const Dim *rows) {
@@ -120,7 +125,7 @@ static bool compute_first_rows(Graph *g, const Dim *rows) {
     return changed;
 }
 
-// -------------------------------------------------------------------------------------------------------- shifted values
+// ---------------------------------------------------------------------------------- shifted values
 // Element i along the axis is row i - lag of x; before the first row it is `fill`: one number, or
 // for a lag of 1 a whole row.
 typedef struct Lagging {
@@ -137,7 +142,8 @@ static Node *beginning(Node *x, int axis) {
 
 static bool read_pad(const Node *n, const Dim *rows, Lagging *out) {
     int count, interior;
-    const Dim *const *low = attr_dims(n, "low", &count), *const *high = attr_dims(n, "high", &count);
+    const Dim *const *low = attr_dims(n, "low", &count), *const *high =
+                                                             attr_dims(n, "high", &count);
     const int64_t *between = attr_ints(n, "interior", &interior);
     double value;
     *out = (Lagging){n->in[0], n->in[1], -1, 0};
@@ -170,7 +176,9 @@ static bool are_tokens(const Node *n) {
 
 // Rows of one known size.
 static bool is_lagging(const Node *n, const Dim *rows, Lagging *out) {
-    if (!(n->op == OP_pad ? read_pad(n, rows, out) : n->op == OP_concat && read_concat(n, rows, out))) return false;
+    if (!(n->op == OP_pad ? read_pad(n, rows, out)
+                          : n->op == OP_concat && read_concat(n, rows, out)))
+        return false;
     if (n->type.dtype != DT_f32 && !are_tokens(out->x)) return false;
     for (int i = 0; i < n->type.rank; i++)
         if (i != out->axis && !dim_is_const(out->x->type.dim[i], NULL)) return false;
@@ -184,7 +192,8 @@ static Node *with_fill(Lagging v, Node *shifted, int64_t back, Node *before) {
     bool one_number = match_scalar(v.fill, &value);
     if (one_number && value == 0) return shifted;
     const Dim *dims[MAX_RANK];
-    for (int i = 0; i < v.x->type.rank; i++) dims[i] = i == v.axis ? v.x->type.dim[i] : dim_const(g, 1);
+    for (int i = 0; i < v.x->type.rank; i++)
+        dims[i] = i == v.axis ? v.x->type.dim[i] : dim_const(g, 1);
     Builder b = cursor_at(before, v.x->loc);
     Node *row = build_iota(b, v.x->type.rank, dims, v.axis);
     Node *begins = build_binary(b, OP_less, row, build_scalar(b, DT_i32, (double)back));
@@ -197,22 +206,27 @@ static Node *look_back(Lagging v, int64_t back, Node *before) {
     Graph *g = before->graph;
     int rank = v.x->type.rank;
     int64_t there[MAX_RANK], here[MAX_RANK], width = 1;
-    for (int i = 0; i < rank; i++) there[i] = i == 0 ? v.axis : i <= v.axis ? i - 1 : i, here[there[i]] = i;
+    for (int i = 0; i < rank; i++)
+        there[i] = i == 0 ? v.axis : i <= v.axis ? i - 1 : i, here[there[i]] = i;
     for (int i = 0; i < rank; i++) width *= i == v.axis ? 1 : dim_upper(v.x->type.dim[i]);
     if (!back) return v.x;
     Node *moved = build_transpose(cursor(before), build_cast(cursor(before), v.x, DT_f32), there);
-    Node *rows = build_reshape(cursor(before), moved, 2, (const Dim *[]){v.x->type.dim[v.axis], dim_const(g, width)});
+    Node *rows = build_reshape(cursor(before), moved, 2,
+                               (const Dim *[]){v.x->type.dim[v.axis], dim_const(g, width)});
     Node *n = node_make(g, OP_shift_rows, v.x->loc, 1, &rows, before);
     attr_set_int(n, "back", back);
-    Node *shifted = build_transpose(cursor(before), build_reshape(cursor(before), inferred(n), rank, moved->type.dim), here);
+    Node *shifted = build_transpose(
+        cursor(before), build_reshape(cursor(before), inferred(n), rank, moved->type.dim), here);
     return with_fill(v, build_cast(cursor(before), shifted, v.x->type.dtype), back, before);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- rewriting
+// --------------------------------------------------------------------------------------- rewriting
 static Node *shift_of_slice(Node *n, const Dim *rows) {
     Lagging v;
     int64_t start;
-    if (attr_dim(n, "extent") != rows || attr_int(n, "step", 1) != 1 || !is_lagging(n->in[0], rows, &v)) return NULL;
+    if (attr_dim(n, "extent") != rows || attr_int(n, "step", 1) != 1 ||
+        !is_lagging(n->in[0], rows, &v))
+        return NULL;
     if (node_axis(n) != v.axis || !dim_is_const(attr_dim(n, "start"), &start)) return NULL;
     return start <= v.lag ? look_back(v, v.lag - start, n) : NULL;
 }
@@ -232,13 +246,16 @@ static Node *shifts_of_windows(Node *n, const Dim *rows) {
     if (are_elements(n)) return build_reshape(cursor(n), n->in[0], n->type.rank, n->type.dim);
     if (!is_lagging(n->in[0], rows, &v)) return NULL;
     int which = window_of(n, v.axis);
-    if (which < 0 || n->type.dim[v.axis] != rows || window_attr(n, "strides", which) != 1) return NULL;
-    const int64_t *kernel = attr_ints(n, "kernel", &count), step = window_attr(n, "dilations", which);
+    if (which < 0 || n->type.dim[v.axis] != rows || window_attr(n, "strides", which) != 1)
+        return NULL;
+    const int64_t *kernel = attr_ints(n, "kernel", &count),
+                  step = window_attr(n, "dilations", which);
     for (int i = 0; i < count; i++)
         if (i != which && kernel[i] != 1) return NULL;
     if ((kernel[which] - 1) * step > v.lag) return NULL;
     const Dim *dims[MAX_RANK];
-    for (int i = 0; i < n->type.rank; i++) dims[i] = i < rank ? n->type.dim[i] : dim_const(n->graph, 1);
+    for (int i = 0; i < n->type.rank; i++)
+        dims[i] = i < rank ? n->type.dim[i] : dim_const(n->graph, 1);
     Node **parts = ARENA_ARRAY(n->graph->arena, Node *, kernel[which]);
     for (int64_t i = 0; i < kernel[which]; i++)
         parts[i] = build_reshape(cursor(n), look_back(v, v.lag - i * step, n), n->type.rank, dims);
@@ -265,16 +282,18 @@ bool find_shift_rows(Graph *g, const Dim *rows) {
     return found || begins;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- caches
+// ------------------------------------------------------------------------------------------ caches
 // One for all that look back at the same rows.
 static Node *cache_of_rows(Node *x, const RowInputs *in, Node *before) {
     int64_t back = 0;
     for (int i = 0; i < x->n_users; i++) {
         const Node *user = x->users[i];
         if (user->op == OP_cache_append && user->in[1] == x) return x->users[i];
-        if (user->op == OP_shift_rows && attr_int(user, "back", 0) > back) back = attr_int(user, "back", 0);
+        if (user->op == OP_shift_rows && attr_int(user, "back", 0) > back)
+            back = attr_int(user, "back", 0);
     }
-    Node *state = new_row_state(in, x->type.dim[1], before), *operands[] = {state, x, in->slot, in->position};
+    Node *state = new_row_state(in, x->type.dim[1], before),
+         *operands[] = {state, x, in->slot, in->position};
     keep_window(state, back + 1, in);
     Node *n = node_make(x->graph, OP_cache_append, x->loc, 4, operands, before);
     attr_set_int(n, "heads", 1);
@@ -285,7 +304,8 @@ bool keep_shift_rows(Graph *g, const RowInputs *in) {
     bool changed = false;
     EACH_NODE(n, g) {
         if (n->op != OP_shift_rows || operand_or_null(n, SHIFT_SLOT)) continue;
-        Node *operands[SHIFT_OPERANDS] = {cache_of_rows(n->in[SHIFT_X], in, n), in->slot, in->position};
+        Node *operands[SHIFT_OPERANDS] = {cache_of_rows(n->in[SHIFT_X], in, n), in->slot,
+                                          in->position};
         node_become(n, inferred(node_again(n, n->op, SHIFT_OPERANDS, operands, n)));
         changed = true;
     }

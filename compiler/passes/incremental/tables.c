@@ -20,7 +20,8 @@ static bool is_lookup(const Node *n) { return n->op == OP_gather && n->in[0]->op
 
 static Dependence depends_on(const Node *n) {
     Dependence d = OF_NOTHING;
-    if (n->op == OP_iota) return has_rows(n) && node_axis(n) == row_axis(n) ? OF_POSITION : OF_NOTHING;
+    if (n->op == OP_iota)
+        return has_rows(n) && node_axis(n) == row_axis(n) ? OF_POSITION : OF_NOTHING;
     if (n->op == OP_input || n->op == OP_state || n->op == OP_pack) return OF_DATA;
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] && dependence(n->in[i]) > d) d = dependence(n->in[i]);
@@ -39,12 +40,15 @@ static Node *at_every_position(Node *n, const Positions *p, Node *before) {
     if (n->op == OP_constant) return n;
     if (is_lookup(n)) return n->in[0];  // a table already
     Node **operand = ARENA_ARRAY(n->graph->arena, Node *, n->n_in + 1);
-    for (int i = 0; i < n->n_in; i++) operand[i] = n->in[i] ? at_every_position(n->in[i], p, before) : NULL;
+    for (int i = 0; i < n->n_in; i++)
+        operand[i] = n->in[i] ? at_every_position(n->in[i], p, before) : NULL;
     Node *copy = node_again(n, n->op, n->n_in, operand, before);
     for (Attr *a = copy->attrs; a; a = a->next) {
         const Dim *dims[MAX_RANK];
         if (a->kind != ATTR_DIMS) continue;
-        for (int i = 0; i < a->n; i++) dims[i] = dim_substitute(n->graph, a->dims[i], p->rows, dim_const(n->graph, p->context));
+        for (int i = 0; i < a->n; i++)
+            dims[i] =
+                dim_substitute(n->graph, a->dims[i], p->rows, dim_const(n->graph, p->context));
         attr_set_dims(copy, a->name, dims, a->n);
         a = attr_find(copy, a->name);
     }
@@ -76,7 +80,8 @@ static bool ends_here(const Graph *g, const Node *n) {
 }
 
 static bool is_table(const Graph *g, const Node *n, const Positions *p) {
-    if (dependence(n) != OF_POSITION || n->op == OP_iota || n->op == OP_cast || !has_rows(n)) return false;
+    if (dependence(n) != OF_POSITION || n->op == OP_iota || n->op == OP_cast || !has_rows(n))
+        return false;
     return n->n_in <= MAX_RANK && ends_here(g, n) && is_small_enough(n, p);
 }
 

@@ -22,14 +22,18 @@ typedef struct Shape {
     double scale;
 } Shape;
 
-// The factor that holds the gate; *scale is what its normal form, constant + gate, was multiplied by.
+// The factor that holds the gate; *scale is what its normal form, constant + gate, was multiplied
+// by.
 static Factor *find_gate(Product *p, const Shape *s, double *scale) {
     *scale = 1;
     if (isnan(s->constant)) return product_find(p, s->gate, s->halves);
     for (int i = 0; i < p->n; i++) {
         Sum sum;
-        if (p->factor[i].halves != s->halves || !match_sum(p->factor[i].node, &sum) || sum.n != 1) continue;
-        if (sum.term[0].node != s->gate || !match_near(sum.constant, s->constant * sum.term[0].coefficient)) continue;
+        if (p->factor[i].halves != s->halves || !match_sum(p->factor[i].node, &sum) || sum.n != 1)
+            continue;
+        if (sum.term[0].node != s->gate ||
+            !match_near(sum.constant, s->constant * sum.term[0].coefficient))
+            continue;
         *scale = s->halves > 0 ? sum.term[0].coefficient : 1 / sum.term[0].coefficient;
         return &p->factor[i];
     }
@@ -39,7 +43,8 @@ static Factor *find_gate(Product *p, const Shape *s, double *scale) {
 // Multiplies the factors that are left to the activation.
 static Node *emit_activation(Node *root, const Shape *s, const Product *rest) {
     Node *by = build_unary(cursor(root), s->op, s->x);
-    for (int i = 0; i < rest->n; i++) by = build_binary(cursor(root), OP_mul, by, rest->factor[i].node);
+    for (int i = 0; i < rest->n; i++)
+        by = build_binary(cursor(root), OP_mul, by, rest->factor[i].node);
     if (type_equal(&by->type, &root->type)) return by;
     return NULL;
 }
@@ -52,11 +57,15 @@ static bool match_at(Node *root, const Shape *s, Attempt *a) {
     if (!gate) return false;
     product_drop(&p, gate);
     Factor *x = product_find(&p, s->x, 2);
-    if (!x) return attempt_fails(a, root, "does not multiply the value that the activation is taken of");
+    if (!x)
+        return attempt_fails(a, root,
+                             "does not multiply the value that the activation is taken of");
     product_drop(&p, x);
-    if (!match_near(p.scale * scale, s->scale)) return attempt_fails(a, root, "has another constant factor");
+    if (!match_near(p.scale * scale, s->scale))
+        return attempt_fails(a, root, "has another constant factor");
     for (int i = 0; i < p.n; i++) {
-        if (p.factor[i].halves != 2) return attempt_fails(a, p.factor[i].node, "is a further factor with a power");
+        if (p.factor[i].halves != 2)
+            return attempt_fails(a, p.factor[i].node, "is a further factor with a power");
     }
     a->by = emit_activation(root, s, &p);
     a->root = root;
@@ -67,7 +76,8 @@ static bool match_at(Node *root, const Shape *s, Attempt *a) {
 static Node *climb(const Node *n) {
     double v;
     Node *user = node_only_user(n);
-    bool adds = user && (user->op == OP_add || user->op == OP_sub) && match_scalar(user->in[user->in[0] == n], &v);
+    bool adds = user && (user->op == OP_add || user->op == OP_sub) &&
+                match_scalar(user->in[user->in[0] == n], &v);
     return adds ? user : climb_product(n);
 }
 
@@ -86,7 +96,8 @@ static bool match_shape(Node *anchor, const Shape *s, Attempt *a) {
 static bool recognise_gelu(Node *erf, Attempt *a) {
     Product p;
     a->pattern = "gelu";
-    if (!match_product(erf->in[0], &p) || p.n != 1 || p.factor[0].halves != 2 || !match_near(p.scale, sqrt(0.5)))
+    if (!match_product(erf->in[0], &p) || p.n != 1 || p.factor[0].halves != 2 ||
+        !match_near(p.scale, sqrt(0.5)))
         return attempt_broke(a, erf->in[0], "is not x / sqrt(2)");
     Shape s = {OP_gelu, p.factor[0].node, erf, 1, 2, 0.5};
     return match_shape(erf, &s, a);
@@ -94,7 +105,9 @@ static bool recognise_gelu(Node *erf, Attempt *a) {
 
 // The unknown of a polynomial a c1 x + c3 x^3 under the tanh: some node below it.
 static Node *find_unknown(Node *root, Node *n, int depth, Polynomial *p) {
-    if (n != root && match_polynomial(root, n, p) && p->c[0] == 0 && p->c[2] == 0 && p->c[1] != 0 && p->c[3] != 0) return n;
+    if (n != root && match_polynomial(root, n, p) && p->c[0] == 0 && p->c[2] == 0 && p->c[1] != 0 &&
+        p->c[3] != 0)
+        return n;
     for (int i = 0; depth && op_is_elementwise(n->op) && i < n->n_in; i++) {
         Node *x = find_unknown(root, n->in[i], depth - 1, p);
         if (x) return x;
@@ -123,7 +136,8 @@ static bool recognise_silu(Node *sigmoid, Attempt *a) {
 // 1 / (1 + exp(-x)): with x as a factor SiLU, else a sigmoid.
 static bool recognise_logistic(Node *e, Attempt *a) {
     Sum s;
-    if (!match_sum(e->in[0], &s) || s.n != 1 || s.constant != 0 || s.term[0].coefficient != -1) return false;
+    if (!match_sum(e->in[0], &s) || s.n != 1 || s.constant != 0 || s.term[0].coefficient != -1)
+        return false;
     Shape shape = {OP_silu, s.term[0].node, e, 1, -2, 1};
     return match_shape(e, &shape, a) && !a->broke;
 }

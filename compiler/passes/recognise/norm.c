@@ -25,7 +25,9 @@ static bool match_centred(Node *c, Node **x) {
     if (!match_sum(c, &s) || s.n != 2 || s.constant != 0) return false;
     for (int i = 0; i < 2; i++) {
         double mean = s.term[1 - i].coefficient;
-        if (s.term[i].coefficient != 1 || !match_last_mean(s.term[1 - i].node, -mean, &of) || of != s.term[i].node) continue;
+        if (s.term[i].coefficient != 1 || !match_last_mean(s.term[1 - i].node, -mean, &of) ||
+            of != s.term[i].node)
+            continue;
         *x = of;
         return true;
     }
@@ -36,7 +38,9 @@ static bool match_centred(Node *c, Node **x) {
 static bool match_variance_of_squares(Sum *s, Norm *norm) {
     for (int i = 0; i < 2; i++) {
         Node *squares, *x, *mean, *of;
-        if (!match_last_mean(s->term[i].node, s->term[i].coefficient, &squares) || !match_square(squares, &x)) continue;
+        if (!match_last_mean(s->term[i].node, s->term[i].coefficient, &squares) ||
+            !match_square(squares, &x))
+            continue;
         if (s->term[1 - i].coefficient != -1 || !match_square(s->term[1 - i].node, &mean)) continue;
         if (!match_last_mean(mean, 1, &of) || of != x) continue;
         *norm = (Norm){.x = x, .epsilon = s->constant, .layer = true};
@@ -50,7 +54,8 @@ static bool match_variance(Node *v, Norm *norm) {
     Node *squares, *c;
     if (!match_sum(v, &s) || s.constant < 0) return false;
     if (s.n == 2) return match_variance_of_squares(&s, norm);
-    if (s.n != 1 || !match_last_mean(s.term[0].node, s.term[0].coefficient, &squares) || !match_square(squares, &c))
+    if (s.n != 1 || !match_last_mean(s.term[0].node, s.term[0].coefficient, &squares) ||
+        !match_square(squares, &c))
         return false;
     *norm = (Norm){.x = c, .centred = c, .epsilon = s.constant};
     norm->layer = match_centred(c, &norm->x);
@@ -61,7 +66,8 @@ static Factor *find_normalised(Product *p, const Norm *norm) {
     if (norm->centred) return product_find(p, norm->centred, 2);
     for (int i = 0; i < p->n; i++) {
         Node *x;
-        if (p->factor[i].halves == 2 && match_centred(p->factor[i].node, &x) && x == norm->x) return &p->factor[i];
+        if (p->factor[i].halves == 2 && match_centred(p->factor[i].node, &x) && x == norm->x)
+            return &p->factor[i];
     }
     return NULL;
 }
@@ -88,14 +94,16 @@ static bool match_normalised(Node *root, Norm *norm, Attempt *a) {
     if (!match_near(p.scale, 1)) return attempt_fails(a, root, "has a further constant factor");
     if (p.n == 0) return true;
     if (p.n > 1 || p.factor[0].halves != 2 || !match_is_vector(p.factor[0].node, width_of(norm)))
-        return attempt_broke(a, p.factor[0].node,
-                             "is a further factor that is not one weight for each element of the last axis"),
+        return attempt_broke(
+                   a, p.factor[0].node,
+                   "is a further factor that is not one weight for each element of the last axis"),
                false;
     norm->weight = p.factor[0].node;
     return true;
 }
 
-// The only user applies `op` to the value and a vector over the last axis: the vector, and root moves on to the user.
+// The only user applies `op` to the value and a vector over the last axis: the vector, and root
+// moves on to the user.
 static Node *absorb_vector(Node **root, Op op, int64_t width) {
     Node *value = behind_rounding(*root), *user = node_only_user(value);
     if (!user || user->op != op || !type_equal(&user->type, &(*root)->type)) return NULL;
@@ -105,9 +113,12 @@ static Node *absorb_vector(Node **root, Op op, int64_t width) {
     return other;
 }
 
-static Node *as_vector(Node *before, Node *w) { return build_reshape(cursor(before), w, 1, &w->type.dim[w->type.rank - 1]); }
+static Node *as_vector(Node *before, Node *w) {
+    return build_reshape(cursor(before), w, 1, &w->type.dim[w->type.rank - 1]);
+}
 
-// A transpose that keeps the last axis may as well come after the norm: then it can cancel with the views that follow.
+// A transpose that keeps the last axis may as well come after the norm: then it can cancel with the
+// views that follow.
 static Node *behind_transpose(Node *x) {
     int count;
     const int64_t *perm = x->op == OP_transpose ? attr_ints(x, "perm", &count) : NULL;
@@ -116,9 +127,10 @@ static Node *behind_transpose(Node *x) {
 
 static Node *emit_norm(Node *root, Norm *norm) {
     Node *weight = norm->weight ? as_vector(root, norm->weight)
-                                : build_filled(cursor_at(root, root->loc), norm->x->type.dtype, 1, 1,
-                                               (const Dim *const[]){width_dim(norm->x)});
-    Node *x = behind_transpose(norm->x), *in[] = {x, weight, norm->bias ? as_vector(root, norm->bias) : NULL};
+                                : build_filled(cursor_at(root, root->loc), norm->x->type.dtype, 1,
+                                               1, (const Dim *const[]){width_dim(norm->x)});
+    Node *x = behind_transpose(norm->x),
+         *in[] = {x, weight, norm->bias ? as_vector(root, norm->bias) : NULL};
     Op op = norm->layer ? OP_layer_normalization : OP_rms_normalization;
     Node *n = node_make(root->graph, op, root->loc, norm->bias ? 3 : 2, in, root);
     attr_set_float(n, "epsilon", match_shortest(norm->epsilon) + FAULT_NORM_EPSILON);
@@ -129,9 +141,12 @@ static Node *emit_norm(Node *root, Norm *norm) {
 
 static bool finish_norm(Node *root, Norm *norm, Attempt *a) {
     int64_t width = width_of(norm);
-    if (!type_equal(&root->type, &norm->x->type)) return attempt_broke(a, root, "has another type than the value normalised");
-    if (norm->x->type.dtype != DT_f32) return attempt_broke(a, norm->x, "is not f32, which the norm kernels read");
-    if (!width) return attempt_broke(a, norm->x, "has no constant number of elements in its last axis");
+    if (!type_equal(&root->type, &norm->x->type))
+        return attempt_broke(a, root, "has another type than the value normalised");
+    if (norm->x->type.dtype != DT_f32)
+        return attempt_broke(a, norm->x, "is not f32, which the norm kernels read");
+    if (!width)
+        return attempt_broke(a, norm->x, "has no constant number of elements in its last axis");
     if (!norm->weight) norm->weight = absorb_vector(&root, OP_mul, width);
     if (norm->layer) norm->bias = absorb_vector(&root, OP_add, width);
     a->pattern = norm->layer ? "layer_normalization" : "rms_normalization";
@@ -147,10 +162,13 @@ static Node *weighted_norm(Node *product, int side) {
     Node *n = before_rounding(product->in[side]), *weight = product->in[!side];
     int64_t width;
     bool is_norm = n->op == OP_rms_normalization || n->op == OP_layer_normalization;
-    if (!is_norm || n->n_in != 2 || !match_is(n->in[1], 1) || !type_equal(&n->type, &product->type)) return NULL;
+    if (!is_norm || n->n_in != 2 || !match_is(n->in[1], 1) || !type_equal(&n->type, &product->type))
+        return NULL;
     if (!dim_is_const(width_dim(n), &width) || !match_is_vector(weight, width)) return NULL;
-    Norm norm = {
-        .x = n->in[0], .weight = weight, .epsilon = attr_float(n, "epsilon", 0), .layer = n->op == OP_layer_normalization};
+    Norm norm = {.x = n->in[0],
+                 .weight = weight,
+                 .epsilon = attr_float(n, "epsilon", 0),
+                 .layer = n->op == OP_layer_normalization};
     Node *root = product;
     if (norm.layer) norm.bias = absorb_vector(&root, OP_add, width);
     Node *by = emit_norm(root, &norm);
@@ -161,7 +179,8 @@ static Node *weighted_norm(Node *product, int side) {
 bool weigh_shared_norms(Graph *g) {
     bool changed = false;
     EACH_NODE(n, g) {
-        if (n->op == OP_mul && node_uses(n) && (weighted_norm(n, 0) || weighted_norm(n, 1))) changed = true;
+        if (n->op == OP_mul && node_uses(n) && (weighted_norm(n, 0) || weighted_norm(n, 1)))
+            changed = true;
     }
     return changed;
 }
@@ -174,7 +193,8 @@ static bool has_mean(const Node *n, int depth) {
     if (n->op == OP_reduce_mean) return dim_is_const(width_dim(n->in[0]), NULL);
     if (!depth || !op_is_elementwise(n->op)) return false;
     for (int i = 0; i < n->n_in; i++) {
-        bool scaled_sum = (n->op == OP_mul || n->op == OP_div) && before_rounding(n->in[i])->op == OP_reduce_sum;
+        bool scaled_sum =
+            (n->op == OP_mul || n->op == OP_div) && before_rounding(n->in[i])->op == OP_reduce_sum;
         if (scaled_sum || has_mean(n->in[i], depth - 1)) return true;
     }
     return false;
@@ -195,7 +215,8 @@ bool recognise_norm(Node *anchor, Attempt *a) {
     if (user && user->op == OP_add && match_sum(user, &under) && under.n == 1)
         return attempt_broke(a, user, "adds epsilon outside of the root");
     if (!match_variance(anchor->in[0], &norm))
-        return attempt_broke(a, anchor->in[0], "is not epsilon plus a mean of squares over the last axis");
+        return attempt_broke(a, anchor->in[0],
+                             "is not epsilon plus a mean of squares over the last axis");
     for (Node *root = anchor; root; root = climb_product(root)) {
         last = root;
         if (match_normalised(root, &norm, a)) return finish_norm(root, &norm, a);

@@ -12,7 +12,9 @@ bool order_scores(Graph *);                          // softmax.c
 bool recognise_norm(Node *anchor, Attempt *);        // norm.c
 bool weigh_shared_norms(Graph *);                    // norm.c
 bool recognise_activation(Node *anchor, Attempt *);  // activation.c
-bool recognise_rotary(Node *root, Attempt *);        // rotary.c; needs `mark` set where data flows (mark_data)
+bool recognise_rotary(Node *root,
+                      Attempt *);  // rotary.c; needs `mark` set where data flows (mark_data)
 
-Node *climb_product(const Node *);  // the only user, when it multiplies, divides or inverts; NULL otherwise
+Node *climb_product(
+    const Node *);  // the only user, when it multiplies, divides or inverts; NULL otherwise
 #endif

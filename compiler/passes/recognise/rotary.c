@@ -11,9 +11,10 @@
 //            %r = concat(neg(%b), %a) {axis=1}
 //            %y = add(mul(%x, concat(%c, %c)), mul(%r, concat(%s, %s)))
 //
-// So for each j the formula is followed down through slices, concatenations, negations and reshapes until elements of one x and
-// of two tables remain; whether the exporter rotates by slice, concat and neg, by strided slices or by a stack does not matter.
-// The tables are what depends on no input other than positions.
+// So for each j the formula is followed down through slices, concatenations, negations and reshapes
+// until elements of one x and of two tables remain; whether the exporter rotates by slice, concat
+// and neg, by strided slices or by a stack does not matter. The tables are what depends on no input
+// other than positions.
 #include "passes/recognise/recognise.h"
 #include "passes/views.h"
 
@@ -39,10 +40,11 @@ typedef struct Form {
 } Form;
 
 static bool trailing_extent(const Node *n, int from_end, int64_t *extent) {
-    return from_end < n->type.rank && dim_is_const(n->type.dim[n->type.rank - 1 - from_end], extent);
+    return from_end < n->type.rank &&
+           dim_is_const(n->type.dim[n->type.rank - 1 - from_end], extent);
 }
 
-// ------------------------------------------------------------------------------------------- one step down, for data movement
+// ---------------------------------------------------------------- one step down, for data movement
 // The first n axes of one and m of the other, axes of extent 1 apart.
 static bool same_leading(const Node *a, int n, const Node *b, int m) {
     int i = 0, j = 0;
@@ -81,7 +83,9 @@ static bool step_reshape(Element *e, Node *to) {
     return true;
 }
 
-static int trailing_place(const Element *e) { return node_axis(e->node) - (e->node->type.rank - e->n); }
+static int trailing_place(const Element *e) {
+    return node_axis(e->node) - (e->node->type.rank - e->n);
+}
 
 static bool step_slice(Element *e) {
     int64_t start;
@@ -129,13 +133,14 @@ static bool step_movement(Element *e) {
         case OP_reshape:
             return step_reshape(e, e->node->in[0]);
         case OP_expand:
-            return e->node->type.rank == e->node->in[0]->type.rank && step_broadcast(e, e->node->in[0]);
+            return e->node->type.rank == e->node->in[0]->type.rank &&
+                   step_broadcast(e, e->node->in[0]);
         default:
             return false;
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------ the linear form
+// --------------------------------------------------------------------------------- the linear form
 static bool is_table(const Node *n) { return !n->mark; }
 
 static bool add_form(Element e, int sign, Element table, Form *f);
@@ -156,7 +161,8 @@ static bool add_operand_form(Element e, int operand, int sign, Element table, Fo
 
 // The end of a 16-bit op of the formula. (The rotated value and the tables have ends of their own.)
 static bool step_rounding(Element *e, const Element *table, Form *f) {
-    Op op = is_implied(e->node) && !table->node && !is_table(e->node) ? e->node->in[0]->op : OP_COUNT;
+    Op op =
+        is_implied(e->node) && !table->node && !is_table(e->node) ? e->node->in[0]->op : OP_COUNT;
     if (op != OP_add && op != OP_sub && op != OP_mul) return false;
     f->rounding = e->node;
     e->node = e->node->in[0];
@@ -189,7 +195,7 @@ static bool form_of(Node *root, int64_t j, Form *f) {
     return add_form((Element){root, 1, {j}}, 1, (Element){0}, f);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- comparisons
+// ------------------------------------------------------------------------------------- comparisons
 static bool same_element(Element a, Element b, int depth) {
     while (step_movement(&a)) continue;
     while (step_movement(&b)) continue;
@@ -226,7 +232,9 @@ static int64_t pair_of(const Rotary *r, int64_t j) {
     return j < r->turned / 2 ? j + r->turned / 2 : j - r->turned / 2;
 }
 
-static int64_t index_of(const Rotary *r, int64_t j) { return r->interleaved ? j / 2 : j % (r->turned / 2); }
+static int64_t index_of(const Rotary *r, int64_t j) {
+    return r->interleaved ? j / 2 : j % (r->turned / 2);
+}
 
 // Its place in its trailing axes as one.
 static int64_t flat_place(const Element *e) {
@@ -249,11 +257,15 @@ static Element table_at(Element table, int64_t step, int64_t i) {
 
 // Returns true if element j has this kind. The halves may come in either order.
 static bool fits(const Rotary *r, Form *f, int64_t j) {
-    if (j >= r->turned) return f->n == 1 && f->piece[0].sign == 1 && !f->piece[0].table.node && is_x(r, &f->piece[0].x, j);
+    if (j >= r->turned)
+        return f->n == 1 && f->piece[0].sign == 1 && !f->piece[0].table.node &&
+               is_x(r, &f->piece[0].x, j);
     if (f->n != 2) return false;
     int own = is_x(r, &f->piece[0].x, j) ? 0 : 1;
     const Piece *c = &f->piece[own], *s = &f->piece[!own];
-    if (!is_x(r, &c->x, j) || !is_x(r, &s->x, pair_of(r, j)) || !c->table.node || !s->table.node || c->sign != 1) return false;
+    if (!is_x(r, &c->x, j) || !is_x(r, &s->x, pair_of(r, j)) || !c->table.node || !s->table.node ||
+        c->sign != 1)
+        return false;
     bool first = pair_of(r, j) > j;
     if (s->sign != (first ? -r->direction : r->direction)) return false;
     int64_t i = index_of(r, j);
@@ -279,7 +291,8 @@ static int64_t count_turned(Node *root, int64_t width) {
 static bool read_kind(Node *root, Rotary *r) {
     Form f, g;
     if (!form_of(root, 0, &f) || f.n != 2 || f.piece[0].x.node != f.piece[1].x.node) return false;
-    if (f.piece[0].x.n != f.piece[1].x.n || !f.piece[0].table.node || !f.piece[1].table.node) return false;
+    if (f.piece[0].x.n != f.piece[1].x.n || !f.piece[0].table.node || !f.piece[1].table.node)
+        return false;
     r->turned = count_turned(root, r->width);
     if (r->turned < 4 || r->turned % 2) return false;
     int own = flat_place(&f.piece[0].x) < flat_place(&f.piece[1].x) ? 0 : 1;
@@ -300,10 +313,11 @@ static bool read_kind(Node *root, Rotary *r) {
            table_step(&r->sine, &g.piece[!own].table, &r->sine_step);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- emission
+// ---------------------------------------------------------------------------------------- emission
 static Node *slice_last(Node *before, Node *x, int64_t start, int64_t extent, int64_t step) {
-    return build_slice(cursor(before), x,
-                       (Slice){x->type.rank - 1, dim_const(x->graph, start), dim_const(x->graph, extent), step});
+    return build_slice(
+        cursor(before), x,
+        (Slice){x->type.rank - 1, dim_const(x->graph, start), dim_const(x->graph, extent), step});
 }
 
 static Node *merge_trail(Node *before, const Rotary *r) {
@@ -317,25 +331,29 @@ static Node *merge_trail(Node *before, const Rotary *r) {
     return build_reshape(cursor(before), r->of, kept + 1, dims);
 }
 
-// Elements start, start + step ... of a table. Sliced before the cosine is taken rather than after, so that halves that were
-// computed twice are computed once.
+// Elements start, start + step ... of a table. Sliced before the cosine is taken rather than after,
+// so that halves that were computed twice are computed once.
 static Node *part_of_table(Node *before, Node *x, int64_t start, int64_t extent, int64_t step) {
     double v;
     int64_t width, at = 0;
     int axis = x->type.rank - 1;
     if (dim_is(width_dim(x), extent) && start == 0 && step == 1) return x;
     if (op_is_elementwise(x->op) && x->n_in == 1)
-        return build_unary(cursor(before), x->op, part_of_table(before, x->in[0], start, extent, step));
+        return build_unary(cursor(before), x->op,
+                           part_of_table(before, x->in[0], start, extent, step));
     if (op_is_elementwise(x->op) && x->n_in == 2 && match_scalar(x->in[1], &v))
-        return build_binary(cursor(before), x->op, part_of_table(before, x->in[0], start, extent, step), x->in[1]);
+        return build_binary(cursor(before), x->op,
+                            part_of_table(before, x->in[0], start, extent, step), x->in[1]);
     if (x->op == OP_reshape && width_dim(x) == width_dim(x->in[0])) {
         const Dim *dims[MAX_RANK];
         for (int i = 0; i < axis; i++) dims[i] = x->type.dim[i];
         dims[axis] = dim_const(x->graph, extent);
-        return build_reshape(cursor(before), part_of_table(before, x->in[0], start, extent, step), axis + 1, dims);
+        return build_reshape(cursor(before), part_of_table(before, x->in[0], start, extent, step),
+                             axis + 1, dims);
     }
     if (x->op == OP_concat && node_axis(x) == axis) {
-        for (int i = 0; i < x->n_in && dim_is_const(width_dim(x->in[i]), &width); i++, at += width) {
+        for (int i = 0; i < x->n_in && dim_is_const(width_dim(x->in[i]), &width);
+             i++, at += width) {
             if (start >= at && start + (extent - 1) * step < at + width)
                 return part_of_table(before, x->in[i], start - at, extent, step);
         }
@@ -351,7 +369,8 @@ static bool add_axes(const Rotary *r, const Node *table, Axes axes) {
     int rank = r->x->type.rank, at = rank - 1;
     for (int i = table->type.rank - 2; i >= 0; i--) {
         if (dim_is(table->type.dim[i], 1)) continue;
-        for (at--; at >= 0 && (dim_is(r->x->type.dim[at], 1) || at - rank > i - table->type.rank);) at--;
+        for (at--; at >= 0 && (dim_is(r->x->type.dim[at], 1) || at - rank > i - table->type.rank);)
+            at--;
         if (at < 0 || r->x->type.dim[at] != table->type.dim[i]) return false;
         axes[at] = true;
     }
@@ -363,14 +382,17 @@ static bool find_row_axes(const Rotary *r, Axes rows) {
     bool any = false;
     if (!add_axes(r, r->cosine.node, rows) || !add_axes(r, r->sine.node, rows)) return false;
     for (int i = 0; i + 1 < r->x->type.rank; i++) any |= rows[i];
-    for (int i = 0; any && i + 1 < r->x->type.rank; i++) rows[i] |= !dim_is_const(r->x->type.dim[i], NULL);
+    for (int i = 0; any && i + 1 < r->x->type.rank; i++)
+        rows[i] |= !dim_is_const(r->x->type.dim[i], NULL);
     return any;
 }
 
 // The table as [rows, turned / 2].
-static Node *emit_table(Node *before, const Rotary *r, Element first, int64_t step, const bool *rows) {
+static Node *emit_table(Node *before, const Rotary *r, Element first, int64_t step,
+                        const bool *rows) {
     Node *t = part_of_table(before, first.node, first.at[0], r->turned / 2, step);
-    const Dim *own[MAX_RANK], *all[MAX_RANK], *count = dim_const(before->graph, 1), *half = width_dim(t);
+    const Dim *own[MAX_RANK], *all[MAX_RANK], *count = dim_const(before->graph, 1),
+                                              *half = width_dim(t);
     Axes varies = {0};
     int n = 0;
     add_axes(r, first.node, varies);
@@ -434,7 +456,10 @@ static Node *without_repeats(Node *before, Node *x, Repeats *r) {
 }
 
 static Node *repeat(Node *before, Node *x, const Repeats *r) {
-    return r->rank ? build_expand(cursor(before), build_reshape(cursor(before), x, r->rank, r->once), r->rank, r->all) : x;
+    return r->rank
+               ? build_expand(cursor(before), build_reshape(cursor(before), x, r->rank, r->once),
+                              r->rank, r->all)
+               : x;
 }
 
 // x as [rows, heads * d], rotated, and back in its shape.
@@ -456,14 +481,17 @@ static Node *emit_rotary(Node *root, const Rotary *r, const bool *rows) {
     Node *in[3] = {build_reshape(cursor(root), build_transpose(cursor(root), x, perm), 2, flat)};
     in[1] = emit_table(root, r, r->cosine, r->cosine_step, rows);
     in[2] = emit_table(root, r, r->sine, r->sine_step, rows);
-    if (in[1]->type.dim[0] != count) return NULL;  // one for all sequences, turned by each one's own table
+    if (in[1]->type.dim[0] != count)
+        return NULL;  // one for all sequences, turned by each one's own table
     if (r->direction < 0) in[2] = build_unary(cursor(root), OP_neg, in[2]);
     Node *n = node_make(g, OP_rotary_embedding, root->loc, 3, in, root);
     attr_set_int(n, "num_heads", heads);
     if (r->interleaved) attr_set_int(n, "interleaved", 1);
     inferred(n);
     n->mark = 1;
-    Node *by = repeat(root, build_transpose(cursor(root), build_reshape(cursor(root), n, rank, moved), inverse), &repeats);
+    Node *by = repeat(
+        root, build_transpose(cursor(root), build_reshape(cursor(root), n, rank, moved), inverse),
+        &repeats);
     by = build_reshape(cursor(root), by, root->type.rank, root->type.dim);
     if (r->rounding) by = rounded_before(root, by, r->rounding);
     by->mark = 1;
@@ -475,10 +503,12 @@ static bool is_candidate(Node *root, Rotary *r) {
     bool joins = root->op == OP_concat || (root->op == OP_reshape && root->in[0]->op == OP_concat);
     if ((root->op != OP_add && root->op != OP_sub && !joins) || root->type.rank < 2) return false;
     if (root->op == OP_concat && node_axis(root) != root->type.rank - 1) return false;
-    return dim_is_const(width_dim(root), &r->width) && r->width >= 4 && r->width <= LARGEST_HEAD && read_kind(root, r);
+    return dim_is_const(width_dim(root), &r->width) && r->width >= 4 && r->width <= LARGEST_HEAD &&
+           read_kind(root, r);
 }
 
-// A rotation whose only use is to be joined with the tail that does not turn: the concatenation is the candidate then.
+// A rotation whose only use is to be joined with the tail that does not turn: the concatenation is
+// the candidate then.
 static bool is_part_of_larger(Node *root, const Rotary *r) {
     Rotary larger = {0};
     Node *user = node_only_user(behind_rounding(root));
@@ -489,7 +519,9 @@ static bool is_part_of_larger(Node *root, const Rotary *r) {
 bool recognise_rotary(Node *root, Attempt *a) {
     Rotary r = {0};
     Form f;
-    if (!root->mark || root->type.dtype != DT_f32 || !is_candidate(root, &r) || is_part_of_larger(root, &r)) return false;
+    if (!root->mark || root->type.dtype != DT_f32 || !is_candidate(root, &r) ||
+        is_part_of_larger(root, &r))
+        return false;
     a->pattern = "rotary_embedding";
     for (int64_t j = 0; j < r.width; j++) {
         if (!form_of(root, j, &f) || !fits(&r, &f, j))
@@ -497,7 +529,8 @@ bool recognise_rotary(Node *root, Attempt *a) {
     }
     r.x = merge_trail(root, &r);
     Axes rows = {0};
-    if (!find_row_axes(&r, rows)) return attempt_broke(a, r.cosine.node, "does not vary along the axes of what is turned");
+    if (!find_row_axes(&r, rows))
+        return attempt_broke(a, r.cosine.node, "does not vary along the axes of what is turned");
     a->root = root;
     a->by = emit_rotary(root, &r, rows);
     return a->by ? true : attempt_broke(a, r.x, "has no constant number of heads");

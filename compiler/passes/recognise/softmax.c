@@ -29,7 +29,7 @@ typedef struct Weights {
     bool one_more;  // the sum has one more term, exp(0 - c)
 } Weights;
 
-// ----------------------------------------------------------------------------------------------------------------------- masks
+// ------------------------------------------------------------------------------------------- masks
 static bool holds_zeros_and_ones(const Tensor *t) {
     enum { LARGEST = 1 << 22 };
     if (!t || !t->data || !dtype_bits(t->dtype) || tensor_count(t) > LARGEST) return false;
@@ -78,7 +78,7 @@ static Node *hidden_by_factor(Node *x, Node *mask, Node *before) {
     return hidden(x, build_binary(cursor(before), OP_equal, mask, zero), false, before);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- the weights
+// ------------------------------------------------------------------------------------- the weights
 static bool is_one_along(const Node *n, int rank, int axis) {
     int own = axis - (rank - n->type.rank);
     return own < 0 || dim_is(n->type.dim[own], 1);
@@ -89,7 +89,8 @@ static bool read_exponential(Node *n, Weights *w) {
     Node *x = before_rounding(n->in[0]);
     w->x = n->in[0];
     if (n->op == OP_softmax) return node_axis(n) == w->axis;
-    if (x->op == OP_sub && is_one_along(x->in[1], n->type.rank, w->axis) && type_equal(&x->in[0]->type, &n->type))
+    if (x->op == OP_sub && is_one_along(x->in[1], n->type.rank, w->axis) &&
+        type_equal(&x->in[0]->type, &n->type))
         w->shift = x->in[1], w->x = x->in[0];
     return true;
 }
@@ -127,7 +128,8 @@ static int side_of_select(const Node *n) {
     return 0;
 }
 
-// False without a mask around a softmax: its sum is 1, and dividing by that is no formula of softmax.
+// False without a mask around a softmax: its sum is 1, and dividing by that is no formula of
+// softmax.
 static bool read_weights(Node *before, Weights *w) {
     Node *n = w->weights;
     Product masks;
@@ -140,12 +142,15 @@ static bool read_weights(Node *before, Weights *w) {
     return true;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- the result
+// -------------------------------------------------------------------------------------- the result
 static Node *one_more_score(const Weights *w, Node *before) {
     const Dim *dims[MAX_RANK];
     const Type *t = &w->x->type;
-    for (int i = 0; i < t->rank; i++) dims[i] = i == w->axis ? dim_const(before->graph, 1) : t->dim[i];
-    Node *zero = build_expand(cursor(before), node_scalar(before->graph, t->dtype, 0, before->loc, before), t->rank, dims);
+    for (int i = 0; i < t->rank; i++)
+        dims[i] = i == w->axis ? dim_const(before->graph, 1) : t->dim[i];
+    Node *zero =
+        build_expand(cursor(before), node_scalar(before->graph, t->dtype, 0, before->loc, before),
+                     t->rank, dims);
     return build_concat(cursor_at(before, before->loc), 2, (Node *[]){w->x, zero}, w->axis);
 }
 
@@ -153,7 +158,9 @@ static Node *emit_softmax(const Weights *w, Node *before) {
     Node *x = w->one_more ? one_more_score(w, before) : w->x;
     Node *n = build_softmax(cursor_at(before, before->loc), x, w->axis);
     const Dim *extent = w->x->type.dim[w->axis];
-    return w->one_more ? build_slice(cursor(before), n, (Slice){w->axis, dim_const(before->graph, 0), extent, 1}) : n;
+    return w->one_more ? build_slice(cursor(before), n,
+                                     (Slice){w->axis, dim_const(before->graph, 0), extent, 1})
+                       : n;
 }
 
 // A value of one use is a factor before its rounding, one of several uses after it.
@@ -166,8 +173,10 @@ static Factor *find_value(Product *p, Node *n, int halves) {
 static Factor *find_weighted(Product *p, const Weights *w) {
     for (int i = 0; i < p->n; i++) {
         const Node *n = before_rounding(p->factor[i].node);
-        bool by_rows = n->op == OP_matmul && n->in[0] == w->weights && w->axis == n->in[0]->type.rank - 1;
-        if (by_rows && p->factor[i].halves == 2 && n->type.rank == w->weights->type.rank) return &p->factor[i];
+        bool by_rows =
+            n->op == OP_matmul && n->in[0] == w->weights && w->axis == n->in[0]->type.rank - 1;
+        if (by_rows && p->factor[i].halves == 2 && n->type.rank == w->weights->type.rank)
+            return &p->factor[i];
     }
     return NULL;
 }
@@ -189,7 +198,8 @@ static bool match_root(Node *root, Node *sum, const Weights *w, Attempt *a) {
     if (values) by = build_binary(cursor(root), OP_matmul, by, values);
     for (int i = 0; i < p.n; i++) by = build_binary(cursor(root), OP_mul, by, p.factor[i].node);
     if (p.scale != 1)
-        by = build_binary(cursor(root), OP_mul, by, node_scalar(root->graph, by->type.dtype, p.scale, root->loc, root));
+        by = build_binary(cursor(root), OP_mul, by,
+                          node_scalar(root->graph, by->type.dtype, p.scale, root->loc, root));
     a->by = by, a->root = root;
     return type_equal(&by->type, &root->type);
 }
@@ -208,7 +218,8 @@ static bool adds_one_more(const Node *n, const Weights *w) {
     if (n->op != OP_add) return false;
     const Node *other = before_rounding(n->in[n->in[0] == w->sum]);
     if (!w->shift) return match_scalar(other, &v) && v == 1;
-    return other->op == OP_exp && other->in[0]->op == OP_neg && match_same(other->in[0]->in[0], w->shift);
+    return other->op == OP_exp && other->in[0]->op == OP_neg &&
+           match_same(other->in[0]->in[0], w->shift);
 }
 
 // exp(x - log(sum)) with the shift of the weights, if any, on one side or the other.
@@ -216,12 +227,14 @@ static bool match_logarithm(Node *root, const Weights *w, const Node *log, Attem
     Sum all, own;
     Node *of = before_rounding(w->weights)->in[0];
     if (root->op != OP_exp || !match_sum(root->in[0], &all) || !match_sum(of, &own)) return false;
-    if (all.n == 2) own = (Sum){.n = 1, .term = {{of, 1}}};  // a value of several uses is a term of its own
+    if (all.n == 2)
+        own = (Sum){.n = 1, .term = {{of, 1}}};  // a value of several uses is a term of its own
     if (all.n != own.n + 1 || all.constant != own.constant) return false;
     for (int i = 0; i < all.n; i++) {
         bool found = before_rounding(all.term[i].node) == log && all.term[i].coefficient == -1;
         for (int j = 0; j < own.n && !found; j++)
-            found = all.term[i].node == own.term[j].node && all.term[i].coefficient == own.term[j].coefficient;
+            found = all.term[i].node == own.term[j].node &&
+                    all.term[i].coefficient == own.term[j].coefficient;
         if (!found) return false;
     }
     a->root = root, a->by = emit_softmax(w, root);
@@ -253,7 +266,7 @@ static Node *kept_axis(Node *sum, int axis, const Type *of) {
     return NULL;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- axes
+// -------------------------------------------------------------------------------------------- axes
 typedef struct Order {
     int64_t perm[MAX_RANK];  // axis i is axis perm[i] of the reordered value
     int rank;
@@ -267,7 +280,8 @@ static Node *operand_in_order(Node *x, const Order *o) {
     int own = x->type.rank, missing = o->rank - own;
     const Dim *dims[MAX_RANK];
     if (own == 0) return x;
-    for (int i = 0; i < o->rank; i++) dims[i] = i < missing ? dim_const(x->graph, 1) : x->type.dim[i - missing];
+    for (int i = 0; i < o->rank; i++)
+        dims[i] = i < missing ? dim_const(x->graph, 1) : x->type.dim[i - missing];
     return in_order(build_reshape(cursor(o->before), x, o->rank, dims), o);
 }
 
@@ -285,7 +299,8 @@ static Node *product_in_order(Node *x, const Order *o) {
     if (x->in[0]->type.rank != rank || x->in[1]->type.rank != rank) return NULL;
     for (int i = 0; i < rank; i++)
         if (o->perm[i] != (i < rank - 2 ? i : 2 * rank - 3 - i)) return NULL;
-    return build_binary(cursor(o->before), OP_matmul, build_transpose(cursor(o->before), x->in[1], o->perm),
+    return build_binary(cursor(o->before), OP_matmul,
+                        build_transpose(cursor(o->before), x->in[1], o->perm),
                         build_transpose(cursor(o->before), x->in[0], o->perm));
 }
 
@@ -322,7 +337,7 @@ static bool find_product(Node *x, Order *o, int depth) {
     return false;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- the anchors
+// ------------------------------------------------------------------------------------- the anchors
 bool recognise_softmax(Node *n, Attempt *a) {
     int count;
     const int64_t *axes = n->op == OP_reduce_sum ? attr_ints(n, "axes", &count) : NULL;
@@ -337,15 +352,19 @@ bool recognise_softmax(Node *n, Attempt *a) {
         w.one_more = adds_one_more(user, &w);
         if (w.one_more && match_quotient(user, &w, a)) return true;
         w.one_more = false;
-        if (user->op == OP_log && before_rounding(w.weights)->op == OP_exp && find_logarithm(user, &w, user, a, 3)) return true;
+        if (user->op == OP_log && before_rounding(w.weights)->op == OP_exp &&
+            find_logarithm(user, &w, user, a, 3))
+            return true;
     }
     Order of = {.rank = n->in[0]->type.rank};
     for (int i = 0; i < of.rank; i++) of.perm[i] = i;
-    return find_product(w.x, &of, CHAIN) && attempt_broke(a, n, "is a sum of exponentials that divides them in no known form");
+    return find_product(w.x, &of, CHAIN) &&
+           attempt_broke(a, n, "is a sum of exponentials that divides them in no known form");
 }
 
-// A softmax over keys, wherever the scores have their axes, as one over the last axis of scores in the order of their product,
-// or of its transpose. NULL: it is, or the axis is neither that of the queries nor of the keys.
+// A softmax over keys, wherever the scores have their axes, as one over the last axis of scores in
+// the order of their product, or of its transpose. NULL: it is, or the axis is neither that of the
+// queries nor of the keys.
 static Node *softmax_along_keys(Node *softmax) {
     Order of = {.rank = softmax->type.rank, .before = softmax}, to = of, back = of;
     int rank = of.rank, axis = node_axis(softmax);
@@ -357,7 +376,8 @@ static Node *softmax_along_keys(Node *softmax) {
     const Node *user = turned ? node_only_user(behind_rounding(softmax)) : NULL;
     if (turned && (!user || user->op != OP_transpose)) return NULL;  // it sums over the queries
     for (int i = 0; i < rank; i++) {
-        int place = turned && of.perm[i] >= rank - 2 ? (int)(2 * rank - 3 - of.perm[i]) : (int)of.perm[i];
+        int place =
+            turned && of.perm[i] >= rank - 2 ? (int)(2 * rank - 3 - of.perm[i]) : (int)of.perm[i];
         to.perm[place] = i, back.perm[i] = place;
         same &= place == i;
     }

@@ -20,7 +20,7 @@ static bool is_exactly(const Node *n, double value) {
     return match_scalar(n, &v) && v == value && signbit(v) == signbit(value);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- rules
+// ------------------------------------------------------------------------------------------- rules
 typedef enum { ALL, INTEGERS } Elements;
 
 // A letter is any value, twice the same value; a number is a constant of this value alone, y=0 a
@@ -81,7 +81,9 @@ static const char *pattern_fits(const char *p, Node *n, Node **bound) {
 
 static Op op_of(const char *p) {
     Op op = 0;
-    while (strncmp(p, op_info[op].name, strlen(op_info[op].name)) || p[strlen(op_info[op].name)] != '(') op++;
+    while (strncmp(p, op_info[op].name, strlen(op_info[op].name)) ||
+           p[strlen(op_info[op].name)] != '(')
+        op++;
     return op;
 }
 
@@ -91,7 +93,8 @@ static Node *replaced(const char *p, Node *n, Node *const *bound) {
     Node *in[MOST_OPERANDS];
     int n_in = 0;
     Op op = op_of(p);
-    for (p = strchr(p, '(') + 1; n_in < MOST_OPERANDS && *p; p += strspn(p + 1, ", )") + 1) in[n_in++] = bound[*p - 'a'];
+    for (p = strchr(p, '(') + 1; n_in < MOST_OPERANDS && *p; p += strspn(p + 1, ", )") + 1)
+        in[n_in++] = bound[*p - 'a'];
     return build_op(cursor_at(n, n->loc), op, n_in, in);
 }
 
@@ -102,7 +105,8 @@ static Node *by_rule(Node *n) {
         if (rules[i].of == INTEGERS && !integer) continue;
         for (int turn = 0; turn <= (rules[i].swaps && two); turn++) {
             Node *bound[LETTERS] = {NULL};
-            if (!pattern_fits_op(rules[i].pattern, n->op, turn ? swapped : n->in, n->n_in, bound)) continue;
+            if (!pattern_fits_op(rules[i].pattern, n->op, turn ? swapped : n->in, n->n_in, bound))
+                continue;
             Node *by = replaced(rules[i].replacement, n, bound);
             if (same_type(n, by)) return by;
         }
@@ -110,12 +114,14 @@ static Node *by_rule(Node *n) {
     return NULL;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ functions
+// --------------------------------------------------------------------------------------- functions
 // Division by a power of two is multiplication by its inverse, exactly.
 static Node *simplify_div(Node *n) {
     double v;
     int exponent;
-    if (!dtype_is_float(n->type.dtype) || n->in[1]->op != OP_constant || !match_scalar(n->in[1], &v) || v == 0) return NULL;
+    if (!dtype_is_float(n->type.dtype) || n->in[1]->op != OP_constant ||
+        !match_scalar(n->in[1], &v) || v == 0)
+        return NULL;
     if (fabs(frexp(v, &exponent)) != 0.5 || abs(exponent) > 14) return NULL;
     Node *inverse = node_scalar(n->graph, n->type.dtype, 1 / v, n->loc, n);
     Node *by = build_binary(cursor(n), OP_mul, n->in[0], inverse);
@@ -154,7 +160,8 @@ static Node *like(const Node *n, Node *x, Node *before) {
 static Node *simplify_rounding(Node *n) {
     Node *x = n->in[0];
     if (x->op == n->op) return is_implied(n) || !is_implied(x) ? x : like(n, x->in[0], n);
-    bool swaps = (x->op == OP_reshape || x->op == OP_transpose || x->op == OP_expand) && node_uses(x) == 1;
+    bool swaps =
+        (x->op == OP_reshape || x->op == OP_transpose || x->op == OP_expand) && node_uses(x) == 1;
     return swaps ? like(x, like(n, x->in[0], n), n) : NULL;
 }
 
@@ -165,10 +172,12 @@ static bool counts(const Node *n) {
     return n->op == OP_cast && !dtype_is_float(n->in[0]->type.dtype);
 }
 
-// Positions times frequencies: a sum of one product needs no contraction (a zero may change its sign).
+// Positions times frequencies: a sum of one product needs no contraction (a zero may change its
+// sign).
 static Node *outer_product(Node *n) {
     if (!counts(n->in[0]) && !counts(n->in[1])) return NULL;
-    if (n->in[0]->type.rank < 2 || n->in[1]->type.rank < 2 || !dim_is(width_dim(n->in[0]), 1)) return NULL;
+    if (n->in[0]->type.rank < 2 || n->in[1]->type.rank < 2 || !dim_is(width_dim(n->in[0]), 1))
+        return NULL;
     Node *by = build_binary(cursor(n), OP_mul, n->in[0], n->in[1]);
     return same_type(n, by) ? by : NULL;
 }

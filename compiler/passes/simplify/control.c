@@ -19,7 +19,7 @@ static int bodies_of(const Node *n, Graph *bodies[MOST_BODIES]) {
 
 static int first_operand(const Node *n) { return n->op == OP_loop ? LOOP_FIRST : IF_FIRST; }
 
-// ------------------------------------------------------------------------------------------------------------------- cloning
+// ----------------------------------------------------------------------------------------- cloning
 // A copy of a node in another graph of the same family, its operands given.
 static Node *copy_node(Node *n, Graph *to, Node *const *in, Node *before) {
     Node *c = node_make(to, n->op, n->loc, n->n_in, in, before);
@@ -33,7 +33,9 @@ static Node *copy_node(Node *n, Graph *to, Node *const *in, Node *before) {
 static bool is_constant(const Node *n, int depth) {
     if (n->op == OP_constant) return true;
     RowBehaviour rows = op_info[n->op].rows;
-    if (depth == DEEPEST || !n->n_in || rows == ROWS_STATE || rows == ROWS_LEAF || n->type.dtype == DT_tuple) return false;
+    if (depth == DEEPEST || !n->n_in || rows == ROWS_STATE || rows == ROWS_LEAF ||
+        n->type.dtype == DT_tuple)
+        return false;
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] && !is_constant(n->in[i], depth + 1)) return false;
     return true;
@@ -41,11 +43,12 @@ static bool is_constant(const Node *n, int depth) {
 
 static Node *constant_inside(Node *n, Graph *body, Node *before) {
     Node *in[n->n_in + 1];
-    for (int i = 0; i < n->n_in; i++) in[i] = n->in[i] ? constant_inside(n->in[i], body, before) : NULL;
+    for (int i = 0; i < n->n_in; i++)
+        in[i] = n->in[i] ? constant_inside(n->in[i], body, before) : NULL;
     return copy_node(n, body, in, before);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- operands
+// ---------------------------------------------------------------------------------------- operands
 static bool reads(Graph *const *bodies, int n_bodies, int input) {
     for (int i = 0; i < n_bodies; i++)
         if (node_uses(bodies[i]->inputs[input])) return true;
@@ -66,7 +69,8 @@ static bool close_bodies(Node *n) {
     for (int i = n->n_in; i-- > first + (n->op == OP_loop ? loop_parts(n).n_states : 0);) {
         for (int b = 0; b < n_bodies && is_constant(n->in[i], 0); b++) {
             Node *input = bodies[b]->inputs[i - first];
-            if (node_uses(input)) node_replace(input, constant_inside(n->in[i], bodies[b], after_inputs(bodies[b])));
+            if (node_uses(input))
+                node_replace(input, constant_inside(n->in[i], bodies[b], after_inputs(bodies[b])));
         }
         if (reads(bodies, n_bodies, i - first)) continue;
         for (int b = 0; b < n_bodies; b++) graph_drop_input(bodies[b], i - first);
@@ -76,7 +80,7 @@ static bool close_bodies(Node *n) {
     return changed;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- results
+// ----------------------------------------------------------------------------------------- results
 static bool is_read(const Node *n, int item) {
     for (int i = 0; i < n->n_users; i++)
         if (attr_int(n->users[i], "index", 0) == item && node_uses(n->users[i])) return true;
@@ -97,7 +101,8 @@ static bool drop_results(Node *n) {
     bool changed = false;
     for (int i = n->n_items; i-- > kept;) {
         if (is_read(n, i)) continue;
-        for (int b = 0; b < n_bodies; b++) graph_drop_output(bodies[b], bodies[b]->n_outputs - n->n_items + i);
+        for (int b = 0; b < n_bodies; b++)
+            graph_drop_output(bodies[b], bodies[b]->n_outputs - n->n_items + i);
         drop_item(n, i);
         node_infer(n);
         changed = true;
@@ -105,18 +110,21 @@ static bool drop_results(Node *n) {
     return changed;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- inlining
+// ---------------------------------------------------------------------------------------- inlining
 static void set_counter(Node *n, const Dim *counter, int64_t value) {
     for (Attr *a = n->attrs; a; a = a->next) {
         if (a->kind != ATTR_DIMS) continue;
         const Dim **dims = ARENA_ARRAY(n->graph->arena, const Dim *, a->n);
-        for (int i = 0; i < a->n; i++) dims[i] = dim_substitute(n->graph, a->dims[i], counter, dim_const(n->graph, value));
+        for (int i = 0; i < a->n; i++)
+            dims[i] = dim_substitute(n->graph, a->dims[i], counter, dim_const(n->graph, value));
         a->dims = dims;
     }
 }
 
-// The body's nodes before `n`: what its outputs are, by their indices. counter: of a loop's one iteration, or NULL.
-static void put_in_place(Node *n, const Graph *body, Node *const *values, const Dim *counter, Node **results) {
+// The body's nodes before `n`: what its outputs are, by their indices. counter: of a loop's one
+// iteration, or NULL.
+static void put_in_place(Node *n, const Graph *body, Node *const *values, const Dim *counter,
+                         Node **results) {
     for (int i = 0; i < body->n_inputs; i++) body->inputs[i]->scratch = values[i];
     EACH_NODE(inner, body) {
         if (inner->op == OP_input) continue;
@@ -129,11 +137,13 @@ static void put_in_place(Node *n, const Graph *body, Node *const *values, const 
 }
 
 static void give_items(Node *n, Node *const *results) {
-    for (int i = n->n_users; i-- > 0;) node_replace(n->users[i], results[attr_int(n->users[i], "index", 0)]);
+    for (int i = n->n_users; i-- > 0;)
+        node_replace(n->users[i], results[attr_int(n->users[i], "index", 0)]);
 }
 
 static bool take_branch(Node *n) {
-    if (n->op != OP_if || n->in[0]->op != OP_constant || !n->in[0]->value || !n->in[0]->value->data) return false;
+    if (n->op != OP_if || n->in[0]->op != OP_constant || !n->in[0]->value || !n->in[0]->value->data)
+        return false;
     const Graph *body = attr_graph(n, *(const uint8_t *)n->in[0]->value->data ? "then" : "else");
     Node *results[body->n_outputs + 1];
     put_in_place(n, body, n->in + IF_FIRST, NULL, results);

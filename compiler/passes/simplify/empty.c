@@ -1,4 +1,5 @@
-// Values of no elements: no kernel computes them, and kernels that would read them compute without them.
+// Values of no elements: no kernel computes them, and kernels that would read them compute without
+// them.
 //
 //   before   %s = slice(%x) {axis=1, start=0, extent=0} : f32[T, 0]      after   %y = relu(%x) : f32[T, 8]
 //            %r = relu(%s) : f32[T, 0]
@@ -17,8 +18,8 @@ static Node *filled(Node *n, double value) {
     return build_filled(cursor_at(n, n->loc), n->type.dtype, value, n->type.rank, n->type.dim);
 }
 
-// Returns NULL unless the node computes an empty value. Inputs and states have their memory; an expanded number is the
-// canonical form itself.
+// Returns NULL unless the node computes an empty value. Inputs and states have their memory; an
+// expanded number is the canonical form itself.
 static Node *replace_empty(Node *n) {
     bool given = n->op == OP_input || n->op == OP_state || n->op == OP_constant;
     bool canonical = n->op == OP_expand && n->in[0]->op == OP_constant && !n->in[0]->type.rank;

@@ -1,4 +1,5 @@
-// Integers of 64 bits whose values fit into 32 are computed in 32: what exporters compute masks and positions with.
+// Integers of 64 bits whose values fit into 32 are computed in 32: what exporters compute masks and
+// positions with.
 //
 //   before   %a = cast(%i) {to=i64} : i64[T]            after   %s = sub(%i, %j) : i32[T, T]
 //            %b = cast(%j) {to=i64} : i64[T, 1]                 %m = greater(%s, 0) : bool[T, T]
@@ -55,7 +56,8 @@ static bool combine(Op op, Range a, Range b, Range *r) {
         case OP_sub:
             return *r = (Range){a.low - b.high, a.high - b.low}, true;
         case OP_mul:
-            return *r = corners(a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high), true;
+            return *r = corners(a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high),
+                   true;
         case OP_min:
             return *r = (Range){fmin(a.low, b.low), fmin(a.high, b.high)}, true;
         case OP_max:
@@ -70,7 +72,9 @@ static bool combine(Op op, Range a, Range b, Range *r) {
 static bool range_of_operands(const Node *n, Range *r, int depth) {
     Range a, b;
     bool select = n->op == OP_where;
-    if (n->n_in < 2 + select || !range_of(n->in[select], &a, depth) || !range_of(n->in[select + 1], &b, depth)) return false;
+    if (n->n_in < 2 + select || !range_of(n->in[select], &a, depth) ||
+        !range_of(n->in[select + 1], &b, depth))
+        return false;
     return combine(n->op, a, b, r);
 }
 
@@ -113,9 +117,10 @@ static bool fits(const Node *n) {
     return range_of(n, &r, 0) && r.low >= INT32_MIN && r.high <= INT32_MAX;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- rewriting
+// --------------------------------------------------------------------------------------- rewriting
 static bool widens(const Node *n) {
-    return n->op == OP_cast && n->type.dtype == DT_i64 && (n->in[0]->type.dtype == DT_i32 || n->in[0]->type.dtype == DT_bool);
+    return n->op == OP_cast && n->type.dtype == DT_i64 &&
+           (n->in[0]->type.dtype == DT_i32 || n->in[0]->type.dtype == DT_bool);
 }
 
 // The same integers in 32 bits; NULL when they are not at hand.
@@ -126,9 +131,11 @@ static Node *narrowed(Node *before, Node *n) {
     return build_cast(cursor(before), n, DT_i32);
 }
 
-// Views of a widened value are widened views, but for axes of extent 1 that are only put in front (leading_ones.c).
+// Views of a widened value are widened views, but for axes of extent 1 that are only put in front
+// (leading_ones.c).
 static Node *narrow_view(Node *n) {
-    if (n->op == OP_slice || (n->op == OP_reshape && n->type.rank && dim_is(n->type.dim[0], 1)) || !widens(n->in[0]))
+    if (n->op == OP_slice || (n->op == OP_reshape && n->type.rank && dim_is(n->type.dim[0], 1)) ||
+        !widens(n->in[0]))
         return NULL;
     return build_cast(cursor(n), inferred(node_again(n, n->op, n->n_in, n->in[0]->in, n)), DT_i64);
 }
@@ -136,7 +143,9 @@ static Node *narrow_view(Node *n) {
 static Node *narrow_operation(Node *n) {
     Node *in[3];
     bool widened = false, compares = n->type.dtype == DT_bool;
-    if (!op_is_elementwise(n->op) || n->n_in > 3 || n->op == OP_div || n->op == OP_mod || n->op == OP_pow) return NULL;
+    if (!op_is_elementwise(n->op) || n->n_in > 3 || n->op == OP_div || n->op == OP_mod ||
+        n->op == OP_pow)
+        return NULL;
     if (!compares && !fits(n)) return NULL;
     for (int i = 0; i < n->n_in; i++) {
         in[i] = n->in[i];
@@ -149,7 +158,8 @@ static Node *narrow_operation(Node *n) {
 }
 
 Node *narrow_integers(Node *n) {
-    if (n->op == OP_cast && widens(n->in[0])) return build_cast(cursor(n), n->in[0]->in[0], n->type.dtype);
+    if (n->op == OP_cast && widens(n->in[0]))
+        return build_cast(cursor(n), n->in[0]->in[0], n->type.dtype);
     if (is_view(n->op) && n->type.dtype == DT_i64) return narrow_view(n);
     bool has_wide = false;
     for (int i = 0; i < n->n_in; i++) has_wide |= n->in[i] && n->in[i]->type.dtype == DT_i64;

@@ -23,7 +23,8 @@ static bool drop_from_operands(Node *n, Node **in, int rank) {
     for (int i = 0; i < n->n_in; i++) {
         if (!n->in[i] || (n->in[i]->type.rank == rank && !has_unit(&n->in[i]->type))) return false;
     }
-    for (int i = 0; i < n->n_in; i++) in[i] = n->in[i]->type.rank == rank ? without_first(n->in[i], n) : n->in[i];
+    for (int i = 0; i < n->n_in; i++)
+        in[i] = n->in[i]->type.rank == rank ? without_first(n->in[i], n) : n->in[i];
     return true;
 }
 
@@ -99,14 +100,17 @@ static Node *transpose(Node *n) {
     const int64_t *perm = attr_ints(n, "perm", &rank);
     if (perm[0] || rank < 3) return NULL;
     for (int i = 1; i < rank; i++) shorter[i - 1] = perm[i] - 1;
-    return build_reshape(cursor(n), build_transpose(cursor(n), without_first(n->in[0], n), shorter), rank, n->type.dim);
+    return build_reshape(cursor(n), build_transpose(cursor(n), without_first(n->in[0], n), shorter),
+                         rank, n->type.dim);
 }
 
 static Node *expand(Node *n) {
     Node *x = n->in[0];
-    if (x->type.rank == n->type.rank && x->op != OP_reshape) return NULL;  // it is the shortest chain already
+    if (x->type.rank == n->type.rank && x->op != OP_reshape)
+        return NULL;  // it is the shortest chain already
     if (x->type.rank == n->type.rank) x = without_first(x, n);
-    return build_reshape(cursor(n), build_expand(cursor(n), x, n->type.rank - 1, n->type.dim + 1), n->type.rank, n->type.dim);
+    return build_reshape(cursor(n), build_expand(cursor(n), x, n->type.rank - 1, n->type.dim + 1),
+                         n->type.rank, n->type.dim);
 }
 
 static Node *iota(Node *n) {

@@ -16,7 +16,8 @@ typedef struct Lookup {
 
 static bool start_lookup(Lookup *l, Node *n, Node *x) {
     *l = (Lookup){.result = n, .x = x};
-    for (int i = 0; i < n->type.rank; i++) l->symbols[i] = index_symbol(n->graph, i, n->type.dim[i]);
+    for (int i = 0; i < n->type.rank; i++)
+        l->symbols[i] = index_symbol(n->graph, i, n->type.dim[i]);
     return x->type.rank > 0;
 }
 
@@ -34,10 +35,12 @@ static bool slice_for(const Lookup *l, int i, Slice *s, int *axis) {
         *s = (Slice){i, offset, l->result->type.dim[j], 1};
     }
     if (*axis < 0 && !dim_is_const(l->at[i], NULL)) return false;
-    return dim_lower(s->start) >= 0 && dim_lower(dim_sub(g, dim_sub(g, extent, s->start), s->extent)) >= 0;
+    return dim_lower(s->start) >= 0 &&
+           dim_lower(dim_sub(g, dim_sub(g, extent, s->start), s->extent)) >= 0;
 }
 
-// x with the axes of `from` (axes of the result, one for each axis of x or -1) in the result's order, ones between them.
+// x with the axes of `from` (axes of the result, one for each axis of x or -1) in the result's
+// order, ones between them.
 static Node *place_axes(const Lookup *l, Node *x, const int *from) {
     Node *n = l->result;
     const Dim *dims[MAX_RANK];
@@ -57,12 +60,16 @@ static Node *place_axes(const Lookup *l, Node *x, const int *from) {
     return build_expand(cursor(n), y, n->type.rank, n->type.dim);
 }
 
-// One axis that is looked up by a function of one axis of the result: a gather by the list of its values.
+// One axis that is looked up by a function of one axis of the result: a gather by the list of its
+// values.
 static bool gather_axis(Lookup *l, int axis) {
     Node *n = l->result;
     for (int j = 0; j < n->type.rank; j++) {
-        if (l->symbols[j]->kind != DIM_SYMBOL || !dim_has_symbol(l->at[axis], l->symbols[j])) continue;
-        IndexTarget t = {.type = type_of(DT_i32, 1, &n->type.dim[j]), .symbols = &l->symbols[j], .at = cursor_at(n, n->loc)};
+        if (l->symbols[j]->kind != DIM_SYMBOL || !dim_has_symbol(l->at[axis], l->symbols[j]))
+            continue;
+        IndexTarget t = {.type = type_of(DT_i32, 1, &n->type.dim[j]),
+                         .symbols = &l->symbols[j],
+                         .at = cursor_at(n, n->loc)};
         for (int k = j + 1; k < n->type.rank; k++) {
             if (dim_has_symbol(l->at[axis], l->symbols[k])) return false;
         }
@@ -84,7 +91,8 @@ static Node *as_gather(Lookup *l) {
         Slice s;
         int axis;
         if (!l->at[i]) return NULL;
-        bool whole = slice_for(l, i, &s, &axis) && (l->x->op != OP_constant || axis < 0 || s.extent == l->x->type.dim[i]);
+        bool whole = slice_for(l, i, &s, &axis) &&
+                     (l->x->op != OP_constant || axis < 0 || s.extent == l->x->type.dim[i]);
         if (whole) continue;
         if (varying >= 0) return NULL;
         varying = i;
@@ -106,7 +114,8 @@ static Node *as_view(const Lookup *l) {
     return place_axes(l, x, from);
 }
 
-// An axis of n * c elements that is looked up at c * i + k is two, [n, c], of which the second is looked up at k.
+// An axis of n * c elements that is looked up at c * i + k is two, [n, c], of which the second is
+// looked up at k.
 static void split_axis(Lookup *l, int axis) {
     const Dim *symbol = l->symbols[axis], *extent = l->result->type.dim[axis], *dims[MAX_RANK + 1];
     Graph *g = l->x->graph;
@@ -115,27 +124,32 @@ static void split_axis(Lookup *l, int axis) {
     if (!dim_is_const(dim_substitute(g, l->at[axis], symbol, dim_const(g, 0)), &first)) return;
     if (!dim_is_const(dim_substitute(g, l->at[axis], symbol, dim_const(g, 1)), &second)) return;
     const Dim *step = dim_const(g, second - first);
-    bool linear = l->at[axis] == dim_binary(g, DIM_ADD, dim_binary(g, DIM_MUL, step, symbol), dim_const(g, first));
+    bool linear = l->at[axis] ==
+                  dim_binary(g, DIM_ADD, dim_binary(g, DIM_MUL, step, symbol), dim_const(g, first));
     if (!linear || first < 0 || second <= first + 1 || first >= second - first) return;
     if (l->x->type.dim[axis] != dim_binary(g, DIM_MUL, extent, step)) return;
     int rank = l->x->type.rank;
     for (int i = 0; i < rank; i++) dims[i + (i > axis)] = l->x->type.dim[i];
     dims[axis] = extent, dims[axis + 1] = step;
     Node *split = build_reshape(cursor(l->result), l->x, rank + 1, dims);
-    Node *part = build_slice(cursor(l->result), split, (Slice){axis + 1, dim_const(g, first), dim_const(g, 1), 1});
+    Node *part = build_slice(cursor(l->result), split,
+                             (Slice){axis + 1, dim_const(g, first), dim_const(g, 1), 1});
     for (int i = axis + 1; i < rank; i++) dims[i] = l->x->type.dim[i];
     l->x = build_reshape(cursor(l->result), part, rank, dims);
     l->at[axis] = symbol;
 }
 
-// ----------------------------------------------------------------------------------------------------------- the three lookups
+// ------------------------------------------------------------------------------- the three lookups
 static Node *gather_view(Node *n) {
     Lookup l;
     Node *index = n->in[1];
     int axis = node_axis(n), more = index->type.rank;
-    if (n->in[0]->op == OP_constant || !start_lookup(&l, n, n->in[0])) return NULL;  // positions look up tables
+    if (n->in[0]->op == OP_constant || !start_lookup(&l, n, n->in[0]))
+        return NULL;  // positions look up tables
     for (int i = 0; i < l.x->type.rank; i++)
-        l.at[i] = i < axis ? l.symbols[i] : i == axis ? index_value(index, l.symbols + axis) : l.symbols[i + more - 1];
+        l.at[i] = i < axis    ? l.symbols[i]
+                  : i == axis ? index_value(index, l.symbols + axis)
+                              : l.symbols[i + more - 1];
     if (more == 1) split_axis(&l, axis);
     return as_view(&l);
 }
@@ -144,7 +158,8 @@ static Node *gather_elements_view(Node *n) {
     Lookup l;
     int axis = node_axis(n);
     if (!start_lookup(&l, n, n->in[0])) return NULL;
-    for (int i = 0; i < l.x->type.rank; i++) l.at[i] = i == axis ? index_value(n->in[1], l.symbols) : l.symbols[i];
+    for (int i = 0; i < l.x->type.rank; i++)
+        l.at[i] = i == axis ? index_value(n->in[1], l.symbols) : l.symbols[i];
     Node *by = as_gather(&l);
     return by || l.x->op == OP_constant ? by : as_view(&l);
 }
@@ -173,7 +188,8 @@ static Node *component(Node *n, int k) {
     Node *indices = n->in[1];
     int rank = indices->type.rank;
     Slice s = {rank - 1, dim_const(n->graph, k), dim_const(n->graph, 1), 1};
-    return build_reshape(cursor(n), build_slice(cursor(n), indices, s), rank - 1, indices->type.dim);
+    return build_reshape(cursor(n), build_slice(cursor(n), indices, s), rank - 1,
+                         indices->type.dim);
 }
 
 // The first m axes as one, looked up by one index made of the components.
@@ -186,15 +202,18 @@ static Node *gather_flat(Node *n, int m) {
     for (int i = 1; i < m; i++) {
         if (!dim_is_const(x->type.dim[i], &extent)) return NULL;
         Node *size = node_scalar(n->graph, at->type.dtype, (double)extent, n->loc, n);
-        at = build_binary(cursor(n), OP_add, build_binary(cursor(n), OP_mul, at, size), component(n, i));
+        at = build_binary(cursor(n), OP_add, build_binary(cursor(n), OP_mul, at, size),
+                          component(n, i));
     }
-    return build_gather(cursor_at(n, n->loc), build_reshape(cursor(n), x, x->type.rank - m + 1, dims), at, 0);
+    return build_gather(cursor_at(n, n->loc),
+                        build_reshape(cursor(n), x, x->type.rank - m + 1, dims), at, 0);
 }
 
 Node *simplify_lookup(Node *n) {
     if (n->op == OP_gather) return gather_view(n);
     if (n->op == OP_gather_elements) return gather_elements_view(n);
-    if (n->op != OP_gather_nd || attr_int(n, "batch_dims", 0) || !tuple_length(n->in[1])) return NULL;
+    if (n->op != OP_gather_nd || attr_int(n, "batch_dims", 0) || !tuple_length(n->in[1]))
+        return NULL;
     Node *by = gather_nd_view(n, tuple_length(n->in[1]));
     return by ? by : gather_flat(n, tuple_length(n->in[1]));
 }

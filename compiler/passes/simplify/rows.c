@@ -27,7 +27,8 @@ static bool begins_with_batch(const Node *n) {
 
 static const Dim *count_rows(const Node *n) {
     const Dim *rows = dim_const(n->graph, 1);
-    for (int i = 0; i + 1 < n->type.rank; i++) rows = dim_binary(n->graph, DIM_MUL, rows, n->type.dim[i]);
+    for (int i = 0; i + 1 < n->type.rank; i++)
+        rows = dim_binary(n->graph, DIM_MUL, rows, n->type.dim[i]);
     return rows;
 }
 
@@ -38,7 +39,8 @@ static Node *as_matrix(Node *x, Node *before) {
 
 // The same on other operands, in the shape that it had.
 static Node *over(Node *n, Node *const *in) {
-    return build_reshape(cursor(n), inferred(node_again(n, n->op, n->n_in, in, n)), n->type.rank, n->type.dim);
+    return build_reshape(cursor(n), inferred(node_again(n, n->op, n->n_in, in, n)), n->type.rank,
+                         n->type.dim);
 }
 
 static Node *matmul(Node *n) {
@@ -66,7 +68,8 @@ static Node *gather(Node *n) {
 
 // Returns true if it has the axes of `n`, of which the last may be one.
 static bool has_axes_of(const Node *n, const Node *x) {
-    bool same = x->type.rank == n->type.rank && (width_dim(x) == width_dim(n) || dim_is(width_dim(x), 1));
+    bool same =
+        x->type.rank == n->type.rank && (width_dim(x) == width_dim(n) || dim_is(width_dim(x), 1));
     for (int i = 0; same && i + 1 < n->type.rank; i++) same = x->type.dim[i] == n->type.dim[i];
     return same;
 }
@@ -91,7 +94,8 @@ static Node *elementwise(Node *n) {
 }
 
 static Node *reduction(Node *n) {
-    if (!is_rows(n->in[0]) || !reduces_last_axis_only(n) || !attr_int(n, "keepdims", 1)) return NULL;
+    if (!is_rows(n->in[0]) || !reduces_last_axis_only(n) || !attr_int(n, "keepdims", 1))
+        return NULL;
     Node *x = as_matrix(n->in[0], n);
     Node *by = node_make(n->graph, n->op, n->loc, 1, &x, n);
     attr_set_ints(by, "axes", (int64_t[]){1}, 1);

@@ -1,8 +1,9 @@
 // simplify: algebra, views that cancel, equal subexpressions, dead code.
 //
-// Only rewrites that keep every bit: x * 1, x / 4 as x * 0.25, pow(x, 2) as x * x, but never x / 3 as x * (1 / 3), and x + 0.0
-// only where x cannot be -0.0. Chains of reshape, transpose and expand become the shortest chain with the same index map;
-// slices move towards the source, so that a slice of a view is a view of a slice. What became constant on the way is folded.
+// Only rewrites that keep every bit: x * 1, x / 4 as x * 0.25, pow(x, 2) as x * x, but never x / 3
+// as x * (1 / 3), and x + 0.0 only where x cannot be -0.0. Chains of reshape, transpose and expand
+// become the shortest chain with the same index map; slices move towards the source, so that a
+// slice of a view is a view of a slice. What became constant on the way is folded.
 //
 //   before   %a = transpose(%x) {perm=[1, 0]} : f32[8, T]      after   %c = mul(%x, %x) : f32[T, 8]
 //            %b = transpose(%a) {perm=[1, 0]} : f32[T, 8]
@@ -18,8 +19,9 @@
 PassFunction pass_simplify;
 
 static bool simplify_nodes(Graph *g) {
-    Node *(*const rules[])(Node *) = {fold_node,       simplify_empty, simplify_index, simplify_algebra, simplify_view,
-                                      simplify_lookup, drop_unit_axis, merge_row_axes, narrow_integers,  tabulate_index};
+    Node *(*const rules[])(Node *) = {
+        fold_node,       simplify_empty, simplify_index, simplify_algebra, simplify_view,
+        simplify_lookup, drop_unit_axis, merge_row_axes, narrow_integers,  tabulate_index};
     bool changed = false;
     EACH_NODE(n, g) {
         if (!node_uses(n)) continue;

@@ -13,7 +13,7 @@
 
 enum { LARGEST_TABLE = 1 << 16, DEEPEST = 24 };
 
-// ------------------------------------------------------------------------------------------------------------- the one integer
+// --------------------------------------------------------------------------------- the one integer
 typedef struct Cone {
     Node *leaf;
     const Dim *value;  // of the leaf
@@ -28,19 +28,22 @@ static bool take_leaf(Node *n, Cone *c) {
     const Dim *value = index_expression(n, symbols);
     if (!value) return false;
     if (!c->leaf) c->leaf = n, c->value = value;
-    return c->value == value && type_count(n->graph, &n->type) == type_count(n->graph, &c->leaf->type);
+    return c->value == value &&
+           type_count(n->graph, &n->type) == type_count(n->graph, &c->leaf->type);
 }
 
 // Views that change no order and repeat nothing.
 static bool keeps_elements(const Node *n) {
     return n->op == OP_cast || n->op == OP_reshape ||
-           (n->op == OP_expand && type_count(n->graph, &n->type) == type_count(n->graph, &n->in[0]->type));
+           (n->op == OP_expand &&
+            type_count(n->graph, &n->type) == type_count(n->graph, &n->in[0]->type));
 }
 
 static bool find_leaf(Node *n, Cone *c, int depth) {
     double v;
     if (match_scalar(n, &v) || take_leaf(n, c)) return true;
-    if (depth == DEEPEST || (!keeps_elements(n) && (!op_is_elementwise(n->op) || n->n_in > 3))) return false;
+    if (depth == DEEPEST || (!keeps_elements(n) && (!op_is_elementwise(n->op) || n->n_in > 3)))
+        return false;
     c->rounds |= n->op == OP_where || dtype_is_float(n->type.dtype);
     for (int i = 0; i < n->n_in; i++) {
         if (!find_leaf(n->in[i], c, depth + 1)) return false;
@@ -48,7 +51,7 @@ static bool find_leaf(Node *n, Cone *c, int depth) {
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ evaluation
+// -------------------------------------------------------------------------------------- evaluation
 static bool binary_value(Op op, double a, double b, double *v) {
     switch (op) {
         case OP_add:
@@ -109,7 +112,8 @@ static bool unary_value(Op op, double a, double *v) {
     }
 }
 
-// As the element type holds it. An integer outside of its range is whatever a select does not choose.
+// As the element type holds it. An integer outside of its range is whatever a select does not
+// choose.
 static double rounded(DType t, double v) {
     if (t == DT_f32) return (double)(float)v;
     if (t == DT_bool) return v != 0;
@@ -142,19 +146,27 @@ static const Tensor *tabulate(const Node *index, const Cone *c, int64_t low, int
         data[i] = (int32_t)v;
     }
     Tensor *t = ARENA_NEW(index->graph->arena, Tensor);
-    *t = (Tensor){.dtype = DT_i32, .rank = 1, .dim = {count}, .data = data, .bytes = (uint64_t)count * sizeof *data};
+    *t = (Tensor){.dtype = DT_i32,
+                  .rank = 1,
+                  .dim = {count},
+                  .data = data,
+                  .bytes = (uint64_t)count * sizeof *data};
     return t;
 }
 
 // The leaf counted from 0, as i32.
 static Node *place_in_table(Node *before, const Cone *c, int64_t low) {
     Node *x = build_cast(cursor(before), c->leaf, DT_i32);
-    return low ? build_binary(cursor(before), OP_sub, x, node_scalar(x->graph, DT_i32, (double)low, x->loc, before)) : x;
+    return low ? build_binary(cursor(before), OP_sub, x,
+                              node_scalar(x->graph, DT_i32, (double)low, x->loc, before))
+               : x;
 }
 
 Node *tabulate_index(Node *n) {
     Cone c = {0};
-    if (n->op != OP_gather || n->in[0]->op != OP_constant || !find_leaf(n->in[1], &c, 0) || !c.leaf || !c.rounds) return NULL;
+    if (n->op != OP_gather || n->in[0]->op != OP_constant || !find_leaf(n->in[1], &c, 0) ||
+        !c.leaf || !c.rounds)
+        return NULL;
     int64_t low = dim_lower(c.value), high = dim_upper(c.value);
     if (high < low || high - low >= LARGEST_TABLE) return NULL;
     const Tensor *t = tabulate(n->in[1], &c, low, high - low + 1);

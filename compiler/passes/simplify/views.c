@@ -1,4 +1,5 @@
-// Views: chains that cancel or combine, slices that move to the source, concatenations that undo slices.
+// Views: chains that cancel or combine, slices that move to the source, concatenations that undo
+// slices.
 //
 //   before   %a = transpose(%x) {perm=[1, 0]}                     after   %b = slice(%x) {axis=1, start=0, extent=4}
 //            %b = slice(%a) {axis=0, start=0, extent=4}                   %t = transpose(%b) {perm=[1, 0]}
@@ -6,7 +7,7 @@
 
 #include "passes/simplify/simplify.h"
 
-// ---------------------------------------------------------------------------------------------------------------------- chains
+// ------------------------------------------------------------------------------------------ chains
 // The last node of a chain: the shortest chain with the same index map takes its place.
 static Node *shorten_chain(Node *n) {
     ViewMap v;
@@ -15,9 +16,10 @@ static Node *shorten_chain(Node *n) {
     return shortest >= 0 && shortest < v.length ? view_emit(&v, n) : NULL;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- slices
+// ------------------------------------------------------------------------------------------ slices
 static Slice slice_of(const Node *n) {
-    return (Slice){node_axis(n), attr_dim(n, "start"), attr_dim(n, "extent"), attr_int(n, "step", 1)};
+    return (Slice){node_axis(n), attr_dim(n, "start"), attr_dim(n, "extent"),
+                   attr_int(n, "step", 1)};
 }
 
 static Node *slice_of_slice(Node *n, Slice s) {
@@ -40,8 +42,8 @@ static int place_in_source(const ViewMap *v, int atom) {
     return at;
 }
 
-// The axis of the reshape's operand whose outermost atoms are those of the sliced axis; *inner is the extent of its other
-// atoms.
+// The axis of the reshape's operand whose outermost atoms are those of the sliced axis; *inner is
+// the extent of its other atoms.
 static int axis_behind(const Node *reshape, int axis, const Dim **inner) {
     ViewMap v;
     view_start(&v, reshape->in[0]);
@@ -50,7 +52,8 @@ static int axis_behind(const Node *reshape, int axis, const Dim **inner) {
     int at = place_in_source(&v, wanted->atom[0]), source_axis = v.source_axis[wanted->atom[0]];
     if (at > 0 && v.source_axis[v.source.atom[at - 1]] == source_axis) return -1;
     for (int i = 0; i < wanted->n; i++, at++) {
-        if (v.source.atom[at] != wanted->atom[i] || v.source_axis[wanted->atom[i]] != source_axis) return -1;
+        if (v.source.atom[at] != wanted->atom[i] || v.source_axis[wanted->atom[i]] != source_axis)
+            return -1;
     }
     *inner = dim_const(v.graph, 1);
     for (; at < v.source.n && v.source_axis[v.source.atom[at]] == source_axis; at++) {
@@ -59,15 +62,17 @@ static int axis_behind(const Node *reshape, int axis, const Dim **inner) {
     return source_axis;
 }
 
-// A slice moves through a chain of views when it can move all the way to the chain's base: else it would only split the chain.
-// Nothing is gained by passing a lone transpose, nor at a base that is sliced along another axis or repeated.
+// A slice moves through a chain of views when it can move all the way to the chain's base: else it
+// would only split the chain. Nothing is gained by passing a lone transpose, nor at a base that is
+// sliced along another axis or repeated.
 static bool reaches_base(const Node *x, int axis) {
     const Dim *inner;
     int count;
     bool reshapes = false;
     while (x->op == OP_transpose || x->op == OP_reshape) {
         reshapes |= x->op == OP_reshape;
-        axis = x->op == OP_transpose ? (int)attr_ints(x, "perm", &count)[axis] : axis_behind(x, axis, &inner);
+        axis = x->op == OP_transpose ? (int)attr_ints(x, "perm", &count)[axis]
+                                     : axis_behind(x, axis, &inner);
         if (axis < 0) return false;
         x = x->in[0];
     }
@@ -81,7 +86,8 @@ static Node *slice_of_reshape(Node *n, Slice s) {
     s.axis = axis;
     s.start = dim_binary(n->graph, DIM_MUL, s.start, inner);
     s.extent = dim_binary(n->graph, DIM_MUL, s.extent, inner);
-    return build_reshape(cursor(n), build_slice(cursor(n), n->in[0]->in[0], s), n->type.rank, n->type.dim);
+    return build_reshape(cursor(n), build_slice(cursor(n), n->in[0]->in[0], s), n->type.rank,
+                         n->type.dim);
 }
 
 // A slice within one operand of a concatenation.
@@ -111,14 +117,18 @@ static Node *slice_of_expand(Node *n, Slice s) {
 static Node *slice_of_repeats(Node *n, Slice s) {
     ViewMap v;
     int64_t repeats, start;
-    if (s.step < 2 || !view_map(n->in[0], &v) || !v.axis[s.axis].n || !dim_is_const(s.start, &start)) return NULL;
+    if (s.step < 2 || !view_map(n->in[0], &v) || !v.axis[s.axis].n ||
+        !dim_is_const(s.start, &start))
+        return NULL;
     AtomList *axis = &v.axis[s.axis];
     int last = axis->atom[axis->n - 1];
-    if (!v.broadcast[last] || !dim_is_const(v.extent[last], &repeats) || repeats != s.step || start < 0 || start >= repeats)
+    if (!v.broadcast[last] || !dim_is_const(v.extent[last], &repeats) || repeats != s.step ||
+        start < 0 || start >= repeats)
         return NULL;
     axis->n--;
     const Dim *left = dim_const(n->graph, 1);
-    for (int i = 0; i < axis->n; i++) left = dim_binary(n->graph, DIM_MUL, left, v.extent[axis->atom[i]]);
+    for (int i = 0; i < axis->n; i++)
+        left = dim_binary(n->graph, DIM_MUL, left, v.extent[axis->atom[i]]);
     return left == s.extent ? view_emit(&v, n) : NULL;
 }
 
@@ -143,7 +153,7 @@ static Node *simplify_slice(Node *n) {
     }
 }
 
-// --------------------------------------------------------------------------------------------------------------- concatenation
+// ----------------------------------------------------------------------------------- concatenation
 static bool follows(const Node *a, const Node *b, int axis) {
     if (a->op != OP_slice || b->op != OP_slice || a->in[0] != b->in[0]) return false;
     Slice s = slice_of(a), t = slice_of(b);
@@ -190,20 +200,22 @@ static Node *simplify_concat(Node *n) {
     if (fewer) return fewer;
     for (int i = 0; i < n->n_in; i++) {
         Node *x = n->in[i];
-        if (x->op == OP_concat && node_only_user(x) == n && node_axis(x) == axis) return flatten_concat(n, axis, i);
+        if (x->op == OP_concat && node_only_user(x) == n && node_axis(x) == axis)
+            return flatten_concat(n, axis, i);
         if (i + 1 < n->n_in && follows(x, n->in[i + 1], axis)) return join_slices(n, axis, i);
     }
     return NULL;
 }
 
-// ------------------------------------------------------------------------------------------------------------- other views
+// ------------------------------------------------------------------------------------- other views
 static bool is_index(DType t) { return t == DT_i32 || t == DT_i64; }
 
-// gather with one constant index everywhere is a slice; an index from the end is counted from the start. Indices need not be
-// widened.
+// gather with one constant index everywhere is a slice; an index from the end is counted from the
+// start. Indices need not be widened.
 static Node *simplify_gather(Node *n) {
     double index;
-    if (n->in[1]->op == OP_cast && is_index(n->in[1]->type.dtype) && is_index(n->in[1]->in[0]->type.dtype)) {
+    if (n->in[1]->op == OP_cast && is_index(n->in[1]->type.dtype) &&
+        is_index(n->in[1]->in[0]->type.dtype)) {
         return inferred(node_again(n, OP_gather, 2, (Node *[]){n->in[0], n->in[1]->in[0]}, n));
     }
     Node *x = n->in[0];
@@ -214,14 +226,18 @@ static Node *simplify_gather(Node *n) {
     Node *s = build_slice(cursor(n), x, (Slice){axis, start, dim_const(n->graph, 1), 1});
     const Dim *ones[MAX_RANK];
     for (int i = 0; i < n->type.rank; i++)
-        ones[i] = i >= axis && i < axis + n->in[1]->type.rank ? dim_const(n->graph, 1) : n->type.dim[i];
-    return build_expand(cursor(n), build_reshape(cursor(n), s, n->type.rank, ones), n->type.rank, n->type.dim);
+        ones[i] =
+            i >= axis && i < axis + n->in[1]->type.rank ? dim_const(n->graph, 1) : n->type.dim[i];
+    return build_expand(cursor(n), build_reshape(cursor(n), s, n->type.rank, ones), n->type.rank,
+                        n->type.dim);
 }
 
 // A reduction whose axes come back as ones keeps them itself.
 static Node *keep_reduced_axes(Node *n) {
-    Node *rounding = is_rounding(n->in[0]) ? n->in[0] : NULL, *r = rounding ? rounding->in[0] : n->in[0];
-    bool reduces = r->op == OP_reduce_sum || r->op == OP_reduce_mean || r->op == OP_reduce_max || r->op == OP_reduce_min;
+    Node *rounding = is_rounding(n->in[0]) ? n->in[0] : NULL,
+         *r = rounding ? rounding->in[0] : n->in[0];
+    bool reduces = r->op == OP_reduce_sum || r->op == OP_reduce_mean || r->op == OP_reduce_max ||
+                   r->op == OP_reduce_min;
     if (!reduces || attr_int(r, "keepdims", 1)) return NULL;
     Node *by = node_again(r, r->op, r->n_in, r->in, n);
     attr_set_int(by, "keepdims", 1);
@@ -260,10 +276,13 @@ static Node *part_of_transposed(Node *n) {
     const int64_t *perm = attr_ints(t, "perm", &count);
     if (perm[0] != 0) return NULL;
     if (n->op == OP_slice)
-        return node_axis(n) ? NULL : build_transpose(cursor(n), build_slice(cursor(n), x, slice_of(n)), perm);
+        return node_axis(n)
+                   ? NULL
+                   : build_transpose(cursor(n), build_slice(cursor(n), x, slice_of(n)), perm);
     bool first = n->type.rank == 2 && dim_is(t->type.dim[0], 1) && n->type.dim[0] == t->type.dim[1];
     if (!first) return NULL;
-    return build_transpose(cursor(n), build_reshape(cursor(n), x, 2, x->type.dim + 1), (int64_t[]){perm[1] - 1, perm[2] - 1});
+    return build_transpose(cursor(n), build_reshape(cursor(n), x, 2, x->type.dim + 1),
+                           (int64_t[]){perm[1] - 1, perm[2] - 1});
 }
 
 // What changes a view of weights
@@ -278,8 +297,9 @@ Node *simplify_view(Node *n) {
     if (by) return by;
     switch (n->op) {
         case OP_reshape:
-            by = n->in[0]->op == OP_reshape ? build_reshape(cursor(n), n->in[0]->in[0], n->type.rank, n->type.dim)
-                                            : keep_reduced_axes(n);
+            by = n->in[0]->op == OP_reshape
+                     ? build_reshape(cursor(n), n->in[0]->in[0], n->type.rank, n->type.dim)
+                     : keep_reduced_axes(n);
             break;
         case OP_transpose:
             by = transpose_of_repeated(n);

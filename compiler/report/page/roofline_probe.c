@@ -36,7 +36,8 @@ static double read_rate(const Work *w, double seconds) {
         for (size_t i = 0; i + 1024 <= w->bytes; i += 1024)
             for (size_t j = 0; j < 16; j++) {
                 PREFETCH_FAR(w->block + i + 64 * j + 4096);
-                a[j % 4] = vi_xor(a[j % 4], vi_load((const int32_t *)(const void *)(w->block + i + 64 * j)));
+                a[j % 4] = vi_xor(a[j % 4],
+                                  vi_load((const int32_t *)(const void *)(w->block + i + 64 * j)));
             }
         done += (double)w->bytes;
     } while (now() - start < seconds);
@@ -116,7 +117,8 @@ int main(int argc, char **argv) {
     unsigned char *block = aligned_alloc(4096, part * (size_t)threads);
     if (!block) return 1;
     memset(block, 7, part * (size_t)threads);
-    for (int i = 0; i < threads; i++) works[i].block = block + part * (size_t)i, works[i].bytes = part;
+    for (int i = 0; i < threads; i++)
+        works[i].block = block + part * (size_t)i, works[i].bytes = part;
     printf("read %.6g\n", best_of(works, threads, read_rate, true));
     printf("fma %.6g\n", best_of(works, threads, fma_rate, false));
     printf("dot %.6g\n", best_of(works, threads, dot_rate, false));

@@ -1,4 +1,5 @@
-// GGUF as a container: metadata, and descriptions of tensors. Every count, length and offset is checked against the file.
+// GGUF as a container: metadata, and descriptions of tensors. Every count, length and offset is
+// checked against the file.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,20 +12,23 @@ enum { MAX_NAME = 65535 };
 static const struct {
     const char *name;
     uint64_t bytes;  // the least an element takes in the file
-} types[GGUF_TYPES] = {{"u8", 1},   {"i8", 1},     {"u16", 2},    {"i16", 2}, {"u32", 4}, {"i32", 4}, {"f32", 4},
-                       {"bool", 1}, {"string", 8}, {"array", 12}, {"u64", 8}, {"i64", 8}, {"f64", 8}};
+} types[GGUF_TYPES] = {{"u8", 1},  {"i8", 1},  {"u16", 2},  {"i16", 2},    {"u32", 4},
+                       {"i32", 4}, {"f32", 4}, {"bool", 1}, {"string", 8}, {"array", 12},
+                       {"u64", 8}, {"i64", 8}, {"f64", 8}};
 
 const char *gguf_type_name(uint32_t type) {
     static const char *const names[] = {
-        "F32",        "F16",        "Q4_0",       "Q4_1",  NULL,       NULL,       "Q5_0",     "Q5_1",    "Q8_0",
-        "Q8_1",       "Q2_K",       "Q3_K",       "Q4_K",  "Q5_K",     "Q6_K",     "Q8_K",     "IQ2_XXS", "IQ2_XS",
-        "IQ3_XXS",    "IQ1_S",      "IQ4_NL",     "IQ3_S", "IQ2_S",    "IQ4_XS",   "I8",       "I16",     "I32",
-        "I64",        "F64",        "IQ1_M",      "BF16",  "Q4_0_4_4", "Q4_0_4_8", "Q4_0_8_8", "TQ1_0",   "TQ2_0",
-        "IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8", "MXFP4", "NVFP4",    "Q1_0",     "Q2_0"};
+        "F32",   "F16",        "Q4_0",       "Q4_1",       NULL,       NULL,       "Q5_0",
+        "Q5_1",  "Q8_0",       "Q8_1",       "Q2_K",       "Q3_K",     "Q4_K",     "Q5_K",
+        "Q6_K",  "Q8_K",       "IQ2_XXS",    "IQ2_XS",     "IQ3_XXS",  "IQ1_S",    "IQ4_NL",
+        "IQ3_S", "IQ2_S",      "IQ4_XS",     "I8",         "I16",      "I32",      "I64",
+        "F64",   "IQ1_M",      "BF16",       "Q4_0_4_4",   "Q4_0_4_8", "Q4_0_8_8", "TQ1_0",
+        "TQ2_0", "IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8", "MXFP4",    "NVFP4",    "Q1_0",
+        "Q2_0"};
     return type < sizeof names / sizeof *names ? names[type] : NULL;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- parsing
+// ----------------------------------------------------------------------------------------- parsing
 static GgufString read_string(Cursor *c) {
     uint64_t length = cursor_u64(c);
     return (GgufString){(const char *)cursor_bytes(c, length), length};
@@ -34,14 +38,18 @@ static const char *read_name(Cursor *c, Arena *arena, const char *what) {
     c->what = what;
     GgufString s = read_string(c);
     if (!s.length || s.length > MAX_NAME || memchr(s.bytes, 0, s.length))
-        file_fatal(c->file, "%s ending at byte %" PRIu64 " is no text of 1 to %d bytes\nhint: a damaged download?", what, c->at,
-                   MAX_NAME);
+        file_fatal(c->file,
+                   "%s ending at byte %" PRIu64
+                   " is no text of 1 to %d bytes\nhint: a damaged download?",
+                   what, c->at, MAX_NAME);
     return arena_strndup(arena, s.bytes, s.length);
 }
 
 static GgufType read_type(Cursor *c, const char *key) {
     uint32_t type = cursor_u32(c);
-    if (type >= GGUF_TYPES) file_fatal(c->file, "metadata \"%s\" has type %" PRIu32 ", which GGUF does not define", key, type);
+    if (type >= GGUF_TYPES)
+        file_fatal(c->file, "metadata \"%s\" has type %" PRIu32 ", which GGUF does not define", key,
+                   type);
     return (GgufType)type;
 }
 
@@ -69,7 +77,8 @@ static void read_value(Gguf *g, Cursor *c) {
         v->type = read_type(c, v->key);
         v->n = cursor_u64(c);
         if (v->type == GGUF_ARRAY)
-            file_fatal(g->file, "metadata \"%s\" is an array of arrays, which burin does not read", v->key);
+            file_fatal(g->file, "metadata \"%s\" is an array of arrays, which burin does not read",
+                       v->key);
     }
     v->data = c->file->data + c->at;
     skip_elements(c, v);
@@ -80,7 +89,9 @@ static void read_tensor(Gguf *g, Cursor *c, GgufTensor *t) {
     t->name = read_name(c, g->arena, "a tensor's name");
     c->what = arena_printf(g->arena, "the description of tensor \"%s\"", t->name);
     uint32_t rank = cursor_u32(c);
-    if (rank < 1 || rank > 8) file_fatal(g->file, "tensor \"%s\" has %" PRIu32 " dimensions, expected 1 to 8", t->name, rank);
+    if (rank < 1 || rank > 8)
+        file_fatal(g->file, "tensor \"%s\" has %" PRIu32 " dimensions, expected 1 to 8", t->name,
+                   rank);
     t->rank = (int)rank;
     t->part = g;
     for (uint32_t i = 0; i < rank; i++) t->dims[i] = cursor_u64(c);
@@ -89,7 +100,8 @@ static void read_tensor(Gguf *g, Cursor *c, GgufTensor *t) {
 }
 
 void gguf_index(Gguf *g, const GgufTensor *t) {
-    if (map_get(&g->by_name, t->name)) file_fatal(t->part->file, "tensor \"%s\" is listed twice", t->name);
+    if (map_get(&g->by_name, t->name))
+        file_fatal(t->part->file, "tensor \"%s\" is listed twice", t->name);
     map_put(&g->by_name, t->name, (void *)t);
 }
 
@@ -98,8 +110,9 @@ static uint64_t count_of(Cursor *c, const char *what, uint64_t least_bytes) {
     uint64_t n = cursor_u64(c);
     if (n > cursor_left(c) / least_bytes)
         file_fatal(c->file,
-                   "the header claims %" PRIu64 " %s, but only %" PRIu64 " bytes are left\nhint: a truncated download?", n,
-                   what, cursor_left(c));
+                   "the header claims %" PRIu64 " %s, but only %" PRIu64
+                   " bytes are left\nhint: a truncated download?",
+                   n, what, cursor_left(c));
     return n;
 }
 
@@ -107,7 +120,8 @@ static uint64_t data_start(const Gguf *g, const Cursor *c) {
     int64_t alignment = 32;
     gguf_int(g, "general.alignment", &alignment);
     if (alignment < 1 || alignment & (alignment - 1) || alignment > 1 << 20)
-        file_fatal(g->file, "general.alignment is %" PRId64 ", expected a power of 2, at most 1 MB", alignment);
+        file_fatal(g->file, "general.alignment is %" PRId64 ", expected a power of 2, at most 1 MB",
+                   alignment);
     return (c->at + (uint64_t)alignment - 1) / (uint64_t)alignment * (uint64_t)alignment;
 }
 
@@ -115,7 +129,8 @@ static uint64_t data_start(const Gguf *g, const Cursor *c) {
 static void check_start(const Gguf *g, const GgufTensor *t) {
     if (g->data < g->file->size && t->offset < g->file->size - g->data) return;
     file_fatal(g->file,
-               "tensor \"%s\" starts at %" PRIu64 " of the data, past the file's end at byte %" PRIu64
+               "tensor \"%s\" starts at %" PRIu64
+               " of the data, past the file's end at byte %" PRIu64
                "\nhint: a truncated download? Compare the size with the publisher's",
                t->name, t->offset, g->file->size);
 }
@@ -131,7 +146,8 @@ Gguf *gguf_parse(Arena *arena, const MappedFile *file) {
     if (version && !(version & 0xffffff))
         file_fatal(file,
                    "the numbers of this GGUF file are big-endian, burin reads little-endian ones"
-                   "\nhint: take the model's other file, or convert it (gguf-convert-endian of the gguf package)");
+                   "\nhint: take the model's other file, or convert it (gguf-convert-endian of the "
+                   "gguf package)");
     if (version != 2 && version != 3)
         file_fatal(file,
                    "GGUF version %" PRIu32
@@ -150,12 +166,12 @@ Gguf *gguf_parse(Arena *arena, const MappedFile *file) {
     return g;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- values
+// ------------------------------------------------------------------------------------------ values
 const GgufValue *gguf_find(const Gguf *g, const char *key) { return map_get(&g->values, key); }
 
 _Noreturn static void wrong_type(const Gguf *g, const GgufValue *v, const char *expected) {
-    file_fatal(g->file, "metadata \"%s\" is %s%s, expected %s", v->key, v->is_array ? "an array of " : "", types[v->type].name,
-               expected);
+    file_fatal(g->file, "metadata \"%s\" is %s%s, expected %s", v->key,
+               v->is_array ? "an array of " : "", types[v->type].name, expected);
 }
 
 static bool int_element(const GgufValue *v, uint64_t i, int64_t *to) {
@@ -186,7 +202,9 @@ static bool int_element(const GgufValue *v, uint64_t i, int64_t *to) {
     }
 }
 
-const GgufTensor *gguf_tensor(const Gguf *g, const char *name) { return map_get(&g->by_name, name); }
+const GgufTensor *gguf_tensor(const Gguf *g, const char *name) {
+    return map_get(&g->by_name, name);
+}
 
 bool gguf_int(const Gguf *g, const char *key, int64_t *to) {
     const GgufValue *v = gguf_find(g, key);
@@ -267,7 +285,8 @@ const int32_t *gguf_ints(const Gguf *g, const char *key, uint64_t *n) {
         int64_t x;
         if (!int_element(v, i, &x)) wrong_type(g, v, "an array of integers");
         if (x < INT32_MIN || x > INT32_MAX)
-            file_fatal(g->file, "metadata \"%s\" has a number of more than 32 bits, %" PRId64, key, x);
+            file_fatal(g->file, "metadata \"%s\" has a number of more than 32 bits, %" PRId64, key,
+                       x);
         all[i] = (int32_t)x;
     }
     return all;

@@ -1,4 +1,5 @@
-// GGUF as a checkpoint: its tensors and metadata in Hugging Face's words, by the table of its architecture.
+// GGUF as a checkpoint: its tensors and metadata in Hugging Face's words, by the table of its
+// architecture.
 //
 //   blk.0.attn_q.weight      -> model.layers.0.self_attn.q_proj.weight
 //   llama.embedding_length   -> hidden_size
@@ -15,7 +16,7 @@
 
 typedef GgufReading Reading;
 
-// ------------------------------------------------------------------------------------------------------------------- tensors
+// ----------------------------------------------------------------------------------------- tensors
 static DType dtype_of(const GgufTensor *t) {
     switch (t->type) {
         case GGUF_TENSOR_F32:
@@ -36,20 +37,23 @@ static DType dtype_of(const GgufTensor *t) {
                    ", which GGUF does not define, or no longer does"
                    "\nhint: convert the model anew with a converter of today",
                    t->name, t->type);
-    file_fatal(t->part->file,
-               "tensor \"%s\" is %s, which burin does not read"
-               "\nhint: take the model's file in another type; `burin formats` lists those that are read",
-               t->name, name);
+    file_fatal(
+        t->part->file,
+        "tensor \"%s\" is %s, which burin does not read"
+        "\nhint: take the model's file in another type; `burin formats` lists those that are read",
+        t->name, name);
 }
 
-const char *gguf_key_of(const Reading *r, const char *end) { return arena_printf(r->checkpoint->arena, "%s.%s", r->name, end); }
+const char *gguf_key_of(const Reading *r, const char *end) {
+    return arena_printf(r->checkpoint->arena, "%s.%s", r->name, end);
+}
 
 static bool is_each(const Reading *, const char *key);
 
 // Norms of one head are in its order.
 static bool is_norm_of_head(const Reading *r, const Tensor *t) {
-    return (strstr(t->name, ".query_layernorm.") || strstr(t->name, ".key_layernorm.")) && t->rank == 1 &&
-           t->dim[0] == gguf_head_dim(r) && t->dim[0] % 2 == 0;
+    return (strstr(t->name, ".query_layernorm.") || strstr(t->name, ".key_layernorm.")) &&
+           t->rank == 1 && t->dim[0] == gguf_head_dim(r) && t->dim[0] % 2 == 0;
 }
 
 static int rotary_heads(const Reading *r, const StoredTensor *stored) {
@@ -65,8 +69,10 @@ static int rotary_heads(const Reading *r, const StoredTensor *stored) {
         heads = t->dim[0] / d;  // their number differs from layer to layer
     if (heads < 1 || heads > INT32_MAX || t->dim[0] % (2 * heads))
         file_fatal(r->gguf->file,
-                   "tensor \"%s\" has %" PRId64 " rows, which %s = %" JSON_INTEGER_FORMAT " does not divide into pairs",
-                   stored->name_in_file, t->dim[0], checkpoint_field(r->checkpoint, head_key), heads);
+                   "tensor \"%s\" has %" PRId64 " rows, which %s = %" JSON_INTEGER_FORMAT
+                   " does not divide into pairs",
+                   stored->name_in_file, t->dim[0], checkpoint_field(r->checkpoint, head_key),
+                   heads);
     return (int)heads;
 }
 
@@ -75,21 +81,25 @@ static int64_t config_int(const Reading *r, const char *a, const char *b) {
     return json_integer_value(v ? v : json_object_get(r->config, b));
 }
 
-// BLOOM, GPT-NeoX, Falcon: Hugging Face has, for each group, the rows of its queries, then of its key and its value.
+// BLOOM, GPT-NeoX, Falcon: Hugging Face has, for each group, the rows of its queries, then of its
+// key and its value.
 static void set_groups(const Reading *r, StoredTensor *stored) {
-    int64_t heads = config_int(r, "num_attention_heads", "n_head"), groups = config_int(r, "num_kv_heads", NULL);
+    int64_t heads = config_int(r, "num_attention_heads", "n_head"),
+            groups = config_int(r, "num_kv_heads", NULL);
     if (groups < 1) groups = heads;
-    if (heads < 1 || groups > heads || heads > INT32_MAX || heads % groups || stored->tensor.dim[0] % (heads + 2 * groups))
+    if (heads < 1 || groups > heads || heads > INT32_MAX || heads % groups ||
+        stored->tensor.dim[0] % (heads + 2 * groups))
         file_fatal(r->gguf->file,
-                   "tensor \"%s\" has %" PRId64 " rows, which are not %" PRId64 " heads of queries and %" PRId64
-                   " of keys and values",
+                   "tensor \"%s\" has %" PRId64 " rows, which are not %" PRId64
+                   " heads of queries and %" PRId64 " of keys and values",
                    stored->name_in_file, stored->tensor.dim[0], heads, groups);
     stored->query_heads = (int)heads, stored->groups = (int)groups;
 }
 
 static bool is_transposed(const Tensor *t) {
-    return t->rank == 2 && (text_ends_with(t->name, ".c_attn.weight") || text_ends_with(t->name, ".c_fc.weight") ||
-                            text_ends_with(t->name, ".c_proj.weight") || strstr(t->name, ".k_b."));
+    return t->rank == 2 &&
+           (text_ends_with(t->name, ".c_attn.weight") || text_ends_with(t->name, ".c_fc.weight") ||
+            text_ends_with(t->name, ".c_proj.weight") || strstr(t->name, ".k_b."));
 }
 
 static void undo_changes(const Reading *r, StoredTensor *stored) {
@@ -108,12 +118,13 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
 }
 
 // A tensor of the file, or a part of one; `factor`: of NVFP4, or NULL
-static void add_one(const Reading *r, const GgufTensor *from, const Tensor *t, const float *factor) {
+static void add_one(const Reading *r, const GgufTensor *from, const Tensor *t,
+                    const float *factor) {
     const char *both = t->rank == 2 && t->dim[0] % 2 == 0 ? strstr(t->name, ".G_") : NULL;
     for (int i = 0; both && i < 2; i++) {  // rows of a gate, then rows of the up projection
         Tensor half = *t;
-        half.name =
-            arena_printf(r->checkpoint->arena, "%.*s.%s%s", (int)(both - t->name), t->name, i ? "up" : "gate", both + 2);
+        half.name = arena_printf(r->checkpoint->arena, "%.*s.%s%s", (int)(both - t->name), t->name,
+                                 i ? "up" : "gate", both + 2);
         half.dim[0] /= 2, half.bytes /= 2;
         half.data = (const char *)t->data + (uint64_t)i * half.bytes;
         add_one(r, from, &half, factor);
@@ -124,8 +135,10 @@ static void add_one(const Reading *r, const GgufTensor *from, const Tensor *t, c
     undo_changes(r, stored);
 }
 
-// The matrices or biases of all experts in one tensor: "mlp.experts.E.up_proj.weight" with E for an expert's number
-static bool add_experts(const Reading *r, const GgufTensor *stored, const Tensor *t, const float *factors) {
+// The matrices or biases of all experts in one tensor: "mlp.experts.E.up_proj.weight" with E for an
+// expert's number
+static bool add_experts(const Reading *r, const GgufTensor *stored, const Tensor *t,
+                        const float *factors) {
     const char *e = strstr(t->name, ".E.");
     if (!e || t->rank < 2) return false;
     Tensor one = *t;
@@ -133,7 +146,8 @@ static bool add_experts(const Reading *r, const GgufTensor *stored, const Tensor
     for (int i = 0; i < one.rank; i++) one.dim[i] = t->dim[i + 1];
     one.bytes = t->bytes / (uint64_t)t->dim[0];
     for (int64_t i = 0; i < t->dim[0]; i++) {
-        one.name = arena_printf(r->checkpoint->arena, "%.*s.%" PRId64 ".%s", (int)(e - t->name), t->name, i, e + 3);
+        one.name = arena_printf(r->checkpoint->arena, "%.*s.%" PRId64 ".%s", (int)(e - t->name),
+                                t->name, i, e + 3);
         one.data = (const char *)t->data + (uint64_t)i * one.bytes;
         add_one(r, stored, &one, factors ? &factors[i] : NULL);
     }
@@ -142,21 +156,25 @@ static bool add_experts(const Reading *r, const GgufTensor *stored, const Tensor
 
 // The queries, keys and values of a layer in one tensor, one after the other:
 // "self_attn.Q_proj.weight" with q, k, v
-static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, const Tensor *t, const float *factor) {
+static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, const Tensor *t,
+                                    const float *factor) {
     const MappedFile *file = stored->part->file;
     const char *q = strstr(t->name, ".Q_");
     if (!q || !t->rank) return false;
-    int64_t heads = config_int(r, "num_attention_heads", NULL), groups = config_int(r, "num_key_value_heads", NULL);
+    int64_t heads = config_int(r, "num_attention_heads", NULL),
+            groups = config_int(r, "num_key_value_heads", NULL);
     int64_t d = gguf_head_dim(r);
-    if (heads < 1 || groups < 1 || heads > INT32_MAX / 4 || groups > heads || d < 1 || t->dim[0] != (heads + 2 * groups) * d)
+    if (heads < 1 || groups < 1 || heads > INT32_MAX / 4 || groups > heads || d < 1 ||
+        t->dim[0] != (heads + 2 * groups) * d)
         file_fatal(file,
-                   "tensor \"%s\" has %" PRId64 " rows, expected those of %" PRId64 " heads of queries and %" PRId64
-                   " of keys and values, %" PRId64 " each",
+                   "tensor \"%s\" has %" PRId64 " rows, expected those of %" PRId64
+                   " heads of queries and %" PRId64 " of keys and values, %" PRId64 " each",
                    stored->name, t->dim[0], heads, groups, d);
     const int64_t rows[] = {heads * d, groups * d, groups * d};
     Tensor one = *t;
     for (int i = 0; i < 3; i++) {
-        one.name = arena_printf(r->checkpoint->arena, "%.*s.%c%s", (int)(q - t->name), t->name, "qkv"[i], q + 2);
+        one.name = arena_printf(r->checkpoint->arena, "%.*s.%c%s", (int)(q - t->name), t->name,
+                                "qkv"[i], q + 2);
         one.dim[0] = rows[i];
         one.bytes = t->bytes / (uint64_t)t->dim[0] * (uint64_t)rows[i];
         add_one(r, stored, &one, factor);
@@ -165,7 +183,8 @@ static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, 
     return true;
 }
 
-// A vector in blocks, as floats: its parts, and their elements in another order, are no whole blocks.
+// A vector in blocks, as floats: its parts, and their elements in another order, are no whole
+// blocks.
 static void make_floats(const Reading *r, const GgufTensor *stored, Tensor *t) {
     const Format *f = format_of(t->dtype);
     int64_t n = t->dim[0];
@@ -184,14 +203,17 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
     if (rank == 4)  // convolutions, in some files with axes of 1 in front
         while (rank > 2 && stored->dims[rank - 1] == 1) rank--;
     for (int i = 0; i < rank; i++) dims[i] = stored->dims[rank - 1 - i];
-    bool vector = rank == 2 && dims[0] == 1 && text_ends_with(stored->name, ".bias");  // in some files a row
+    bool vector =
+        rank == 2 && dims[0] == 1 && text_ends_with(stored->name, ".bias");  // in some files a row
     tensor_set_shape(file, &t, rank - vector, dims + vector);
-    const float *factors = stored->type == GGUF_TENSOR_NVFP4 ? gguf_nvfp4_factors(r->gguf, stored) : NULL;
+    const float *factors =
+        stored->type == GGUF_TENSOR_NVFP4 ? gguf_nvfp4_factors(r->gguf, stored) : NULL;
     if (factors) t.bytes = gguf_nvfp4_stored_bytes(t.bytes);
-    if (__builtin_add_overflow(part->data, stored->offset, &end) || __builtin_add_overflow(end, t.bytes, &end) ||
-        end > file->size)
+    if (__builtin_add_overflow(part->data, stored->offset, &end) ||
+        __builtin_add_overflow(end, t.bytes, &end) || end > file->size)
         file_fatal(file,
-                   "tensor \"%s\" takes %" PRIu64 " bytes at %" PRIu64 " of the data, past the file's end at byte %" PRIu64
+                   "tensor \"%s\" takes %" PRIu64 " bytes at %" PRIu64
+                   " of the data, past the file's end at byte %" PRIu64
                    "\nhint: a truncated download? Compare the size with the publisher's",
                    stored->name, t.bytes, stored->offset, file->size);
     t.data = file->data + part->data + stored->offset;
@@ -201,10 +223,11 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
         add_one(r, stored, &t, factors);
 }
 
-// ------------------------------------------------------------------------------------------------------------- configuration
+// ----------------------------------------------------------------------------------- configuration
 // Of keys that give the same field, the one that the file has
 static void note_key(const Reading *r, const char *field, const char *key) {
-    if (gguf_find(r->gguf, key) || !map_get(&r->checkpoint->keys, field)) map_put(&r->checkpoint->keys, field, (void *)key);
+    if (gguf_find(r->gguf, key) || !map_get(&r->checkpoint->keys, field))
+        map_put(&r->checkpoint->keys, field, (void *)key);
 }
 
 // "attn_config.clip_qkv" is a field of an object.
@@ -223,9 +246,12 @@ static void set_field(const Reading *r, const char *name, json_t *value) {
 // Lists of a number for each layer, those that guess ahead included
 static void check_length(const Reading *r, const GgufValue *v) {
     int64_t layers;
-    if (!gguf_int(r->gguf, gguf_key_of(r, "block_count"), &layers) || v->n == (uint64_t)layers) return;
-    file_fatal(r->gguf->file, "metadata \"%s\" has %" PRIu64 " elements, expected one for each of %" PRId64 " layers", v->key,
-               v->n, layers);
+    if (!gguf_int(r->gguf, gguf_key_of(r, "block_count"), &layers) || v->n == (uint64_t)layers)
+        return;
+    file_fatal(r->gguf->file,
+               "metadata \"%s\" has %" PRIu64 " elements, expected one for each of %" PRId64
+               " layers",
+               v->key, v->n, layers);
 }
 
 static bool is_each(const Reading *r, const char *key) {
@@ -241,16 +267,21 @@ static json_t *value_of_key(const Reading *r, const char *key) {
     bool truth = false;
     if (!v) return NULL;
     const char *word;
-    if (!v->is_array && text_ends_with(key, "_activation")) return gguf_string(r->gguf, key, &word) ? json_string(word) : NULL;
+    if (!v->is_array && text_ends_with(key, "_activation"))
+        return gguf_string(r->gguf, key, &word) ? json_string(word) : NULL;
     if (v->is_array) check_length(r, v);
-    if ((v->is_array && v->type == GGUF_BOOL) || (!v->is_array && text_ends_with(key, ".sliding_window_pattern")))
+    if ((v->is_array && v->type == GGUF_BOOL) ||
+        (!v->is_array && text_ends_with(key, ".sliding_window_pattern")))
         return gguf_kinds_of_layers(r->gguf, r->name, v, r->table->changes & GGUF_FULL_FIRST);
     if (v->is_array && v->type != GGUF_STRING) {
         if (gguf_number_of_layers(r->gguf, key, &integer)) return json_integer(integer);
         if (is_each(r, key)) return NULL;
-        file_fatal(r->gguf->file, "metadata \"%s\" differs from layer to layer\nhint: take the model's safetensors", key);
+        file_fatal(
+            r->gguf->file,
+            "metadata \"%s\" differs from layer to layer\nhint: take the model's safetensors", key);
     }
-    if (v->type == GGUF_F32 || v->type == GGUF_F64) return gguf_float(r->gguf, key, &number) ? json_real(number) : NULL;
+    if (v->type == GGUF_F32 || v->type == GGUF_F64)
+        return gguf_float(r->gguf, key, &number) ? json_real(number) : NULL;
     if (v->type == GGUF_BOOL) return gguf_bool(r->gguf, key, &truth) ? json_boolean(truth) : NULL;
     return gguf_int(r->gguf, key, &integer) ? json_integer(integer) : NULL;
 }
@@ -259,21 +290,26 @@ static bool has_tensor(const Reading *r, const char *pattern);
 
 // Factors and bounds that are 0 where there is none
 static bool is_none(const char *key, const json_t *value) {
-    static const char *const none_is_0[] = {"sliding_window",         "attention.scale",         "logit_scale",
-                                            "residual_scale",         "embedding_scale",         "expert_weights_scale",
-                                            "attn_logit_softcapping", "final_logit_softcapping", "router_logit_softcapping",
-                                            "attention.clamp_kqv",    "attention.max_alibi_bias"};
+    static const char *const none_is_0[] = {
+        "sliding_window",         "attention.scale",         "logit_scale",
+        "residual_scale",         "embedding_scale",         "expert_weights_scale",
+        "attn_logit_softcapping", "final_logit_softcapping", "router_logit_softcapping",
+        "attention.clamp_kqv",    "attention.max_alibi_bias"};
     bool listed = false;
-    for (size_t i = 0; i < sizeof none_is_0 / sizeof *none_is_0; i++) listed = listed || text_ends_with(key, none_is_0[i]);
+    for (size_t i = 0; i < sizeof none_is_0 / sizeof *none_is_0; i++)
+        listed = listed || text_ends_with(key, none_is_0[i]);
     return listed && json_number_value(value) == 0;
 }
 
 // A model of an architecture with experts may have none.
 static bool is_of_no_expert(const Reading *r, const char *key) {
-    static const char *const counts[] = {".expert_count", ".expert_used_count", ".expert_feed_forward_length"};
+    static const char *const counts[] = {".expert_count", ".expert_used_count",
+                                         ".expert_feed_forward_length"};
     bool listed = false;
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) listed = listed || text_ends_with(key, counts[i]);
-    return listed && !has_tensor(r, "blk.N.ffn_gate_inp.weight") && !gguf_find(r->gguf, gguf_key_of(r, "expert_count"));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        listed = listed || text_ends_with(key, counts[i]);
+    return listed && !has_tensor(r, "blk.N.ffn_gate_inp.weight") &&
+           !gguf_find(r->gguf, gguf_key_of(r, "expert_count"));
 }
 
 static void set_keys(const Reading *r, GgufPairs keys, bool required) {
@@ -283,7 +319,8 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
         note_key(r, keys.items[i].name, key);
         if (value && json_is_number(value) && is_none(key, value)) {
             if (required)
-                file_fatal(r->gguf->file, "metadata \"%s\" is 0\nhint: without it %s is unknown", key, keys.items[i].name);
+                file_fatal(r->gguf->file, "metadata \"%s\" is 0\nhint: without it %s is unknown",
+                           key, keys.items[i].name);
             json_decref(value);
             value = json_null();
         }
@@ -291,7 +328,8 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
         if (value)
             set_field(r, keys.items[i].name, value);
         else if (required)
-            file_fatal(r->gguf->file, "metadata \"%s\" is missing\nhint: without it %s is unknown", key, keys.items[i].name);
+            file_fatal(r->gguf->file, "metadata \"%s\" is missing\nhint: without it %s is unknown",
+                       key, keys.items[i].name);
     }
 }
 
@@ -319,7 +357,8 @@ static void set_each(const Reading *r, GgufPair each) {
     if (!v->is_array && !reals) gguf_int(r->gguf, key, &one);
     json_t *numbers = json_array();
     for (int64_t i = 0; i < layers; i++)
-        json_array_append_new(numbers, reals ? json_real(of_reals ? of_reals[i] : real) : json_integer(of ? of[i] : one));
+        json_array_append_new(numbers, reals ? json_real(of_reals ? of_reals[i] : real)
+                                             : json_integer(of ? of[i] : one));
     set_field(r, each.name, numbers);
     note_key(r, each.name, key);
 }
@@ -349,13 +388,19 @@ static void add_list(const Reading *r, GgufPair list) {
     const float *values = v->is_array ? gguf_floats(r->gguf, key, &n) : NULL;
     if (!values) gguf_float(r->gguf, key, &one);
     if (values && n != (uint64_t)layers)
-        file_fatal(r->gguf->file, "metadata \"%s\" has %" PRIu64 " numbers, expected one for each of %" PRId64 " layers", key,
-                   n, layers);
+        file_fatal(r->gguf->file,
+                   "metadata \"%s\" has %" PRIu64 " numbers, expected one for each of %" PRId64
+                   " layers",
+                   key, n, layers);
     for (int64_t i = 0; i < layers; i++) {
         float *value = ARENA_NEW(r->checkpoint->arena, float);
         *value = values ? values[i] : (float)one;
-        const char *name = vector ? arena_strndup(r->checkpoint->arena, list.name, (size_t)(vector - list.name)) : list.name;
-        Tensor t = {.name = gguf_with_layer(r->checkpoint->arena, name, (unsigned)i, ""), .dtype = DT_f32, .data = value};
+        const char *name =
+            vector ? arena_strndup(r->checkpoint->arena, list.name, (size_t)(vector - list.name))
+                   : list.name;
+        Tensor t = {.name = gguf_with_layer(r->checkpoint->arena, name, (unsigned)i, ""),
+                    .dtype = DT_f32,
+                    .data = value};
         tensor_set_shape(r->gguf->file, &t, vector ? 1 : 0, (const uint64_t[]){1});
         checkpoint_add(r->checkpoint, r->gguf->file, &t);
     }
@@ -395,12 +440,14 @@ static bool has_tensor(const Reading *r, const char *pattern) {
 static void leave_out_guessing(const Reading *r) {
     int64_t guessing = 0, layers = (int64_t)gguf_config_number(r, "num_hidden_layers");
     gguf_int(r->gguf, gguf_key_of(r, "nextn_predict_layers"), &guessing);
-    if (guessing > 0 && guessing < layers) json_object_set_new(r->config, "num_hidden_layers", json_integer(layers - guessing));
+    if (guessing > 0 && guessing < layers)
+        json_object_set_new(r->config, "num_hidden_layers", json_integer(layers - guessing));
 }
 
 static bool takes_part(const Reading *r, const GgufTensor *t) {
     unsigned layer;
-    bool guesses = gguf_find(r->gguf, gguf_key_of(r, "nextn_predict_layers")) && gguf_layer_of(t->name, &layer);
+    bool guesses = gguf_find(r->gguf, gguf_key_of(r, "nextn_predict_layers")) &&
+                   gguf_layer_of(t->name, &layer);
     return !gguf_is_rotary_table(t) && !gguf_is_nvfp4_part(r->gguf, t) &&
            !(guesses && layer >= gguf_config_number(r, "num_hidden_layers"));
 }
@@ -412,14 +459,18 @@ static void set_direction(const Reading *r) {
         json_object_set_new(r->config, "sees_later_tokens", json_boolean(!causal));
 }
 
-static bool is_number_at(const Reading *r, const char *name) { return json_is_number(json_object_get(r->config, name)); }
+static bool is_number_at(const Reading *r, const char *name) {
+    return json_is_number(json_object_get(r->config, name));
+}
 
 // What llama.cpp takes where a file of any architecture leaves a key out. NULL: nothing for all.
 static json_t *usual_value(const Reading *r, GgufPair key) {
-    double heads = gguf_config_number(r, "num_attention_heads"), width = gguf_config_number(r, "hidden_size"), base;
+    double heads = gguf_config_number(r, "num_attention_heads"),
+           width = gguf_config_number(r, "hidden_size"), base;
     bool counts = is_number_at(r, "num_attention_heads") && heads >= 1;
     if (!strcmp(key.gguf, "rope.freq_base")) return json_real(10000.0);
-    if (!strcmp(key.gguf, "rope.freq_base_swa") && !strcmp(key.name, "local_rope_theta") && is_number_at(r, "rope_theta")) {
+    if (!strcmp(key.gguf, "rope.freq_base_swa") && !strcmp(key.name, "local_rope_theta") &&
+        is_number_at(r, "rope_theta")) {
         base = gguf_config_number(r, "rope_theta");
         return json_real(base);
     }
@@ -428,7 +479,8 @@ static json_t *usual_value(const Reading *r, GgufPair key) {
         return json_real(1.0);
     if (!strcmp(key.gguf, "attention.head_count_kv") && counts && strncmp(r->name, "rwkv", 4))
         return json_integer((json_int_t)heads);
-    if (!strcmp(key.gguf, "attention.key_length") && !strcmp(key.name, "head_dim") && counts && width >= heads)
+    if (!strcmp(key.gguf, "attention.key_length") && !strcmp(key.name, "head_dim") && counts &&
+        width >= heads)
         return json_integer((json_int_t)(width / heads));
     return NULL;
 }
@@ -436,8 +488,8 @@ static json_t *usual_value(const Reading *r, GgufPair key) {
 static void set_usual(const Reading *r) {
     for (int i = 0; i < r->table->further.n; i++) {
         GgufPair key = r->table->further.items[i];
-        bool given =
-            gguf_find(r->gguf, gguf_key_of(r, key.gguf)) || json_object_get(r->config, key.name) || strchr(key.name, '.');
+        bool given = gguf_find(r->gguf, gguf_key_of(r, key.gguf)) ||
+                     json_object_get(r->config, key.name) || strchr(key.name, '.');
         json_t *value = given ? NULL : usual_value(r, key);
         if (value) set_field(r, key.name, value);
     }
@@ -452,7 +504,8 @@ static void set_configuration(Reading *r) {
     if (!set_rows(r, "type_vocab_size", "token_types.weight"))
         json_object_set_new(r->config, "type_vocab_size", json_integer(0));
     for (int i = 0; i < t->rows.n; i++) set_rows(r, t->rows.items[i].name, t->rows.items[i].gguf);
-    json_object_set_new(r->config, "tie_word_embeddings", json_boolean(!gguf_tensor(r->gguf, "output.weight")));
+    json_object_set_new(r->config, "tie_word_embeddings",
+                        json_boolean(!gguf_tensor(r->gguf, "output.weight")));
     gguf_check_token_ids(r->gguf);
     set_special(r, "tokenizer.ggml.bos_token_id", "bos_token_id");
     json_object_set_new(r->config, "eos_token_id", gguf_end_tokens(r->gguf));
@@ -464,11 +517,14 @@ static void set_configuration(Reading *r) {
     json_t *labels = gguf_labels(r->gguf, r->name);
     if (labels) json_object_set_new(r->config, "id2label", labels);
     for (int i = 0; i < t->flags.n; i++)
-        if (has_tensor(r, t->flags.items[i].gguf)) json_object_set_new(r->config, t->flags.items[i].name, json_true());
-    for (int i = 0; i < t->flags.n; i++) gguf_set_default(r->config, t->flags.items[i].name, json_false());
+        if (has_tensor(r, t->flags.items[i].gguf))
+            json_object_set_new(r->config, t->flags.items[i].name, json_true());
+    for (int i = 0; i < t->flags.n; i++)
+        gguf_set_default(r->config, t->flags.items[i].name, json_false());
     for (int i = 0; i < t->fixed.n; i++)
         if (!t->fixed.items[i].needs || gguf_tensor(r->gguf, t->fixed.items[i].needs))
-            set_field(r, t->fixed.items[i].gguf, json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
+            set_field(r, t->fixed.items[i].gguf,
+                      json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
     for (int i = 0; i < t->defaults.n; i++)
         if (!t->defaults.items[i].needs || has_tensor(r, t->defaults.items[i].needs))
             gguf_set_default(r->config, t->defaults.items[i].gguf,
@@ -484,7 +540,8 @@ static void set_pooling(const Reading *r) {
     int64_t type = 0;
     gguf_int(r->gguf, gguf_key_of(r, "pooling_type"), &type);
     gguf_string(r->gguf, "tokenizer.chat_template.rerank", &r->checkpoint->pair_prompt);
-    if (type > 0 && type < (int64_t)(sizeof names / sizeof *names)) r->checkpoint->pooling = names[type];
+    if (type > 0 && type < (int64_t)(sizeof names / sizeof *names))
+        r->checkpoint->pooling = names[type];
 }
 
 static void find_table(Reading *r, const char *library) {
@@ -494,7 +551,9 @@ static void find_table(Reading *r, const char *library) {
         file_fatal(r->gguf->file, "metadata \"general.architecture\" is missing");
     r->table = gguf_table(r->checkpoint->arena, library, r->name, &known);
     if (!r->table)
-        file_fatal(r->gguf->file, "architecture \"%s\" is not read from GGUF, only: %s\nhint: take the model's safetensors",
+        file_fatal(r->gguf->file,
+                   "architecture \"%s\" is not read from GGUF, only: %s\nhint: take the model's "
+                   "safetensors",
                    r->name, known);
 }
 

@@ -60,7 +60,8 @@ typedef struct GgufString {
 } GgufString;
 
 Gguf *gguf_parse(Arena *, const MappedFile *);  // one file alone
-// gguf/parts.c: with the tensors of its other parts, when it is the first of several. Ends the run when one is missing.
+// gguf/parts.c: with the tensors of its other parts, when it is the first of several. Ends the run
+// when one is missing.
 Gguf *gguf_open(Arena *, const MappedFile *);
 void gguf_index(Gguf *,
                 // adds it to the tensors of gguf_tensor; ends the run on a duplicate name
@@ -70,7 +71,8 @@ const GgufValue *gguf_find(const Gguf *, const char *key);      // NULL when abs
 const GgufTensor *gguf_tensor(const Gguf *, const char *name);  // the same for metadata
 // False when the key is absent; a value of another type ends the run.
 bool gguf_int(const Gguf *, const char *key, int64_t *);
-bool gguf_float(const Gguf *, const char *key, double *);  // f32 values become the shortest decimal that gives the same f32
+bool gguf_float(const Gguf *, const char *key,
+                double *);  // f32 values become the shortest decimal that gives the same f32
 bool gguf_string(const Gguf *, const char *key, const char **);
 bool gguf_bool(const Gguf *, const char *key, bool *);
 // Copies of arrays; *n is 0 when the key is absent.
@@ -80,31 +82,40 @@ const int32_t *gguf_ints(const Gguf *, const char *key, uint64_t *n);
 const char *gguf_type_name(uint32_t tensor_type);  // "Q4_K"; NULL when unknown
 
 // gguf/text.c, for listings.
-uint64_t gguf_type_bytes(uint32_t tensor_type, uint64_t values);         // 0 of a type that is not known
-const char *gguf_value_text(Arena *, const GgufValue *, uint64_t most);  // of an array, the first `most` elements
+uint64_t gguf_type_bytes(uint32_t tensor_type, uint64_t values);  // 0 of a type that is not known
+const char *gguf_value_text(Arena *, const GgufValue *,
+                            uint64_t most);  // of an array, the first `most` elements
 
 // gguf/rotary.c: rope_scaling of config.json for heads with this many pairs; NULL without scaling.
 // `changes` are those of the architecture's table.
-json_t *gguf_rotary_scaling(const Gguf *, const char *architecture, int64_t pairs, unsigned changes);
+json_t *gguf_rotary_scaling(const Gguf *, const char *architecture, int64_t pairs,
+                            unsigned changes);
 bool gguf_is_rotary_table(const GgufTensor *);
 
-// gguf/layers.c: a number for each layer, 0 for layers that have none: the one of all others. False where these differ.
+// gguf/layers.c: a number for each layer, 0 for layers that have none: the one of all others. False
+// where these differ.
 bool gguf_number_of_layers(const Gguf *, const char *key, int64_t *number);
-// Which layers have a window, as config.json's layer_types: of truths, or where every n-th layer has none.
-json_t *gguf_kinds_of_layers(const Gguf *, const char *architecture, const GgufValue *, bool full_first);
+// Which layers have a window, as config.json's layer_types: of truths, or where every n-th layer
+// has none.
+json_t *gguf_kinds_of_layers(const Gguf *, const char *architecture, const GgufValue *,
+                             bool full_first);
 
 // gguf/nvfp4.c: the factor of a tensor's values, one for each expert
 const float *gguf_nvfp4_factors(const Gguf *, const GgufTensor *weight);
-bool gguf_is_nvfp4_part(const Gguf *, const GgufTensor *);   // factors of weights or activations, beside such a tensor
+bool gguf_is_nvfp4_part(
+    const Gguf *, const GgufTensor *);  // factors of weights or activations, beside such a tensor
 uint64_t gguf_nvfp4_stored_bytes(uint64_t presented_bytes);  // of the same blocks in the file
 
-json_t *gguf_labels(const Gguf *,
-                    const char *architecture);  // gguf/labels.c: id2label of config.json; NULL without a classifier
-json_t *gguf_end_tokens(const Gguf *);          // gguf/eos.c: a list of at most 8 ids
-bool gguf_token_id(const Gguf *, const char *key, int64_t *);  // false: there is none, or it is beyond the vocabulary
-void gguf_check_token_ids(const Gguf *);                       // warns of unused ids beyond the vocabulary
-bool gguf_is_control_text(const GgufString *);                 // a control token, regardless of its type
-bool gguf_is_beside_model(const char *name);                   // mmproj-NAME.gguf: an encoder of images, as publishers name it
+json_t *gguf_labels(
+    const Gguf *,
+    const char *architecture);  // gguf/labels.c: id2label of config.json; NULL without a classifier
+json_t *gguf_end_tokens(const Gguf *);  // gguf/eos.c: a list of at most 8 ids
+bool gguf_token_id(const Gguf *, const char *key,
+                   int64_t *);            // false: there is none, or it is beyond the vocabulary
+void gguf_check_token_ids(const Gguf *);  // warns of unused ids beyond the vocabulary
+bool gguf_is_control_text(const GgufString *);  // a control token, regardless of its type
+bool gguf_is_beside_model(
+    const char *name);  // mmproj-NAME.gguf: an encoder of images, as publishers name it
 // Ends the run where the file is an adapter, an encoder of images, or a vocabulary alone.
 void gguf_check_kind(const Gguf *);
 #endif

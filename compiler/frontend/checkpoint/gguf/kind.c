@@ -1,22 +1,27 @@
-// GGUF files that are no model of texts, or none that writes a text from left to right: what llama.cpp's tools write beside
-// one, diffusion models, drafts, voices.
+// GGUF files that are no model of texts, or none that writes a text from left to right: what
+// llama.cpp's tools write beside one, diffusion models, drafts, voices.
 #include <string.h>
 
 #include "frontend/checkpoint/gguf/gguf.h"
 
-#define DIFFUSION                                                                                                              \
-    "a diffusion language model, which fills in a whole answer's masks in many steps; burin's programs write one token after " \
-    "another",                                                                                                                 \
-        "take a model that writes from left to right; llama.cpp's llama-diffusion-cli runs this file"
+#define DIFFUSION                                                                                 \
+    "a diffusion language model, which fills in a whole answer's masks in many steps; burin's "   \
+    "programs write one token after "                                                             \
+    "another",                                                                                    \
+        "take a model that writes from left to right; llama.cpp's llama-diffusion-cli runs this " \
+        "file"
 #define DRAFT                                                         \
     "a draft that reads another model's states, no model of its own", \
         "build the model itself; --draft takes a whole small model of its family"
-#define VOICE "a part of a model that speaks; burin's programs write texts", "take a model of texts; llama.cpp runs this file"
+#define VOICE                                                      \
+    "a part of a model that speaks; burin's programs write texts", \
+        "take a model of texts; llama.cpp runs this file"
 
 static const struct {
     const char *kind, *what, *hint;
 } others[] = {
-    {"adapter", "a LoRA adapter, no model", "merge it into its model's safetensors (peft's merge_and_unload), and build that"},
+    {"adapter", "a LoRA adapter, no model",
+     "merge it into its model's safetensors (peft's merge_and_unload), and build that"},
     {"mmproj", "the encoder of images or sounds of a model (mmproj), no model",
      "take the file of the model itself, which reads texts"},
     {"clip", "the encoder of images or sounds of a model (mmproj), no model",
@@ -46,7 +51,7 @@ void gguf_check_kind(const Gguf *g) {
         if (!strcmp(others[i].kind, type) || !strcmp(others[i].kind, architecture))
             file_fatal(g->file, "the file is %s\nhint: %s", others[i].what, others[i].hint);
     if (!g->n_tensors && gguf_find(g, "tokenizer.ggml.tokens"))
-        file_fatal(
-            g->file,
-            "the file has a vocabulary, and no weights\nhint: `burin tokenize` reads it; to build take the file of the model");
+        file_fatal(g->file,
+                   "the file has a vocabulary, and no weights\nhint: `burin tokenize` reads it; to "
+                   "build take the file of the model");
 }

@@ -14,17 +14,22 @@ bool gguf_number_of_layers(const Gguf *g, const char *key, int64_t *number) {
     return true;
 }
 
-json_t *gguf_kinds_of_layers(const Gguf *g, const char *architecture, const GgufValue *v, bool full_first) {
+json_t *gguf_kinds_of_layers(const Gguf *g, const char *architecture, const GgufValue *v,
+                             bool full_first) {
     int64_t layers = (int64_t)v->n, every = 0;
     json_t *kinds = json_array();
     if (!v->is_array) {
         gguf_int(g, v->key, &every);
-        if (every < 0) file_fatal(g->file, "metadata \"%s\" is %" PRId64 ", expected a number of layers", v->key, every);
+        if (every < 0)
+            file_fatal(g->file, "metadata \"%s\" is %" PRId64 ", expected a number of layers",
+                       v->key, every);
         gguf_int(g, arena_printf(g->arena, "%s.block_count", architecture), &layers);
     }
-    if (!v->is_array && (uint64_t)layers > g->n_tensors) layers = (int64_t)g->n_tensors;  // each has one at least
+    if (!v->is_array && (uint64_t)layers > g->n_tensors)
+        layers = (int64_t)g->n_tensors;  // each has one at least
     for (int64_t i = 0; i < layers; i++) {
-        bool near = v->is_array ? v->data[i] : every <= 0 || i % every != (full_first ? 0 : every - 1);
+        bool near =
+            v->is_array ? v->data[i] : every <= 0 || i % every != (full_first ? 0 : every - 1);
         json_array_append_new(kinds, json_string(near ? "sliding_attention" : "full_attention"));
     }
     return kinds;

@@ -1,5 +1,5 @@
-// A GGUF in several files, as gguf-split writes them: NAME-00001-of-00003.gguf has the metadata, each file its share of the
-// tensors and its number in split.no (from 0), and all have split.count.
+// A GGUF in several files, as gguf-split writes them: NAME-00001-of-00003.gguf has the metadata,
+// each file its share of the tensors and its number in split.no (from 0), and all have split.count.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ bool gguf_is_later_part(const char *name) {
 }
 
 static const char *path_of_part(Arena *arena, const char *first, unsigned number, unsigned count) {
-    return arena_printf(arena, "%.*s-%05u-of-%05u.gguf", (int)(strlen(first) - PART_END), first, number, count);
+    return arena_printf(arena, "%.*s-%05u-of-%05u.gguf", (int)(strlen(first) - PART_END), first,
+                        number, count);
 }
 
 static void check_part(const Gguf *part, int64_t number, int64_t count) {
@@ -56,7 +57,8 @@ static void append_tensors(Gguf *to, const Gguf *part, uint64_t *capacity) {
 
 static void check_count(const Gguf *g) {
     int64_t expected;
-    if (!gguf_int(g, "split.tensors.count", &expected) || (uint64_t)expected == g->n_tensors) return;
+    if (!gguf_int(g, "split.tensors.count", &expected) || (uint64_t)expected == g->n_tensors)
+        return;
     file_fatal(g->file,
                "the parts hold %" PRIu64 " tensors, split.tensors.count says %" PRId64
                "\nhint: a part is damaged, or of another split",
@@ -68,21 +70,26 @@ Gguf *gguf_open(Arena *arena, const MappedFile *file) {
     int64_t count = 1;
     unsigned named = 0;
     if (!gguf_int(g, "split.count", &count) || count == 1) return g;
-    if (count < 1 || count > MAX_PARTS) file_fatal(file, "split.count is %" PRId64 ", expected 1 to %d", count, MAX_PARTS);
+    if (count < 1 || count > MAX_PARTS)
+        file_fatal(file, "split.count is %" PRId64 ", expected 1 to %d", count, MAX_PARTS);
     if (part_number(file->source.name, &named) != 1 || named != count)
-        file_fatal(file, "this file is part of a model in %" PRId64 " files: name the first, ...-00001-of-%05" PRId64 ".gguf",
+        file_fatal(file,
+                   "this file is part of a model in %" PRId64
+                   " files: name the first, ...-00001-of-%05" PRId64 ".gguf",
                    count, count);
     check_part(g, 0, count);
     uint64_t capacity = g->n_tensors;
     for (int64_t i = 1; i < count; i++) {
         const char *path = path_of_part(arena, file->source.name, (unsigned)i + 1, (unsigned)count);
         if (access(path, F_OK))
-            file_fatal(
-                file, "part %" PRId64 " of %" PRId64 " is missing\nhint: all parts must lie beside the first, with their names",
-                i + 1, count);
+            file_fatal(file,
+                       "part %" PRId64 " of %" PRId64
+                       " is missing\nhint: all parts must lie beside the first, with their names",
+                       i + 1, count);
         const MappedFile *f = map_file(arena, path);
         if (f->size < 4 || memcmp(f->data, "GGUF", 4))
-            file_fatal(f, "this is no GGUF file, expected part %" PRId64 " of %" PRId64, i + 1, count);
+            file_fatal(f, "this is no GGUF file, expected part %" PRId64 " of %" PRId64, i + 1,
+                       count);
         const Gguf *part = gguf_parse(arena, f);
         check_part(part, i, count);
         append_tensors(g, part, &capacity);

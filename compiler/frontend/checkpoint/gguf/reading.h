@@ -13,9 +13,10 @@ typedef struct GgufReading {
     json_t *config;
 } GgufReading;
 
-const char *gguf_key_of(const GgufReading *, const char *end);            // the architecture's name in front
-double gguf_config_number(const GgufReading *, const char *field);        // 0 where there is none
-void gguf_set_default(json_t *config, const char *field, json_t *value);  // takes the value; fields that are there stay
+const char *gguf_key_of(const GgufReading *, const char *end);  // the architecture's name in front
+double gguf_config_number(const GgufReading *, const char *field);  // 0 where there is none
+void gguf_set_default(json_t *config, const char *field,
+                      json_t *value);  // takes the value; fields that are there stay
 int64_t gguf_head_dim(const GgufReading *);
 void gguf_set_heads(const GgufReading *);
 #endif

@@ -21,16 +21,17 @@ typedef enum {
     GGUF_MATRICES = 4,  // GPT-2's matrices are stored transposed
     // rows of queries, keys and values are separate, not interleaved by head
     GGUF_GROUPS = 8,
-    GGUF_QUERY_SCALE = 16,       // what Gemma divides scores by is left out
-    GGUF_SCORE_SCALE = 32,       // what Granite multiplies scores by is left out where it is the usual
-    GGUF_STRETCH = 64,           // the file's YaRN factor is mscale_all_dim, with mscale 1
+    GGUF_QUERY_SCALE = 16,  // what Gemma divides scores by is left out
+    GGUF_SCORE_SCALE = 32,  // what Granite multiplies scores by is left out where it is the usual
+    GGUF_STRETCH = 64,      // the file's YaRN factor is mscale_all_dim, with mscale 1
     GGUF_STRETCH_TENTH = 128,    // a tenth of it
     GGUF_STRETCHES_TENTH = 256,  // a tenth of both
     GGUF_FULL_FIRST = 512        // the first layer of each period sees all tokens, not the last
 } GgufChanges;
 
 typedef struct GgufTable {
-    GgufPairs models;  // model_type and class of transformers; `needs` is a field of the configuration that must be there
+    GgufPairs models;  // model_type and class of transformers; `needs` is a field of the
+                       // configuration that must be there
     // names without ".weight" and ".bias"; N is a layer's number, E an expert's, Q is q, k, v
     GgufPairs tensors;
     // metadata keys after the architecture's name, and fields of config.json
@@ -40,20 +41,23 @@ typedef struct GgufTable {
     GgufPairs rows;      // tensors, and the fields that say how many rows these have
     GgufPairs fixed;     // fields, and their values as JSON
     GgufPairs defaults;  // the same of fields that no key gave
-    GgufPairs choices;   // keys of a number from 1 on, fields, and in `needs` the words that it counts
-    GgufPairs only;      // keys of a number, and the one that is computed
+    GgufPairs
+        choices;     // keys of a number from 1 on, fields, and in `needs` the words that it counts
+    GgufPairs only;  // keys of a number, and the one that is computed
     // whole keys with a number for each layer, and the tensors that hold it; suffix "[1]": of rank
     // 1
     GgufPairs lists;
     unsigned changes;  // GgufChanges
 } GgufTable;
 
-// The table of general.architecture, from `library`/gguf. NULL when there is none, with the names that are known in *known.
-// Ends the run at a line that is no part of a table.
-const GgufTable *gguf_table(Arena *, const char *library, const char *architecture, const char **known);
+// The table of general.architecture, from `library`/gguf. NULL when there is none, with the names
+// that are known in *known. Ends the run at a line that is no part of a table.
+const GgufTable *gguf_table(Arena *, const char *library, const char *architecture,
+                            const char **known);
 
 struct Gguf;
-// gguf/unsupported.c: ends the run where metadata or tensors say a formula that the table knows nothing of
+// gguf/unsupported.c: ends the run where metadata or tensors say a formula that the table knows
+// nothing of
 void gguf_check_unread(const struct Gguf *, const GgufTable *, const char *architecture);
 // gguf/unsupported.c: the word selected by a metadata number; NULL without one. Ends the run at a
 // number beyond the words.

@@ -11,9 +11,10 @@
 uint64_t gguf_type_bytes(uint32_t type, uint64_t values) {
     static const struct {
         uint32_t id, block, bytes;
-    } others[] = {{0, 1, 4},     {1, 1, 2},      {9, 32, 36},   {15, 256, 292}, {16, 256, 66}, {17, 256, 74}, {18, 256, 98},
-                  {19, 256, 50}, {21, 256, 110}, {22, 256, 82}, {24, 1, 1},     {25, 1, 2},    {26, 1, 4},    {27, 1, 8},
-                  {28, 1, 8},    {29, 256, 56},  {30, 1, 2},    {40, 64, 36},   {41, 128, 18}, {42, 64, 18}};
+    } others[] = {{0, 1, 4},     {1, 1, 2},     {9, 32, 36},   {15, 256, 292}, {16, 256, 66},
+                  {17, 256, 74}, {18, 256, 98}, {19, 256, 50}, {21, 256, 110}, {22, 256, 82},
+                  {24, 1, 1},    {25, 1, 2},    {26, 1, 4},    {27, 1, 8},     {28, 1, 8},
+                  {29, 256, 56}, {30, 1, 2},    {40, 64, 36},  {41, 128, 18},  {42, 64, 18}};
     const Format *f = type < INT32_MAX ? format_of_ggml((int)type) : NULL;
     if (f) return values / (uint64_t)f->block * (uint64_t)f->bytes;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -30,7 +31,8 @@ static const unsigned char *add_element(Text *t, GgufType type, const unsigned c
     double real = 0;
     if (type == GGUF_STRING) {
         memcpy(&raw, at, sizeof raw);
-        text_add(t, "\"%.*s\"", (int)(raw < LONGEST ? raw : LONGEST), (const char *)at + sizeof raw);
+        text_add(t, "\"%.*s\"", (int)(raw < LONGEST ? raw : LONGEST),
+                 (const char *)at + sizeof raw);
         if (raw > LONGEST) text_add(t, "...");
         return at + sizeof raw + raw;
     }

@@ -1,4 +1,5 @@
-// Metadata that changes numbers, and that an architecture's table does not read: such a file is of another formula.
+// Metadata that changes numbers, and that an architecture's table does not read: such a file is of
+// another formula.
 #include <stdnoreturn.h>
 #include <string.h>
 
@@ -65,15 +66,19 @@ static void check_only(const Gguf *g, const GgufTable *t, const char *architectu
     for (int i = 0; i < t->only.n; i++) {
         unsigned right = 0;
         text_number(t->only.items[i].name, &right);
-        check_number(g, arena_printf(g->arena, "%s.%s", architecture, t->only.items[i].gguf), right);
+        check_number(g, arena_printf(g->arena, "%s.%s", architecture, t->only.items[i].gguf),
+                     right);
     }
     static const struct {
         const char *key;
         unsigned right;
-    } usual[] = {{"expert_gating_func", 1}, {"classifier.pooling_type", 2}, {"expert_group_count", 1}};
+    } usual[] = {
+        {"expert_gating_func", 1}, {"classifier.pooling_type", 2}, {"expert_group_count", 1}};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (!reads(t->choices, usual[i].key) && !reads(t->only, usual[i].key) && !reads(t->further, usual[i].key))
-            check_number(g, arena_printf(g->arena, "%s.%s", architecture, usual[i].key), usual[i].right);
+        if (!reads(t->choices, usual[i].key) && !reads(t->only, usual[i].key) &&
+            !reads(t->further, usual[i].key))
+            check_number(g, arena_printf(g->arena, "%s.%s", architecture, usual[i].key),
+                         usual[i].right);
 }
 
 static bool reads_any(const GgufTable *t, const char *key) {
@@ -92,13 +97,19 @@ static void check_windows(const Gguf *g, const GgufTable *t, const char *archite
     const char *theta = arena_printf(g->arena, "%s.rope.freq_base_swa", architecture),
                *turned = arena_printf(g->arena, "%s.rope.dimension_count_swa", architecture);
     double base = 1e4, own;
-    int64_t heads = whole(g, architecture, "attention.head_count"), d = whole(g, architecture, "attention.key_length"), n;
-    if (!reads_any(t, "attention.sliding_window") || !whole(g, architecture, "attention.sliding_window")) return;
+    int64_t heads = whole(g, architecture, "attention.head_count"),
+            d = whole(g, architecture, "attention.key_length"), n;
+    if (!reads_any(t, "attention.sliding_window") ||
+        !whole(g, architecture, "attention.sliding_window"))
+        return;
     gguf_float(g, arena_printf(g->arena, "%s.rope.freq_base", architecture), &base);
-    if (!reads_any(t, "rope.freq_base_swa") && gguf_float(g, theta, &own) && own != base) refuse(g, theta, own);
+    if (!reads_any(t, "rope.freq_base_swa") && gguf_float(g, theta, &own) && own != base)
+        refuse(g, theta, own);
     if (!d && heads) d = whole(g, architecture, "embedding_length") / heads;
-    if (whole(g, architecture, "rope.dimension_count")) d = whole(g, architecture, "rope.dimension_count");
-    if (!reads_any(t, "rope.dimension_count_swa") && gguf_int(g, turned, &n) && n != d) refuse(g, turned, (double)n);
+    if (whole(g, architecture, "rope.dimension_count"))
+        d = whole(g, architecture, "rope.dimension_count");
+    if (!reads_any(t, "rope.dimension_count_swa") && gguf_int(g, turned, &n) && n != d)
+        refuse(g, turned, (double)n);
 }
 
 // A head that the table has no name for
@@ -106,12 +117,12 @@ static void check_head(const Gguf *g, const GgufTable *t) {
     for (uint64_t i = 0; i < g->n_tensors; i++) {
         const char *name = g->tensors[i].name;
         if (!strncmp(name, "cls.", 4) && !strcmp(gguf_name_of(g, t, name), name))
-            file_fatal(
-                g->file,
-                "tensor \"%s\" is of a head that gives texts labels or ranks, in a form that burin does not read for this"
-                " architecture"
-                "\nhint: take the model's safetensors",
-                name);
+            file_fatal(g->file,
+                       "tensor \"%s\" is of a head that gives texts labels or ranks, in a form "
+                       "that burin does not read for this"
+                       " architecture"
+                       "\nhint: take the model's safetensors",
+                       name);
     }
 }
 
@@ -122,12 +133,14 @@ static void check_changing(const Gguf *g, const char *key, double neutral) {
     uint64_t n;
     if (!v || (v->type != GGUF_F32 && v->type != GGUF_F64)) return;
     const float *of = v->is_array && v->type == GGUF_F32 ? gguf_floats(g, key, &n) : NULL;
-    if (!v->is_array && gguf_float(g, key, &value) && value != 0 && value != neutral) refuse(g, key, value);
+    if (!v->is_array && gguf_float(g, key, &value) && value != 0 && value != neutral)
+        refuse(g, key, value);
     for (uint64_t i = 0; of && i < n; i++)
         if (of[i] != 0 && of[i] != neutral) refuse(g, key, of[i]);
 }
 
-// Sines and cosines are scaled in all layers, and scores of latent attention with them: not where some heads turn otherwise.
+// Sines and cosines are scaled in all layers, and scores of latent attention with them: not where
+// some heads turn otherwise.
 static void check_scaled_waves(const Gguf *g, const GgufTable *t, const char *architecture) {
     const char *key = arena_printf(g->arena, "%s.rope.scaling.attn_factor", architecture);
     double factor;
@@ -142,6 +155,8 @@ void gguf_check_unread(const Gguf *g, const GgufTable *t, const char *architectu
     check_scaled_waves(g, t, architecture);
     for (size_t i = 0; i < sizeof changing / sizeof *changing; i++) {
         const char *end = changing[i].key;
-        if (!reads_any(t, end)) check_changing(g, arena_printf(g->arena, "%s.%s", architecture, end), changing[i].neutral);
+        if (!reads_any(t, end))
+            check_changing(g, arena_printf(g->arena, "%s.%s", architecture, end),
+                           changing[i].neutral);
     }
 }

@@ -4,10 +4,15 @@
 #include "frontend/checkpoint/quantized/quantized.h"
 
 static bool is_awq(const Quantization *q) {
-    const char *format = quantized_string(q, "packing_format", quantized_string(q, "backend", "auto_round:auto_gptq"));
-    bool gptq = !strcmp(format, "auto_round:auto_gptq") || !strcmp(format, "auto_gptq") || !strcmp(format, "auto_round:gptq");
-    bool awq = !strcmp(format, "auto_round:auto_awq") || !strcmp(format, "auto_awq") || !strcmp(format, "auto_round:awq");
-    if (!gptq && !awq) quantized_refuse(q, "packing_format", format, "auto_round:auto_gptq or auto_round:auto_awq");
+    const char *format = quantized_string(q, "packing_format",
+                                          quantized_string(q, "backend", "auto_round:auto_gptq"));
+    bool gptq = !strcmp(format, "auto_round:auto_gptq") || !strcmp(format, "auto_gptq") ||
+                !strcmp(format, "auto_round:gptq");
+    bool awq = !strcmp(format, "auto_round:auto_awq") || !strcmp(format, "auto_awq") ||
+               !strcmp(format, "auto_round:awq");
+    if (!gptq && !awq)
+        quantized_refuse(q, "packing_format", format,
+                         "auto_round:auto_gptq or auto_round:auto_awq");
     return awq;
 }
 

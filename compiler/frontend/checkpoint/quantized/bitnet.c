@@ -1,14 +1,17 @@
 // BitNet (transformers): values -1, 0, 1 times one scale for the matrix [outputs, inputs].
 //   weight         u8 [outputs / 4, inputs]: a byte holds outputs r, r + n, r + 2n, r + 3n of n rows of bytes, low first, 1 added
 //   weight_scale   one: W = code / weight_scale (linear_class "bitlinear"), or times it ("autobitlinear")
-// quantization_mode "online" has float weights: W = round(w / s) s, clipped to one code, s the mean magnitude.
+// quantization_mode "online" has float weights: W = round(w / s) s, clipped to one code, s the mean
+// magnitude.
 #include <math.h>
 #include <string.h>
 
 #include "frontend/checkpoint/quantized/quantized.h"
 #include "util/text.h"
 
-static bool is_online(const Quantization *q) { return !strcmp(quantized_string(q, "quantization_mode", "offline"), "online"); }
+static bool is_online(const Quantization *q) {
+    return !strcmp(quantized_string(q, "quantization_mode", "offline"), "online");
+}
 static bool multiplies(const Quantization *q) {
     return !strcmp(quantized_string(q, "linear_class", "bitlinear"), "autobitlinear");
 }
@@ -16,9 +19,12 @@ static bool multiplies(const Quantization *q) {
 void bitnet_check(const Quantization *q) {
     const char *mode = quantized_string(q, "quantization_mode", "offline"),
                *class = quantized_string(q, "linear_class", "bitlinear");
-    if (strcmp(class, "bitlinear") && !multiplies(q)) quantized_refuse(q, "linear_class", class, "bitlinear or autobitlinear");
-    if (strcmp(mode, "offline") && !is_online(q)) quantized_refuse(q, "quantization_mode", mode, "offline or online");
-    if (json_is_true(json_object_get(q->config, "use_rms_norm"))) quantized_refuse(q, "use_rms_norm", "true", "false");
+    if (strcmp(class, "bitlinear") && !multiplies(q))
+        quantized_refuse(q, "linear_class", class, "bitlinear or autobitlinear");
+    if (strcmp(mode, "offline") && !is_online(q))
+        quantized_refuse(q, "quantization_mode", mode, "offline or online");
+    if (json_is_true(json_object_get(q->config, "use_rms_norm")))
+        quantized_refuse(q, "use_rms_norm", "true", "false");
 }
 
 static void read_codes(const QuantizedMatrix *m, CodedRows *rows) {
@@ -46,9 +52,13 @@ static void set_scale(Quantization *q, QuantizedMatrix *m, float scale) {
     StoredTensor *t = ARENA_NEW(q->checkpoint->arena, StoredTensor);
     float *value = ARENA_NEW(q->checkpoint->arena, float);
     *value = scale;
-    *t = (StoredTensor){
-        .tensor = {.dtype = DT_f32, .rank = 1, .dim = {1}, .name = m->codes->tensor.name, .data = value, .bytes = sizeof scale},
-        .file = m->codes->file};
+    *t = (StoredTensor){.tensor = {.dtype = DT_f32,
+                                   .rank = 1,
+                                   .dim = {1},
+                                   .name = m->codes->tensor.name,
+                                   .data = value,
+                                   .bytes = sizeof scale},
+                        .file = m->codes->file};
     quantized_scales(m, t, 1, 0);
 }
 
@@ -58,7 +68,8 @@ static float mean_magnitude(const StoredTensor *stored) {
     int64_t n = tensor_count(t);
     for (int64_t i = 0; i < n; i++) sum += fabs(dtype_load(t->dtype, t->data, i));
     float mean = (float)(sum / (double)n);
-    if (!isfinite(mean)) file_fatal(stored->file, "tensor \"%s\" has values that are no finite numbers", t->name);
+    if (!isfinite(mean))
+        file_fatal(stored->file, "tensor \"%s\" has values that are no finite numbers", t->name);
     return mean > 1e-5f ? mean : 1e-5f;
 }
 
@@ -73,11 +84,13 @@ static bool is_converted(const Quantization *q, const char *name) {
 
 QuantizedMatrix *bitnet_matrix(Quantization *q, StoredTensor *t) {
     const Tensor *w = &t->tensor;
-    bool online = is_online(q) && w->rank == 2 && dtype_is_float(w->dtype) && is_converted(q, w->name);
+    bool online =
+        is_online(q) && w->rank == 2 && dtype_is_float(w->dtype) && is_converted(q, w->name);
     if (!text_ends_with(w->name, ".weight") || (!online && w->dtype != DT_u8)) return NULL;
     QuantizedMatrix *m = quantized_matrix(q, t, ".weight", ".weight");
     quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});
-    quantized_set_size(m, m->codes, m->codes->tensor.dim[0] * (online ? 1 : 4), m->codes->tensor.dim[1]);
+    quantized_set_size(m, m->codes, m->codes->tensor.dim[0] * (online ? 1 : 4),
+                       m->codes->tensor.dim[1]);
     m->bits = 2;
     m->center = 1;  // codes from -1 to 2
     m->read = online ? round_codes : read_codes;

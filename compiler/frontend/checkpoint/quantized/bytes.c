@@ -1,4 +1,5 @@
-// Codes of a byte each, row by row: integers (compressed-tensors, bitsandbytes) and floats of 8 bits (fp8, compressed-tensors).
+// Codes of a byte each, row by row: integers (compressed-tensors, bitsandbytes) and floats of 8
+// bits (fp8, compressed-tensors).
 #include "frontend/checkpoint/quantized/quantized.h"
 
 static void read_integer_codes(const QuantizedMatrix *m, CodedRows *rows) {

@@ -1,4 +1,5 @@
-// Floats of 4 bits (e2m1), two in a byte, the first in the low nibble: what mxfp4, compressed-tensors and modelopt share.
+// Floats of 4 bits (e2m1), two in a byte, the first in the low nibble: what mxfp4,
+// compressed-tensors and modelopt share.
 //   mxfp4   a scale for 32 columns, 2^(byte - 127)
 //   nvfp4   a scale for 16 columns, f8_e4m3, beside a float for the whole matrix
 #include <math.h>
@@ -16,7 +17,8 @@ static const float e2m1[16] = {0, .5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -.5f, -1, -1.
 
 static void read_codes(const QuantizedMatrix *m, CodedRows *rows) {
     const uint8_t *bytes = (const uint8_t *)m->codes->tensor.data + rows->first * m->columns / 2;
-    for (int64_t i = 0; i < rows->n * m->columns; i++) rows->code[i] = bytes[i / 2] >> i % 2 * 4 & 15;
+    for (int64_t i = 0; i < rows->n * m->columns; i++)
+        rows->code[i] = bytes[i / 2] >> i % 2 * 4 & 15;
 }
 
 static float scale_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
@@ -29,13 +31,17 @@ static float scale_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
 // Format nvfp4's blocks: d, so that codes are twice e2m1; scales of four groups; codes as they are
 static void write_blocks(const QuantizedMatrix *m, const CodedRows *rows, int r, uint8_t *out) {
     const WholeScale *whole = m->details;
-    const uint8_t *scales = (const uint8_t *)m->scale.values->tensor.data + (rows->first + r) * m->groups;
+    const uint8_t *scales =
+        (const uint8_t *)m->scale.values->tensor.data + (rows->first + r) * m->groups;
     const int16_t *code = rows->code + r * m->columns;
-    const float d = m->own == DT_nvfp4_d ? whole->value * 2 : whole->divides ? 0.5f / whole->value : whole->value * 0.5f;
+    const float d = m->own == DT_nvfp4_d ? whole->value * 2
+                    : whole->divides     ? 0.5f / whole->value
+                                         : whole->value * 0.5f;
     for (int64_t k = 0; k < m->columns; k += 64, out += 40) {
         memcpy(out, &d, sizeof d);
         memcpy(out + 4, scales + k / 16, 4);
-        for (int i = 0; i < 32; i++) out[8 + i] = (uint8_t)(code[k + 2 * i] | code[k + 2 * i + 1] << 4);
+        for (int i = 0; i < 32; i++)
+            out[8 + i] = (uint8_t)(code[k + 2 * i] | code[k + 2 * i + 1] << 4);
     }
 }
 
@@ -84,7 +90,8 @@ void fp4_matrix(Quantization *q, QuantizedMatrix *m, const char *end, int64_t gr
 
 void fp4_whole_scale(Quantization *q, QuantizedMatrix *m, const char *end, WholeKind kind) {
     if (m->powers) return;
-    const StoredTensor *t = quantized_part(q, m, end, SET_FLOATS, kind != WHOLE_FACTOR_OR_NONE && kind != WHOLE_MOST);
+    const StoredTensor *t =
+        quantized_part(q, m, end, SET_FLOATS, kind != WHOLE_FACTOR_OR_NONE && kind != WHOLE_MOST);
     WholeScale *whole = ARENA_NEW(q->checkpoint->arena, WholeScale);
     *whole = (WholeScale){1, kind == WHOLE_DIVISOR};
     if (t) {
@@ -93,7 +100,9 @@ void fp4_whole_scale(Quantization *q, QuantizedMatrix *m, const char *end, Whole
         whole->value = (float)dtype_load(t->tensor.dtype, t->tensor.data, 0);
     }
     if (whole->divides && whole->value == 0)
-        file_fatal(t->file, "tensor \"%s\" has a scale of 0, which others are divided by\nhint: a damaged file: take another",
+        file_fatal(t->file,
+                   "tensor \"%s\" has a scale of 0, which others are divided by\nhint: a damaged "
+                   "file: take another",
                    t->tensor.name);
     if (t && kind == WHOLE_MOST) whole->value /= 6 * 448;
     m->details = whole, m->scale_at = scale_at;

@@ -1,11 +1,12 @@
-// Floats of 6 bits (e2m3, e3m2), four in three bytes, a stream of bits, low first, and a scale 2^(byte - 127) for a group of
-// columns: what compressed-tensors, torchao and Quark share.
+// Floats of 6 bits (e2m3, e3m2), four in three bytes, a stream of bits, low first, and a scale
+// 2^(byte - 127) for a group of columns: what compressed-tensors, torchao and Quark share.
 #include <math.h>
 
 #include "frontend/checkpoint/quantized/quantized.h"
 
 static void read_codes(const QuantizedMatrix *m, CodedRows *rows) {
-    const uint8_t *bytes = (const uint8_t *)m->codes->tensor.data + rows->first * m->columns * 3 / 4;
+    const uint8_t *bytes =
+        (const uint8_t *)m->codes->tensor.data + rows->first * m->columns * 3 / 4;
     for (int64_t i = 0; i < rows->n * m->columns; i++) {
         const uint8_t *three = bytes + i / 4 * 3;
         rows->code[i] = (int16_t)((three[0] | three[1] << 8 | three[2] << 16) >> i % 4 * 6 & 63);
@@ -24,7 +25,8 @@ static const float *table_of(Arena *arena, int fraction_bits) {
     return table;
 }
 
-void fp6_set(const Quantization *q, QuantizedMatrix *m, const StoredTensor *scales, int64_t group, int fraction_bits) {
+void fp6_set(const Quantization *q, QuantizedMatrix *m, const StoredTensor *scales, int64_t group,
+             int fraction_bits) {
     quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});
     const int64_t *dims = m->codes->tensor.dim;
     if (dims[1] % 3) quantized_want_shape(m->codes, 2, (int64_t[]){dims[0], dims[1] / 3 * 3});

@@ -18,7 +18,8 @@ static void block_size(const Quantization *q, int64_t size[2]) {
 void fp8_check(const Quantization *q) {
     int64_t size[2];
     const char *format = quantized_string(q, "fmt", "e4m3");
-    if (strcmp(format, "e4m3") && strcmp(format, "e5m2")) quantized_refuse(q, "fmt", format, "e4m3");
+    if (strcmp(format, "e4m3") && strcmp(format, "e5m2"))
+        quantized_refuse(q, "fmt", format, "e4m3");
     block_size(q, size);
 }
 
@@ -34,6 +35,7 @@ QuantizedMatrix *fp8_matrix(Quantization *q, StoredTensor *t) {
     quantized_join(q, m);
     quantized_bytes(q, m);
     const StoredTensor *inverse = quantized_part(q, m, ".weight_scale_inv", SET_SCALES, false);
-    quantized_scales(m, inverse ? inverse : quantized_part(q, m, ".weight_scale", SET_FLOATS, true), size[0], size[1]);
+    quantized_scales(m, inverse ? inverse : quantized_part(q, m, ".weight_scale", SET_FLOATS, true),
+                     size[0], size[1]);
     return m;
 }

@@ -1,5 +1,5 @@
-// HQQ (transformers' safetensors), W [outputs, inputs] as a table [lines, width] of its elements in turn, width and lines by
-// the groups: with axis 1 a line is a group, with axis 0 a column is.
+// HQQ (transformers' safetensors), W [outputs, inputs] as a table [lines, width] of its elements in
+// turn, width and lines by the groups: with axis 1 a line is a group, with axis 0 a column is.
 //   W_q          u8 [lines / n, width], n = 8 / bits codes in a byte, or i32 [ceil(lines / 10), width] of ten codes of 3 bits:
 //                codes of lines l, l + lines / n, ..., the first in the highest bits; with view_as_float these bytes as floats
 //   packing      the text "8bit_u8", "4bit_u8", "3bit_32", "2bit_u8", "1bit_u8"
@@ -22,7 +22,9 @@ typedef struct {
 
 void hqq_check(const Quantization *q) { (void)q; }
 
-static int64_t place(const QuantizedMatrix *m, int64_t row, int64_t column) { return row * m->columns + column; }
+static int64_t place(const QuantizedMatrix *m, int64_t row, int64_t column) {
+    return row * m->columns + column;
+}
 
 static int64_t group_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
     const Table *t = m->details;
@@ -37,7 +39,8 @@ static float zero_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
 
 static float scale_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
     const Table *t = m->details;
-    return (float)dtype_load(t->scale->dtype, t->scale->data, t->first_scale + group_at(m, row, column));
+    return (float)dtype_load(t->scale->dtype, t->scale->data,
+                             t->first_scale + group_at(m, row, column));
 }
 
 static int whole_zero(const QuantizedMatrix *m, int64_t row, int64_t group) {
@@ -53,17 +56,20 @@ static void read_codes(const QuantizedMatrix *m, CodedRows *rows) {
         int64_t at = rows->first * m->columns + i, line = at / t->width;
         int64_t word = line % t->packed * t->width + at % t->width;
         int shift = (t->in_word - 1 - (int)(line / t->packed)) * t->bits;
-        rows->code[i] = (int16_t)((t->bits == 3 ? words[word] : bytes[word]) >> shift & ((1u << t->bits) - 1));
+        rows->code[i] =
+            (int16_t)((t->bits == 3 ? words[word] : bytes[word]) >> shift & ((1u << t->bits) - 1));
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------ parts of a module
+// ------------------------------------------------------------------------------- parts of a module
 // Further tensors of a module: settings of its class, and of its quantization
 static void hide_settings(Quantization *q, QuantizedMatrix *m) {
-    static const char *const names[] = {".nbits",        ".group_size",         ".unpack_view_dtype",   ".compute_dtype",
-                                        ".offload_meta", ".encoded_state_dict", ".stores_quant_config", ".channel_wise",
-                                        ".optimize",     ".round_zero",         ".view_as_float"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) quantized_part(q, m, names[i], SET_ANY, false);
+    static const char *const names[] = {
+        ".nbits",        ".group_size",         ".unpack_view_dtype",   ".compute_dtype",
+        ".offload_meta", ".encoded_state_dict", ".stores_quant_config", ".channel_wise",
+        ".optimize",     ".round_zero",         ".view_as_float"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        quantized_part(q, m, names[i], SET_ANY, false);
 }
 
 static int64_t whole(Quantization *q, QuantizedMatrix *m, const char *end, int64_t otherwise) {
@@ -74,12 +80,14 @@ static int64_t whole(Quantization *q, QuantizedMatrix *m, const char *end, int64
 }
 
 static int bits_of(Quantization *q, QuantizedMatrix *m) {
-    static const char *const packings[] = {[1] = "1bit_u8", [2] = "2bit_u8", [3] = "3bit_32", [4] = "4bit_u8", [8] = "8bit_u8"};
+    static const char *const packings[] = {
+        [1] = "1bit_u8", [2] = "2bit_u8", [3] = "3bit_32", [4] = "4bit_u8", [8] = "8bit_u8"};
     const StoredTensor *t = quantized_part(q, m, ".packing", SET_U8, true);
     for (int i = 0; i < (int)(sizeof packings / sizeof *packings); i++)
-        if (packings[i] && t->tensor.bytes == 7 && !memcmp(packings[i], t->tensor.data, 7)) return i;
-    file_fatal(t->file, "tensor \"%s\" names a packing that burin does not know: expected %-s", t->tensor.name,
-               "8bit_u8, 4bit_u8, 3bit_32, 2bit_u8 or 1bit_u8");
+        if (packings[i] && t->tensor.bytes == 7 && !memcmp(packings[i], t->tensor.data, 7))
+            return i;
+    file_fatal(t->file, "tensor \"%s\" names a packing that burin does not know: expected %-s",
+               t->tensor.name, "8bit_u8, 4bit_u8, 3bit_32, 2bit_u8 or 1bit_u8");
 }
 
 static void set_size(Quantization *q, QuantizedMatrix *m) {
@@ -89,10 +97,12 @@ static void set_size(Quantization *q, QuantizedMatrix *m) {
     quantized_set_size(m, shape, dims[0], dims[1]);
 }
 
-static const StoredTensor *groups_of(const QuantizedMatrix *m, const StoredTensor *t, int64_t groups) {
+static const StoredTensor *groups_of(const QuantizedMatrix *m, const StoredTensor *t,
+                                     int64_t groups) {
     if (tensor_count(&t->tensor) != groups)
-        file_fatal(t->file, "tensor \"%s\" has %lld elements, but the groups of \"%s\" take %lld", t->tensor.name,
-                   (long long)tensor_count(&t->tensor), m->module, (long long)groups);
+        file_fatal(t->file, "tensor \"%s\" has %lld elements, but the groups of \"%s\" take %lld",
+                   t->tensor.name, (long long)tensor_count(&t->tensor), m->module,
+                   (long long)groups);
     return t;
 }
 
@@ -102,11 +112,14 @@ static void set_groups(Quantization *q, QuantizedMatrix *m, Table *t) {
     quantized_check_scales(scale);
     int64_t groups = tensor_count(&scale->tensor) / (both ? 2 : 1), axis = whole(q, m, ".axis", 1);
     if (axis != 0 && axis != 1)
-        file_fatal(m->codes->file, "the groups of \"%s\" lie along axis %lld, expected 0 or 1", m->module, (long long)axis);
+        file_fatal(m->codes->file, "the groups of \"%s\" lie along axis %lld, expected 0 or 1",
+                   m->module, (long long)axis);
     t->by_column = axis == 0;
-    groups_of(m, scale, groups == 1 ? both ? 2 : 1 : (t->by_column ? t->width : t->lines) * (both ? 2 : 1));
+    groups_of(m, scale,
+              groups == 1 ? both ? 2 : 1 : (t->by_column ? t->width : t->lines) * (both ? 2 : 1));
     t->scale = &scale->tensor;
-    t->zero = both ? t->scale : &groups_of(m, quantized_part(q, m, ".zero", SET_FLOATS, true), groups)->tensor;
+    t->zero = both ? t->scale
+                   : &groups_of(m, quantized_part(q, m, ".zero", SET_FLOATS, true), groups)->tensor;
     t->first_scale = both ? groups : 0;
     m->groups = groups;
     if (!both) m->scale = (Grid){scale, 1, m->columns / t->width, 1};
@@ -118,10 +131,12 @@ static void set_table(Quantization *q, QuantizedMatrix *m, Table *t) {
     int64_t size = t->bits == 3 ? 4 : 1, n = m->rows * m->columns;
     quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});
     if (whole(q, m, ".quant_zero", 0) || whole(q, m, ".quant_scale", 0))
-        file_fatal(m->codes->file,
-                   "the scales or zero points of \"%s\" are quantized, too, which burin does not read"
-                   "\nhint: quantize the model again with a recent version of hqq, which keeps them as floats",
-                   m->module);
+        file_fatal(
+            m->codes->file,
+            "the scales or zero points of \"%s\" are quantized, too, which burin does not read"
+            "\nhint: quantize the model again with a recent version of hqq, which keeps them as "
+            "floats",
+            m->module);
     t->in_word = t->bits == 3 ? 10 : 8 / t->bits;
     t->packed = w->dim[0];
     t->width = (int64_t)w->bytes / t->packed / size;
@@ -129,8 +144,10 @@ static void set_table(Quantization *q, QuantizedMatrix *m, Table *t) {
     bool words = w->dtype == (t->bits == 3 ? DT_i32 : DT_u8) || whole(q, m, ".view_as_float", 0);
     if (!words || (uint64_t)(t->packed * t->width * size) != w->bytes || t->lines * t->width != n ||
         ceil_div(t->lines, t->in_word) != t->packed)
-        file_fatal(m->codes->file, "tensor \"%s\" has %llu bytes, which do not hold %lld x %lld codes of %d bits",
-                   m->codes->tensor.name, (unsigned long long)w->bytes, (long long)m->rows, (long long)m->columns, t->bits);
+        file_fatal(m->codes->file,
+                   "tensor \"%s\" has %llu bytes, which do not hold %lld x %lld codes of %d bits",
+                   m->codes->tensor.name, (unsigned long long)w->bytes, (long long)m->rows,
+                   (long long)m->columns, t->bits);
 }
 
 // Rounded zero points are integers: blocks can hold them if groups run along inputs.

@@ -1,4 +1,5 @@
-// Which method config.json (or a file beside it) names, and those that burin does not read, with their reasons.
+// Which method config.json (or a file beside it) names, and those that burin does not read, with
+// their reasons.
 #include <string.h>
 
 #include "frontend/checkpoint/quantized/quantized.h"
@@ -39,7 +40,8 @@ static bool find_beside(Quantization *q) {
     return q->config;
 }
 
-// In config.json, or in the part of it that describes the text of a model that also takes images or sounds (`part`, or NULL)
+// In config.json, or in the part of it that describes the text of a model that also takes images or
+// sounds (`part`, or NULL)
 static bool find_within(Quantization *q, const char *part) {
     static const char *const keys[] = {"quantization_config", "compression_config", "quantization"};
     const Checkpoint *c = q->checkpoint;
@@ -50,10 +52,12 @@ static bool find_within(Quantization *q, const char *part) {
         if (i < 2 && config && !json_is_null(config) && !json_is_object(config))
             diag_fatal(q->loc, "%s must be an object", keys[i]);
         // MLX has only these two fields, and at first named the object "quantization" alone.
-        bool mlx = json_is_integer(json_object_get(config, "group_size")) && json_is_integer(json_object_get(config, "bits"));
+        bool mlx = json_is_integer(json_object_get(config, "group_size")) &&
+                   json_is_integer(json_object_get(config, "bits"));
         if (!json_object_size(config) || (!mlx && !strcmp(keys[i], "quantization"))) continue;
         q->config = config;
-        bool bits = json_object_get(config, "load_in_4bit") || json_object_get(config, "load_in_8bit");
+        bool bits =
+            json_object_get(config, "load_in_4bit") || json_object_get(config, "load_in_8bit");
         q->method = quantized_string(q, "quant_method", bits ? "bitsandbytes" : mlx ? "mlx" : NULL);
         return true;
     }
@@ -61,7 +65,8 @@ static bool find_within(Quantization *q, const char *part) {
 }
 
 Quantization quantization_of(Checkpoint *c) {
-    static const char *const parts[] = {NULL, "text_config", "llm_config", "language_config", "thinker_config"};
+    static const char *const parts[] = {NULL, "text_config", "llm_config", "language_config",
+                                        "thinker_config"};
     Quantization q = {.checkpoint = c};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (find_within(&q, parts[i])) return q;
@@ -90,12 +95,17 @@ static const char *reason_against(const char *method) {
 
 // Rotations that a model computes before its matrices: without them every number would be wrong.
 static void refuse_rotations(const Quantization *q) {
-    static const char *const keys[] = {"rotation", "rotation_config", "hadamard_config", "transform_config"};
+    static const char *const keys[] = {"rotation", "rotation_config", "hadamard_config",
+                                       "transform_config"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const json_t *v = json_object_get(q->config, keys[i]);
-        bool own = !strcmp(q->method, "compressed-tensors") && !strcmp(keys[i], "transform_config");  // which looks into it
-        const char *text = json_is_string(v) ? json_string_value(v) : json_is_true(v) ? "true" : "that is not empty";
-        if (!own && (json_object_size(v) || json_array_size(v) || json_is_true(v) || json_string_length(v)))
+        bool own = !strcmp(q->method, "compressed-tensors") &&
+                   !strcmp(keys[i], "transform_config");  // which looks into it
+        const char *text = json_is_string(v) ? json_string_value(v)
+                           : json_is_true(v) ? "true"
+                                             : "that is not empty";
+        if (!own &&
+            (json_object_size(v) || json_array_size(v) || json_is_true(v) || json_string_length(v)))
             quantized_refuse(q, keys[i], text, "none");
     }
 }
@@ -110,7 +120,8 @@ const QuantizationMethod *quantization_method(const Quantization *q) {
     if (reason)
         diag_fatal(q->loc,
                    "the weights are quantized by %s, which burin does not read: %s"
-                   "\nhint: take the model's float weights (burin quantizes with --quant), or its GGUF, GPTQ, AWQ or FP8 files",
+                   "\nhint: take the model's float weights (burin quantizes with --quant), or its "
+                   "GGUF, GPTQ, AWQ or FP8 files",
                    q->method, reason);
     for (int i = 0; i < N_METHODS; i++)
         known = arena_printf(q->checkpoint->arena, "%s%s%s", known, i ? ", " : "", methods[i].name);

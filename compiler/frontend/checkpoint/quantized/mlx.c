@@ -15,11 +15,12 @@
 // The name of stacked experts: "mlp.switch_mlp.up_proj" for "mlp.experts.3.up_proj"
 static const json_t *settings_of_stack(const Quantization *q, const char *module) {
     static const char *const stacks[] = {"switch_mlp", "experts"};
-    const char *at = strstr(module, ".experts."), *rest = at ? strchr(at + strlen(".experts."), '.') : NULL;
+    const char *at = strstr(module, ".experts."),
+               *rest = at ? strchr(at + strlen(".experts."), '.') : NULL;
     const json_t *own = NULL;
     for (size_t i = 0; rest && !own && i < sizeof stacks / sizeof *stacks; i++)
-        own = json_object_get(q->config,
-                              arena_printf(q->checkpoint->arena, "%.*s.%s%s", (int)(at - module), module, stacks[i], rest));
+        own = json_object_get(q->config, arena_printf(q->checkpoint->arena, "%.*s.%s%s",
+                                                      (int)(at - module), module, stacks[i], rest));
     return own;
 }
 
@@ -55,7 +56,8 @@ static void read_codes(const QuantizedMatrix *m, CodedRows *rows) {
     const Tensor *t = &m->codes->tensor;
     const uint32_t *words = (const uint32_t *)t->data + rows->first * t->dim[1];
     for (int r = 0; r < rows->n; r++, words += t->dim[1])
-        for (int64_t k = 0; k < m->columns; k++) rows->code[r * m->columns + k] = (int16_t)packed_field(words, 1, k, m->bits);
+        for (int64_t k = 0; k < m->columns; k++)
+            rows->code[r * m->columns + k] = (int16_t)packed_field(words, 1, k, m->bits);
 }
 
 static void set_affine(Quantization *q, QuantizedMatrix *m, const StoredTensor *scales) {
@@ -63,9 +65,12 @@ static void set_affine(Quantization *q, QuantizedMatrix *m, const StoredTensor *
     int64_t bits = quantized_int(&own, "bits", quantized_int(q, "bits", 0));
     int64_t group = quantized_int(&own, "group_size", quantized_int(q, "group_size", 0));
     if (bits < 1 || bits > 8)
-        quantized_refuse(q, "bits", arena_printf(q->checkpoint->arena, "%lld", (long long)bits), "1 to 8");
+        quantized_refuse(q, "bits", arena_printf(q->checkpoint->arena, "%lld", (long long)bits),
+                         "1 to 8");
     if (group < 1)
-        quantized_refuse(q, "group_size", arena_printf(q->checkpoint->arena, "%lld", (long long)group), "32, 64 or 128");
+        quantized_refuse(q, "group_size",
+                         arena_printf(q->checkpoint->arena, "%lld", (long long)group),
+                         "32, 64 or 128");
     quantized_set_size(m, m->codes, m->codes->tensor.dim[0], m->codes->tensor.dim[1] * 32 / bits);
     m->bits = (int)bits, m->group = group, m->groups = ceil_div(m->columns, group);
     const StoredTensor *biases = quantized_part(q, m, ".biases", SET_FLOATS, true);
@@ -86,9 +91,11 @@ static const StoredTensor *seen_as(const Quantization *q, const StoredTensor *t,
 
 // Of each scale nvfp4 has 2 words, mxfp4 4, mxfp8 8.
 static void set_floats(Quantization *q, QuantizedMatrix *m, const StoredTensor *scales) {
-    int64_t words = m->codes->tensor.dim[1], groups = scales->tensor.rank == 2 ? scales->tensor.dim[1] : words / 4;
+    int64_t words = m->codes->tensor.dim[1],
+            groups = scales->tensor.rank == 2 ? scales->tensor.dim[1] : words / 4;
     bool eight = words == groups * 8, nvidia = words == groups * 2;
-    if (!eight && !nvidia) quantized_want_shape(scales, 2, (int64_t[]){m->codes->tensor.dim[0], ceil_div(words, 4)});
+    if (!eight && !nvidia)
+        quantized_want_shape(scales, 2, (int64_t[]){m->codes->tensor.dim[0], ceil_div(words, 4)});
     m->codes = seen_as(q, m->codes, eight ? DT_f8e4m3fn : DT_u8);
     scales = seen_as(q, scales, nvidia ? DT_f8e4m3fn : DT_f8e8m0);
     if (eight) {

@@ -37,19 +37,22 @@ static void check_algorithm(const Quantization *q, const json_t *object, const c
     const char *algorithm = quantized_string(&within, "quant_algo", otherwise);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcasecmp(known[i], algorithm)) return;
-    quantized_refuse(q, "quant_algo", algorithm,
-                     "FP8, MXFP8, W8A16, W8A8_SQ_PER_CHANNEL, W4A16_AWQ, W4A8_AWQ, NVFP4, NVFP4_AWQ or MXFP4");
+    quantized_refuse(
+        q, "quant_algo", algorithm,
+        "FP8, MXFP8, W8A16, W8A8_SQ_PER_CHANNEL, W4A16_AWQ, W4A8_AWQ, NVFP4, NVFP4_AWQ or MXFP4");
 }
 
 void modelopt_check(const Quantization *q) {
-    const json_t *inner = json_object_get(q->config, "quantization"), *layer;  // of hf_quant_config.json
+    const json_t *inner = json_object_get(q->config, "quantization"),
+                 *layer;  // of hf_quant_config.json
     const json_t *all = json_is_object(inner) ? inner : q->config;
     const char *algorithm = json_string_value(json_object_get(all, "quant_algo")), *name;
     if (!algorithm || strcmp(algorithm, "MIXED_PRECISION")) {
         check_algorithm(q, all, "FP8");
         return;
     }
-    json_object_foreach((json_t *)json_object_get(all, "quantized_layers"), name, layer) check_algorithm(q, layer, "missing");
+    json_object_foreach((json_t *)json_object_get(all, "quantized_layers"), name, layer)
+        check_algorithm(q, layer, "missing");
 }
 
 // Removes dimensions of 1 between other dimensions
@@ -75,7 +78,8 @@ static QuantizedMatrix *bytes(Quantization *q, StoredTensor *t) {
 static void read_nibbles_down(const QuantizedMatrix *m, CodedRows *rows) {
     for (int64_t i = 0; i < rows->n * m->columns; i++) {
         int64_t row = rows->first + i / m->columns, k = i % m->columns;
-        int code = ((const uint8_t *)m->codes->tensor.data)[row / 2 * m->columns + k] >> row % 2 * 4 & 15;
+        int code =
+            ((const uint8_t *)m->codes->tensor.data)[row / 2 * m->columns + k] >> row % 2 * 4 & 15;
         rows->code[i] = (int16_t)(code < 8 ? code : code - 16);
     }
 }
@@ -90,7 +94,9 @@ static void set_integers(Quantization *q, QuantizedMatrix *m, const StoredTensor
     m->bits = 4, m->read = read_nibbles_down;
     int64_t groups = scales->tensor.dim[1];
     if (m->columns % groups)
-        file_fatal(scales->file, "tensor \"%s\" has %lld scales a row, which are not groups of equal size of %lld inputs",
+        file_fatal(scales->file,
+                   "tensor \"%s\" has %lld scales a row, which are not groups of equal size of "
+                   "%lld inputs",
                    scales->tensor.name, (long long)groups, (long long)m->columns);
     quantized_scales(m, scales, 1, m->columns / groups);
 }
@@ -103,7 +109,8 @@ QuantizedMatrix *modelopt_matrix(Quantization *q, StoredTensor *t) {
     if (!m && t->tensor.dtype != DT_u8) return NULL;
     if (!m) {
         m = quantized_matrix(q, t, ".weight", ".weight");
-        const StoredTensor *scales = quantized_part(q, m, ".weight_scale", SET_SCALES | SET_U8, true);
+        const StoredTensor *scales =
+            quantized_part(q, m, ".weight_scale", SET_SCALES | SET_U8, true);
         DType type = scales->tensor.dtype;
         if (type == DT_f32 || type == DT_f16 || type == DT_bf16) {
             set_integers(q, m, scales);

@@ -30,9 +30,11 @@ static const char *text_of(const json_t *object, const char *key) {
 static const json_t *settings_of(const Quantization *q, const char *module) {
     const json_t *layers = json_object_get(q->config, "layer_quant_config"), *layer;
     const char *pattern;
-    json_object_foreach((json_t *)layers, pattern, layer) if (!fnmatch(pattern, module, 0)) return layer;
+    json_object_foreach((json_t *)layers, pattern,
+                        layer) if (!fnmatch(pattern, module, 0)) return layer;
     layers = json_object_get(q->config, "layer_type_quant_config");
-    json_object_foreach((json_t *)layers, pattern, layer) if (strstr(pattern, "Linear")) return layer;
+    json_object_foreach((json_t *)layers, pattern,
+                        layer) if (strstr(pattern, "Linear")) return layer;
     return json_object_get(q->config, "global_quant_config");
 }
 
@@ -42,12 +44,14 @@ static void check_scheme(const Quantization *q, const json_t *weight) {
     const json_t *axis = json_object_get(weight, "ch_axis");
     json_int_t at = json_integer_value(axis);
     if (!strcmp(format, "e5m3")) quantized_refuse(q, "scale_format", format, "e8m0 or floats");
-    if (strcmp(scheme, "per_tensor") && strcmp(scheme, "per_channel") && strcmp(scheme, "per_group") &&
-        strcmp(scheme, "per_block"))
-        quantized_refuse(q, "qscheme", *scheme ? scheme : "missing", "per_tensor, per_channel, per_group or per_block");
-    if (json_is_integer(axis) &&
-        ((!strcmp(scheme, "per_channel") && at != 0) || (!strcmp(scheme, "per_group") && at != 1 && at != -1)))
-        quantized_refuse(q, "ch_axis", arena_printf(q->checkpoint->arena, "%d of %s", (int)at, scheme),
+    if (strcmp(scheme, "per_tensor") && strcmp(scheme, "per_channel") &&
+        strcmp(scheme, "per_group") && strcmp(scheme, "per_block"))
+        quantized_refuse(q, "qscheme", *scheme ? scheme : "missing",
+                         "per_tensor, per_channel, per_group or per_block");
+    if (json_is_integer(axis) && ((!strcmp(scheme, "per_channel") && at != 0) ||
+                                  (!strcmp(scheme, "per_group") && at != 1 && at != -1)))
+        quantized_refuse(q, "ch_axis",
+                         arena_printf(q->checkpoint->arena, "%d of %s", (int)at, scheme),
                          "0 of per_channel, 1 or -1 of per_group");
 }
 
@@ -65,28 +69,33 @@ static Spec spec_of(const Quantization *q, const char *module) {
     s.by_group = !strcmp(s.qscheme, "per_group");
     const json_t *block = json_object_get(weight, "block_size");
     s.block[0] = 1;
-    for (size_t i = 0; i < 2 && json_array_size(block) == 2; i++) s.block[i] = json_integer_value(json_array_get(block, i));
+    for (size_t i = 0; i < 2 && json_array_size(block) == 2; i++)
+        s.block[i] = json_integer_value(json_array_get(block, i));
     s.exponents = !strcmp(text_of(weight, "scale_format"), "e8m0");
     s.zero_is_float = !strcmp(text_of(weight, "zero_point_type"), "float32");
     return s;
 }
 
-// R1 and R2 are in the weights, R3 cancels where the cache is not quantized; R4, and an R1 that is not, the model computes.
+// R1 and R2 are in the weights, R3 cancels where the cache is not quantized; R4, and an R1 that is
+// not, the model computes.
 static void check_rotations(const Quantization *q) {
     const json_t *algorithms = json_object_get(q->config, "algo_config");
     for (size_t i = 0; i < json_array_size(algorithms); i++) {
         const json_t *a = json_array_get(algorithms, i);
         const char *name = text_of(a, "name");
-        if (!strcmp(name, "quarot") || (!strcmp(name, "rotation") && !json_is_false(json_object_get(a, "r4"))))
+        if (!strcmp(name, "quarot") ||
+            (!strcmp(name, "rotation") && !json_is_false(json_object_get(a, "r4"))))
             quantized_refuse(q, "algo_config", "with rotation R4", "rotations R1 and R2 alone");
         if (json_is_true(json_object_get(a, "online_r1_rotation")))
-            quantized_refuse(q, "algo_config", "with online_r1_rotation", "rotations that are in the weights");
+            quantized_refuse(q, "algo_config", "with online_r1_rotation",
+                             "rotations that are in the weights");
     }
 }
 
 void quark_check(const Quantization *q) {
     const char *format = text_of(json_object_get(q->config, "export"), "weight_format");
-    if (*format && strcmp(format, "real_quantized")) quantized_refuse(q, "weight_format", format, "real_quantized");
+    if (*format && strcmp(format, "real_quantized"))
+        quantized_refuse(q, "weight_format", format, "real_quantized");
     check_rotations(q);
 }
 
@@ -95,7 +104,7 @@ static bool is_reordered(const Quantization *q) {
     return !*method || !strcmp(method, "reorder");
 }
 
-// ------------------------------------------------------------------------------------------------------------ words of 4 bits
+// --------------------------------------------------------------------------------- words of 4 bits
 typedef struct {
     bool reordered, is_signed, by_group;
 } Nibbles;
@@ -113,7 +122,8 @@ static void read_words(const QuantizedMatrix *m, CodedRows *rows) {
     const Nibbles *n = m->details;
     for (int64_t i = 0; i < rows->n * m->columns; i++) {
         int64_t row = rows->first + i / m->columns, k = i % m->columns;
-        rows->code[i] = (int16_t)(n->by_group ? nibble(m, &m->codes->tensor, k, row) : nibble(m, &m->codes->tensor, row, k));
+        rows->code[i] = (int16_t)(n->by_group ? nibble(m, &m->codes->tensor, k, row)
+                                              : nibble(m, &m->codes->tensor, row, k));
     }
 }
 
@@ -125,7 +135,7 @@ static int zero_in_words(const QuantizedMatrix *m, int64_t row, int64_t group) {
     return n->is_signed && zero > 7 ? zero - 16 : zero;
 }
 
-// -------------------------------------------------------------------------------------------------------------- codes of 8 bits
+// --------------------------------------------------------------------------------- codes of 8 bits
 static int byte_at(const Tensor *t, int64_t at) {
     return t->dtype == DT_i8 ? ((const int8_t *)t->data)[at] : ((const uint8_t *)t->data)[at];
 }
@@ -133,7 +143,8 @@ static int byte_at(const Tensor *t, int64_t at) {
 static void read_columns(const QuantizedMatrix *m, CodedRows *rows) {
     for (int64_t k = 0; k < m->columns; k++)
         for (int r = 0; r < rows->n; r++)
-            rows->code[r * m->columns + k] = (int16_t)byte_at(&m->codes->tensor, k * m->rows + rows->first + r);
+            rows->code[r * m->columns + k] =
+                (int16_t)byte_at(&m->codes->tensor, k * m->rows + rows->first + r);
 }
 
 static void read_rows(const QuantizedMatrix *m, CodedRows *rows) {
@@ -146,7 +157,7 @@ static int zero_in_bytes(const QuantizedMatrix *m, int64_t row, int64_t group) {
     return byte_at(t, t->rank == 2 ? group * m->rows + row : t->rank ? row : 0);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- parts of both
+// ----------------------------------------------------------------------------------- parts of both
 // Of integers by groups they are [groups, outputs], before version 1.0 [outputs, groups].
 static void set_scales(Quantization *q, QuantizedMatrix *m, const Spec *s) {
     const StoredTensor *scales = quantized_part(q, m, ".weight_scale", SET_FLOATS, true);
@@ -165,9 +176,11 @@ static void set_zeros(Quantization *q, QuantizedMatrix *m, const Spec *s, int to
     if (!m->zeros) return;
     int64_t across = ceil_div(m->rows, together);
     if (m->zeros->tensor.rank)
-        quantized_want_shape(m->zeros, s->by_group ? 2 : 1, s->by_group ? (int64_t[]){m->groups, across} : &across);
+        quantized_want_shape(m->zeros, s->by_group ? 2 : 1,
+                             s->by_group ? (int64_t[]){m->groups, across} : &across);
     bool any = false;
-    for (uint64_t i = 0; i < m->zeros->tensor.bytes; i++) any |= ((const uint8_t *)m->zeros->tensor.data)[i] != 0;
+    for (uint64_t i = 0; i < m->zeros->tensor.bytes; i++)
+        any |= ((const uint8_t *)m->zeros->tensor.data)[i] != 0;
     if (any) m->zero = together == 8 ? zero_in_words : zero_in_bytes;
 }
 
@@ -176,7 +189,8 @@ static void set_words(Quantization *q, QuantizedMatrix *m, const Spec *s) {
     Nibbles *n = ARENA_NEW(q->checkpoint->arena, Nibbles);
     *n = (Nibbles){is_reordered(q), *s->dtype == 'i', s->by_group};
     quantized_want_words(m);
-    quantized_set_size(m, m->codes, s->by_group ? dims[1] * 8 : dims[0], s->by_group ? dims[0] : dims[1] * 8);
+    quantized_set_size(m, m->codes, s->by_group ? dims[1] * 8 : dims[0],
+                       s->by_group ? dims[0] : dims[1] * 8);
     m->details = n;
     m->bits = 4, m->center = n->is_signed ? 0 : 8;
     m->read = read_words;
@@ -187,7 +201,8 @@ static void set_words(Quantization *q, QuantizedMatrix *m, const Spec *s) {
 static void set_bytes(Quantization *q, QuantizedMatrix *m, const Spec *s) {
     const int64_t *dims = m->codes->tensor.dim;
     bool is_signed = *s->dtype == 'i';
-    if (m->codes->tensor.dtype != (is_signed ? DT_i8 : DT_u8)) quantized_refuse(q, "dtype", s->dtype, "that of the tensor");
+    if (m->codes->tensor.dtype != (is_signed ? DT_i8 : DT_u8))
+        quantized_refuse(q, "dtype", s->dtype, "that of the tensor");
     quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});
     quantized_set_size(m, m->codes, dims[s->by_group], dims[!s->by_group]);
     m->bits = 8, m->center = is_signed ? 0 : 128;
@@ -196,21 +211,27 @@ static void set_bytes(Quantization *q, QuantizedMatrix *m, const Spec *s) {
     set_zeros(q, m, s, 1);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- floats
+// ------------------------------------------------------------------------------------------ floats
 static void set_float8(Quantization *q, QuantizedMatrix *m, const Spec *s) {
     DType type = m->codes->tensor.dtype;
-    if (type != DT_f8e4m3fn && type != DT_f8e5m2) quantized_refuse(q, "dtype", s->dtype, "that of the tensor");
+    if (type != DT_f8e4m3fn && type != DT_f8e5m2)
+        quantized_refuse(q, "dtype", s->dtype, "that of the tensor");
     quantized_bytes(q, m);
     const StoredTensor *scales = quantized_part(q, m, ".weight_scale", SET_SCALES | SET_U8, true);
-    quantized_scales(m, quantized_exponents(q, scales), s->block[0], s->block[1] ? s->block[1] : s->group);
+    quantized_scales(m, quantized_exponents(q, scales), s->block[0],
+                     s->block[1] ? s->block[1] : s->group);
 }
 
 static void set_float6(Quantization *q, QuantizedMatrix *m, const Spec *s) {
-    fp6_set(q, m, quantized_exponents(q, quantized_part(q, m, ".weight_scale", SET_SCALES | SET_U8, true)), s->group,
-            text_ends_with(s->dtype, "m3") ? 3 : 2);
+    fp6_set(
+        q, m,
+        quantized_exponents(q, quantized_part(q, m, ".weight_scale", SET_SCALES | SET_U8, true)),
+        s->group, text_ends_with(s->dtype, "m3") ? 3 : 2);
 }
 
-static void set_float4(Quantization *q, QuantizedMatrix *m, const Spec *s) { fp4_matrix(q, m, ".weight_scale", s->group); }
+static void set_float4(Quantization *q, QuantizedMatrix *m, const Spec *s) {
+    fp4_matrix(q, m, ".weight_scale", s->group);
+}
 
 QuantizedMatrix *quark_matrix(Quantization *q, StoredTensor *t) {
     static const struct {
@@ -227,14 +248,17 @@ QuantizedMatrix *quark_matrix(Quantization *q, StoredTensor *t) {
                   {"fp6_e2m3", SET_U8, set_float6},
                   {"fp6_e3m2", SET_U8, set_float6}};
     const int codes = SET_I32 | SET_U8 | 1 << DT_i8 | 1 << DT_f8e4m3fn | 1 << DT_f8e5m2;
-    if (!text_ends_with(t->tensor.name, ".weight") || t->tensor.dtype >= 31 || !(codes >> t->tensor.dtype & 1)) return NULL;
+    if (!text_ends_with(t->tensor.name, ".weight") || t->tensor.dtype >= 31 ||
+        !(codes >> t->tensor.dtype & 1))
+        return NULL;
     QuantizedMatrix *m = quantized_matrix(q, t, ".weight", ".weight");
     Spec s = spec_of(q, m->module_in_file);
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
         if (strcmp(dtypes[i].dtype, s.dtype)) continue;
         if (!(dtypes[i].types >> t->tensor.dtype & 1))
-            file_fatal(t->file, "tensor \"%s\" is %s, but quantization_config says that it is of %s", t->tensor.name,
-                       dtype_name(t->tensor.dtype), s.dtype);
+            file_fatal(t->file,
+                       "tensor \"%s\" is %s, but quantization_config says that it is of %s",
+                       t->tensor.name, dtype_name(t->tensor.dtype), s.dtype);
         dtypes[i].set(q, m, &s);
         return m;
     }

@@ -1,5 +1,5 @@
-// Experts in one tensor NAME [experts, inputs, outputs] (LLaMA 4, Qwen3-VL), as the weight is: W of an expert is the transpose
-// of its part.
+// Experts in one tensor NAME [experts, inputs, outputs] (LLaMA 4, Qwen3-VL), as the weight is: W of
+// an expert is the transpose of its part.
 //   fp8          NAME f8_e4m3; NAME_scale_inv f32, one for a block of weight_block_size [experts, down, across]
 //   fbgemm_fp8   NAME f8_e4m3; NAME_scale f32 [experts, 1, outputs] or [experts, outputs, 1]
 //   modelopt     NAME f8_e4m3; NAME_weight_scale f32: one, [experts] or [experts, outputs]
@@ -21,29 +21,33 @@ static int64_t place(const QuantizedMatrix *m, int64_t row, int64_t column, int6
 static void read_bytes(const QuantizedMatrix *m, CodedRows *rows) {
     const uint8_t *codes = m->codes->tensor.data;
     for (int64_t k = 0; k < m->columns; k++)
-        for (int r = 0; r < rows->n; r++) rows->code[r * m->columns + k] = codes[place(m, rows->first + r, k, 1)];
+        for (int r = 0; r < rows->n; r++)
+            rows->code[r * m->columns + k] = codes[place(m, rows->first + r, k, 1)];
 }
 
 static void read_nibbles(const QuantizedMatrix *m, CodedRows *rows) {
     const uint8_t *codes = m->codes->tensor.data;
     for (int64_t k = 0; k < m->columns; k++)
         for (int r = 0; r < rows->n; r++)
-            rows->code[r * m->columns + k] = codes[place(m, rows->first + r, k, 2)] >> k % 2 * 4 & 15;
+            rows->code[r * m->columns + k] =
+                codes[place(m, rows->first + r, k, 2)] >> k % 2 * 4 & 15;
 }
 
 // One scale, or one for each expert or each output
 static void set_scales(QuantizedMatrix *m, const StoredTensor *scales) {
     int64_t n = tensor_count(&scales->tensor);
-    if (n != 1 && n != m->stack && n != m->rows) quantized_want_shape(scales, 3, (int64_t[]){m->stack, 1, height_of(m)});
+    if (n != 1 && n != m->stack && n != m->rows)
+        quantized_want_shape(scales, 3, (int64_t[]){m->stack, 1, height_of(m)});
     quantized_check_scales(scales);
     m->group = m->columns, m->groups = 1;
     m->scale = (Grid){scales, m->rows / n, 1, 1};
 }
 
 // Scales of groups and blocks of rows, [experts, groups, blocks], as [experts blocks, groups]
-static const StoredTensor *turned(const Quantization *q, const QuantizedMatrix *m, const StoredTensor *t,
-                                  const int64_t block[2]) {
-    int64_t down = ceil_div(height_of(m), block[0]), groups = ceil_div(m->columns, block[1]), n = m->stack * down * groups;
+static const StoredTensor *turned(const Quantization *q, const QuantizedMatrix *m,
+                                  const StoredTensor *t, const int64_t block[2]) {
+    int64_t down = ceil_div(height_of(m), block[0]), groups = ceil_div(m->columns, block[1]),
+            n = m->stack * down * groups;
     quantized_want_shape(t, 3, (int64_t[]){m->stack, groups, down});
     StoredTensor *rows = ARENA_NEW(q->checkpoint->arena, StoredTensor);
     uint8_t *out = arena_alloc(q->checkpoint->arena, t->tensor.bytes);
@@ -63,20 +67,23 @@ static void set_sizes(const Quantization *q, QuantizedMatrix *m, int columns) {
     const Tensor *t = &m->codes->tensor;
     StoredTensor *flat = ARENA_NEW(q->checkpoint->arena, StoredTensor);
     *flat = *m->codes;
-    flat->tensor.rank = 2, flat->tensor.dim[0] = t->dim[0] * t->dim[2], flat->tensor.dim[1] = t->dim[1];
+    flat->tensor.rank = 2, flat->tensor.dim[0] = t->dim[0] * t->dim[2],
+    flat->tensor.dim[1] = t->dim[1];
     m->stack = t->dim[0], m->transposed = true;
     quantized_set_size(m, flat, flat->tensor.dim[0], t->dim[1] * columns);
     m->codes = flat;
 }
 
-QuantizedMatrix *quantized_stack(Quantization *q, StoredTensor *t, const char *scale_end, const int64_t block[2]) {
+QuantizedMatrix *quantized_stack(Quantization *q, StoredTensor *t, const char *scale_end,
+                                 const int64_t block[2]) {
     const Tensor *codes = &t->tensor;
     bool eight = codes->dtype == DT_f8e4m3fn;
-    if (codes->rank != 3 || (!eight && codes->dtype != DT_u8) || !strstr(codes->name, ".experts.") ||
-        !text_ends_with(codes->name, "_proj"))
+    if (codes->rank != 3 || (!eight && codes->dtype != DT_u8) ||
+        !strstr(codes->name, ".experts.") || !text_ends_with(codes->name, "_proj"))
         return NULL;
     QuantizedMatrix *m = quantized_matrix(q, t, "", "");
-    const StoredTensor *scales = quantized_part(q, m, scale_end, eight ? SET_FLOATS : 1 << DT_f8e4m3fn, true);
+    const StoredTensor *scales =
+        quantized_part(q, m, scale_end, eight ? SET_FLOATS : 1 << DT_f8e4m3fn, true);
     set_sizes(q, m, eight ? 1 : 2);
     if (eight) {
         quantized_bytes(q, m);

@@ -31,20 +31,24 @@ typedef struct {
 
 void torchao_check(const Quantization *q) {
     if (!json_is_string(json_object_get(q->checkpoint->metadata, "tensor_names")))
-        diag_fatal(q->loc,
-                   "the weights are quantized (torchao), but the safetensors file does not say what its tensors are"
-                   "\nhint: save the model again with torchao 0.15 or later and safe_serialization=True");
+        diag_fatal(
+            q->loc,
+            "the weights are quantized (torchao), but the safetensors file does not say what its "
+            "tensors are"
+            "\nhint: save the model again with torchao 0.15 or later and safe_serialization=True");
 }
 
 static const StoredTensor *part(const Subclass *s, const char *name, int dtypes, bool needed) {
-    return quantized_part(s->q, s->m, arena_printf(s->q->checkpoint->arena, "%s%s", s->prefix, name), dtypes, needed);
+    return quantized_part(
+        s->q, s->m, arena_printf(s->q->checkpoint->arena, "%s%s", s->prefix, name), dtypes, needed);
 }
 
 // [rows, columns] of block_size; a list of two, or nothing: one for all
 static void block_of(const Subclass *s, int64_t block[2]) {
     const json_t *size = json_object_get(s->data, "block_size");
     block[0] = 1, block[1] = json_is_integer(size) ? json_integer_value(size) : 0;
-    for (size_t i = 0; i < 2 && json_array_size(size) == 2; i++) block[i] = json_integer_value(json_array_get(size, i));
+    for (size_t i = 0; i < 2 && json_array_size(size) == 2; i++)
+        block[i] = json_integer_value(json_array_get(size, i));
 }
 
 static const char *type_in(const Subclass *s, const char *key) {
@@ -60,7 +64,7 @@ static _Noreturn void refuse(const Subclass *s, const char *what) {
                s->m->name, s->type, what);
 }
 
-// ------------------------------------------------------------------------------------------------------------ codes of a byte
+// --------------------------------------------------------------------------------- codes of a byte
 static void set_grid(const Subclass *s, const StoredTensor *scales) {
     int64_t block[2];
     block_of(s, block);
@@ -85,11 +89,14 @@ static void set_integers(const Subclass *s) {
     QuantizedMatrix *m = s->m;
     if (m->codes->tensor.dtype != DT_i8) refuse(s, "whose qdata is not of int8");
     quantized_bytes(s->q, m);
-    quantized_column_factors(s->q, m, arena_printf(s->q->checkpoint->arena, "%sact_pre_scale", s->prefix));
+    quantized_column_factors(s->q, m,
+                             arena_printf(s->q->checkpoint->arena, "%sact_pre_scale", s->prefix));
     set_grid(s, part(s, "scale", SET_FLOATS, true));
     const StoredTensor *zeros = part(s, "zero_point", SET_FLOATS | 1 << DT_i8, false);
     bool floats = zeros && zeros->tensor.dtype != DT_i8;
-    if (all_within(&m->codes->tensor, -8, 7) && (!zeros || floats || all_within(&zeros->tensor, -8, 7))) m->bits = 4;
+    if (all_within(&m->codes->tensor, -8, 7) &&
+        (!zeros || floats || all_within(&zeros->tensor, -8, 7)))
+        m->bits = 4;
     if (zeros && !floats && all_within(&zeros->tensor, 0, 0)) return;
     quantized_byte_zeros(m, zeros);
     if (!floats) return;
@@ -103,7 +110,7 @@ static void set_float8(const Subclass *s) {
     set_grid(s, part(s, "scale", SET_SCALES, true));
 }
 
-// ---------------------------------------------------------------------------------------------------- code * scale + zero point
+// ----------------------------------------------------------------------- code * scale + zero point
 static int64_t place(const QuantizedMatrix *m, int64_t row, int64_t column) {
     const Line *l = m->details;
     return (column / m->group * l->scale->dim[1] + row) * l->stride;
@@ -116,17 +123,20 @@ static float line_scale(const QuantizedMatrix *m, int64_t row, int64_t column) {
 
 static float line_end(const QuantizedMatrix *m, int64_t row, int64_t column) {
     const Line *l = m->details;
-    return (float)dtype_load(l->zero->dtype, l->zero->data, place(m, row, column) + (l->zero == l->scale));
+    return (float)dtype_load(l->zero->dtype, l->zero->data,
+                             place(m, row, column) + (l->zero == l->scale));
 }
 
-// Scales [groups, outputs] or, with zero points beside them (`zeros` is NULL), [groups, outputs, 2], some of both for padding
+// Scales [groups, outputs] or, with zero points beside them (`zeros` is NULL), [groups, outputs,
+// 2], some of both for padding
 static void set_line(const Subclass *s, const StoredTensor *scales, const StoredTensor *zeros) {
     QuantizedMatrix *m = s->m;
     int64_t block[2];
     block_of(s, block);
     if (block[0] != 1 || block[1] < 1) refuse(s, "whose groups are not along its inputs");
     m->group = block[1], m->groups = ceil_div(m->columns, m->group);
-    quantized_column_factors(s->q, m, arena_printf(s->q->checkpoint->arena, "%sact_pre_scale", s->prefix));
+    quantized_column_factors(s->q, m,
+                             arena_printf(s->q->checkpoint->arena, "%sact_pre_scale", s->prefix));
     Line *l = ARENA_NEW(s->q->checkpoint->arena, Line);
     *l = (Line){&scales->tensor, zeros ? &zeros->tensor : &scales->tensor, zeros ? 1 : 2};
     m->details = l;
@@ -147,21 +157,23 @@ static void set_int4(const Subclass *s) {
     quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});
     quantized_set_size(m, m->codes, m->codes->tensor.dim[0], m->codes->tensor.dim[1] * 2);
     m->read = read_nibbles;
-    const StoredTensor *scales = part(s, "scale", SET_FLOATS, true), *zeros = part(s, "zero_point", SET_FLOATS, true);
+    const StoredTensor *scales = part(s, "scale", SET_FLOATS, true),
+                       *zeros = part(s, "zero_point", SET_FLOATS, true);
     set_line(s, scales, zeros);
     quantized_want_shape(scales, 2, (int64_t[]){m->groups, m->rows});
     quantized_want_shape(zeros, 2, (int64_t[]){m->groups, m->rows});
 }
 
-// Where a warp's thread keeps it: of each two tiles of 16 inputs it has inputs 2 i, 2 i + 1, 2 i + 8, 2 i + 9 of both, i its
-// number modulo 4, in nibbles 0, 4, 1, 5 and 2, 6, 3, 7
+// Where a warp's thread keeps it: of each two tiles of 16 inputs it has inputs 2 i, 2 i + 1, 2 i +
+// 8, 2 i + 9 of both, i its number modulo 4, in nibbles 0, 4, 1, 5 and 2, 6, 3, 7
 static void read_tiles(const QuantizedMatrix *m, CodedRows *rows) {
     static const int nibble[2][4] = {{0, 4, 1, 5}, {2, 6, 3, 7}};
     const Tensor *t = &m->codes->tensor;
     for (int64_t i = 0; i < rows->n * m->columns; i++) {
         int64_t row = rows->first + i / m->columns, k = i % m->columns, pair = k / 32, in = k % 16;
         int64_t thread = row % 8 * 4 + in % 8 / 2;
-        int64_t word = ((row / 8 * t->dim[1] + pair / t->dim[3]) * 32 + thread) * t->dim[3] + pair % t->dim[3];
+        int64_t word =
+            ((row / 8 * t->dim[1] + pair / t->dim[3]) * 32 + thread) * t->dim[3] + pair % t->dim[3];
         int shift = 4 * nibble[k / 16 % 2][in / 8 * 2 + in % 2];
         rows->code[i] = (int16_t)((int)(((const uint32_t *)t->data)[word] >> shift & 15) - 8);
     }
@@ -171,11 +183,13 @@ static void set_tiles(const Subclass *s) {
     QuantizedMatrix *m = s->m;
     const Tensor *t = &m->codes->tensor;
     const json_t *shape = json_object_get(s->data, "shape");
-    int64_t rows = json_integer_value(json_array_get(shape, 0)), columns = json_integer_value(json_array_get(shape, 1));
+    int64_t rows = json_integer_value(json_array_get(shape, 0)),
+            columns = json_integer_value(json_array_get(shape, 1));
     if (t->dtype != DT_i32) refuse(s, "whose qdata is not of int32");
     quantized_want_shape(m->codes, 4, (int64_t[]){-1, -1, 32, -1});
     if (json_array_size(shape) == 2) quantized_set_size(m, m->codes, rows, columns);
-    if (json_array_size(shape) != 2 || ceil_div(rows, 8) > t->dim[0] || ceil_div(columns, 32) > t->dim[1] * t->dim[3])
+    if (json_array_size(shape) != 2 || ceil_div(rows, 8) > t->dim[0] ||
+        ceil_div(columns, 32) > t->dim[1] * t->dim[3])
         refuse(s, "whose shape is not that of its qdata");
     m->read = read_tiles;
     const StoredTensor *scales = part(s, "scale_and_zero", SET_FLOATS, true);
@@ -185,16 +199,20 @@ static void set_tiles(const Subclass *s) {
         quantized_want_shape(scales, 3, (int64_t[]){m->groups, rows, 2});
 }
 
-// ---------------------------------------------------------------------------------------------------------------- microscaling
+// ------------------------------------------------------------------------------------ microscaling
 // Scales in tiles of 128 x 4, in which rows r, r + 32, r + 64 and r + 96 are adjacent, as [rows,
 // columns]
-static const StoredTensor *straightened(const Subclass *s, const StoredTensor *t, int64_t rows, int64_t columns) {
+static const StoredTensor *straightened(const Subclass *s, const StoredTensor *t, int64_t rows,
+                                        int64_t columns) {
     int64_t across = ceil_div(columns, 4), padded = ceil_div(rows, 128) * across * 512;
-    if (json_is_false(json_object_get(s->data, "is_swizzled_scales")) || !json_object_get(s->data, "is_swizzled_scales"))
+    if (json_is_false(json_object_get(s->data, "is_swizzled_scales")) ||
+        !json_object_get(s->data, "is_swizzled_scales"))
         return t;
     if (tensor_count(&t->tensor) != padded)
-        file_fatal(t->file, "tensor \"%s\" has %lld scales in tiles, which are not those of %lld x %lld", t->tensor.name,
-                   (long long)tensor_count(&t->tensor), (long long)rows, (long long)columns);
+        file_fatal(t->file,
+                   "tensor \"%s\" has %lld scales in tiles, which are not those of %lld x %lld",
+                   t->tensor.name, (long long)tensor_count(&t->tensor), (long long)rows,
+                   (long long)columns);
     StoredTensor *straight = ARENA_NEW(s->q->checkpoint->arena, StoredTensor);
     uint8_t *out = arena_alloc(s->q->checkpoint->arena, (size_t)(rows * columns));
     for (int64_t i = 0; i < rows * columns; i++) {
@@ -215,11 +233,13 @@ static void set_microscaling(const Subclass *s) {
     block_of(s, block);
     if (!fp4 && m->codes->tensor.dtype != DT_f8e4m3fn && m->codes->tensor.dtype != DT_f8e5m2)
         refuse(s, "whose qdata is not of float8 or of bytes");
-    if (fp4 && !nvidia && strcmp(type_in(s, "elem_dtype"), "float4_e2m1fn_x2")) refuse(s, "whose elements are not e2m1");
+    if (fp4 && !nvidia && strcmp(type_in(s, "elem_dtype"), "float4_e2m1fn_x2"))
+        refuse(s, "whose elements are not e2m1");
     if (block[1] < 1) refuse(s, "without block_size");
     quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});
     int64_t rows = m->codes->tensor.dim[0], columns = m->codes->tensor.dim[1] * (fp4 ? 2 : 1);
-    const StoredTensor *scales = part(s, "scale", nvidia ? 1 << DT_f8e4m3fn : 1 << DT_f8e8m0 | SET_U8, true);
+    const StoredTensor *scales =
+        part(s, "scale", nvidia ? 1 << DT_f8e4m3fn : 1 << DT_f8e8m0 | SET_U8, true);
     scales = straightened(s, quantized_exponents(s->q, scales), rows, ceil_div(columns, block[1]));
     if (!fp4) {
         quantized_bytes(s->q, m);
@@ -231,7 +251,7 @@ static void set_microscaling(const Subclass *s) {
     fp4_whole_scale(s->q, m, whole, WHOLE_FACTOR_OR_NONE);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- tensors
+// ----------------------------------------------------------------------------------------- tensors
 static void set_matrix(const Subclass *s) {
     static const struct {
         const char *type;
@@ -243,7 +263,8 @@ static void set_matrix(const Subclass *s) {
                  {"MXTensor", set_microscaling},
                  {"NVFP4Tensor", set_microscaling},
                  {"Int4TilePackedTo4dTensor", set_tiles}};
-    static const char *const of_activations[] = {"act_quant_scale", "act_quant_zero_point", "act_per_tensor_scale"};
+    static const char *const of_activations[] = {"act_quant_scale", "act_quant_zero_point",
+                                                 "act_per_tensor_scale"};
     size_t i = 0, n = sizeof types / sizeof *types;
     while (i < n && strcmp(types[i].type, s->type)) i++;
     if (i == n) refuse(s, "whose layout is its own");
@@ -254,13 +275,17 @@ static void set_matrix(const Subclass *s) {
 // The metadata of a tensor
 static void describe(Subclass *s) {
     const Checkpoint *c = s->q->checkpoint;
-    const char *name = arena_printf(c->arena, "%s%s", s->m->module_in_file, s->m->name + strlen(s->m->module));
+    const char *name =
+        arena_printf(c->arena, "%s%s", s->m->module_in_file, s->m->name + strlen(s->m->module));
     const char *text = json_string_value(json_object_get(c->metadata, name));
     if (!text)
-        file_fatal(s->m->codes->file, "the metadata do not say what \"%s\" is, of which \"%s\" is a part", name,
+        file_fatal(s->m->codes->file,
+                   "the metadata do not say what \"%s\" is, of which \"%s\" is a part", name,
                    s->m->codes->tensor.name);
-    const char *where = arena_printf(c->arena, "%s: %s", s->m->codes->file->source.name, s->m->name);
-    const json_t *entry = quantized_object(s->q, where, text, strlen(text)), *type = json_object_get(entry, "_type");
+    const char *where =
+        arena_printf(c->arena, "%s: %s", s->m->codes->file->source.name, s->m->name);
+    const json_t *entry = quantized_object(s->q, where, text, strlen(text)),
+                 *type = json_object_get(entry, "_type");
     s->type = json_is_string(type) ? json_string_value(type) : "tensor without a type";
     s->data = json_object_get(entry, "_data");
 }
@@ -283,8 +308,11 @@ QuantizedMatrix *torchao_matrix(Quantization *q, StoredTensor *t) {
     // ".weight:qdata" or "._weight_qdata": the name of the module's parameter, and its parts
     size_t length = strlen(dot) - strlen("qdata");
     const char *parameter = dot + (colon ? 1 : 2);
-    const char *weight = arena_printf(arena, ".%.*s", (int)(dot + length - 1 - parameter), parameter);
-    Subclass s = {.q = q, .m = quantized_matrix(q, t, dot, weight), .prefix = arena_strndup(arena, dot, length)};
+    const char *weight =
+        arena_printf(arena, ".%.*s", (int)(dot + length - 1 - parameter), parameter);
+    Subclass s = {.q = q,
+                  .m = quantized_matrix(q, t, dot, weight),
+                  .prefix = arena_strndup(arena, dot, length)};
     describe(&s);
     set_matrix(&s);
     return s.m;

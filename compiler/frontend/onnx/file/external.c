@@ -41,7 +41,8 @@ const char *const *onnx_external_files(Arena *arena, const char *path, int *n) {
     const BurinOnnx__ModelFile *p = f.model->proto;
     map_init(&f.seen, arena);
     visit_graph(&f, p->graph);
-    for (size_t i = 0; i < p->n_functions; i++) visit_nodes(&f, p->functions[i]->n_node, p->functions[i]->node);
+    for (size_t i = 0; i < p->n_functions; i++)
+        visit_nodes(&f, p->functions[i]->n_node, p->functions[i]->node);
     const char **files = ARENA_ARRAY(arena, const char *, f.seen.n + 1);
     for (int i = 0; i < f.seen.n; i++) files[i] = f.seen.entries[i].key;
     *n = f.seen.n;

@@ -53,7 +53,8 @@ static _Noreturn void damaged(const Walk *w, const Frame *f, const char *what) {
     text_free(&path);
     forget_written(f);
     file_fatal(w->file,
-               "damaged ONNX file: %s at byte %zu%s\nhint: an ONNX model is one protobuf message (ModelProto): fetch or export"
+               "damaged ONNX file: %s at byte %zu%s\nhint: an ONNX model is one protobuf message "
+               "(ModelProto): fetch or export"
                " it again",
                what, (size_t)(w->at - w->file->data), where);
 }
@@ -94,7 +95,8 @@ static WireType wire_type_of(const ProtobufCFieldDescriptor *field) {
 }
 
 static const unsigned char *take(Walk *w, const Frame *f, uint64_t bytes) {
-    if (bytes > (uint64_t)(f->end - w->at)) damaged(w, f, "the file ends early, or a length is wrong");
+    if (bytes > (uint64_t)(f->end - w->at))
+        damaged(w, f, "the file ends early, or a length is wrong");
     const unsigned char *start = w->at;
     w->at += bytes;
     return start;
@@ -123,7 +125,8 @@ static void skip_field(Walk *w, const Frame *f, unsigned wire) {
     }
 }
 
-// Names are printed in messages, dumps and comments of the emitted code. Only documentation has lines.
+// Names are printed in messages, dumps and comments of the emitted code. Only documentation has
+// lines.
 static void check_text(const Walk *w, const Frame *f, const char *text, size_t length) {
     bool free_form = !strcmp(f->field->name, "doc_string") || !strcmp(f->field->name, "value");
     for (size_t i = 0; i < length; i++)
@@ -137,16 +140,21 @@ static void rewrite_bytes(Walk *w, Frame *f) {
     Text *out = f->written;
     uint64_t length = read_varint(w, f);
     const unsigned char *bytes = w->at;
-    if (length > (uint64_t)(f->end - w->at)) damaged(w, f, "the file ends early, or a length is wrong");
+    if (length > (uint64_t)(f->end - w->at))
+        damaged(w, f, "the file ends early, or a length is wrong");
     if (f->field->type == PROTOBUF_C_TYPE_MESSAGE) {
         Text inner = {0};
-        Frame next = {
-            .outer = f, .message = f->field->descriptor, .end = bytes + length, .written = &inner, .depth = f->depth + 1};
+        Frame next = {.outer = f,
+                      .message = f->field->descriptor,
+                      .end = bytes + length,
+                      .written = &inner,
+                      .depth = f->depth + 1};
         rewrite_message(w, &next);
         write_varint(out, inner.length);
         text_append(out, inner.length ? inner.data : "", inner.length);
         text_free(&inner);
-    } else if (f->message == &burin_onnx__tensor_data__descriptor && f->field->id == RAW_DATA_FIELD) {
+    } else if (f->message == &burin_onnx__tensor_data__descriptor &&
+               f->field->id == RAW_DATA_FIELD) {
         WirePlace place = {(uint64_t)(bytes - w->file->data), length};
         write_varint(out, sizeof place);
         text_append(out, (const char *)&place, sizeof place);
@@ -157,30 +165,36 @@ static void rewrite_bytes(Walk *w, Frame *f) {
         if (f->field->type == PROTOBUF_C_TYPE_STRING) check_text(w, f, text, length);
         text_append(out, text, length);
     }
-    if (out->length > MAX_REWRITTEN) damaged(w, f, "more than 1 GB of structure (tensors belong in raw_data or external data)");
+    if (out->length > MAX_REWRITTEN)
+        damaged(w, f, "more than 1 GB of structure (tensors belong in raw_data or external data)");
 }
 
 static void rewrite_field(Walk *w, Frame *f, unsigned wire) {
     Text *out = f->written;
     const ProtobufCFieldDescriptor *field = f->field;
     WireType expected = wire_type_of(field);
-    bool packed = wire == WIRE_BYTES && expected != WIRE_BYTES && field->label == PROTOBUF_C_LABEL_REPEATED;
+    bool packed =
+        wire == WIRE_BYTES && expected != WIRE_BYTES && field->label == PROTOBUF_C_LABEL_REPEATED;
     if (wire != expected && !packed)
-        damaged(w, f, arena_printf(w->arena, "wire type %u where the schema has %u", wire, (unsigned)expected));
+        damaged(w, f,
+                arena_printf(w->arena, "wire type %u where the schema has %u", wire,
+                             (unsigned)expected));
     write_varint(out, (uint64_t)field->id << 3 | wire);
     if (wire == WIRE_VARINT)
         write_varint(out, read_varint(w, f));
     else if (wire == WIRE_BYTES)
         rewrite_bytes(w, f);
     else
-        text_append(out, (const char *)take(w, f, wire == WIRE_64 ? 8 : 4), wire == WIRE_64 ? 8 : 4);
+        text_append(out, (const char *)take(w, f, wire == WIRE_64 ? 8 : 4),
+                    wire == WIRE_64 ? 8 : 4);
 }
 
 static void rewrite_message(Walk *w, Frame *f) {
     if (f->depth > MAX_DEPTH) {
         forget_written(f);
         file_fatal(w->file,
-                   "messages are nested more than %d deep (byte %zu)\nhint: no exporter nests loops and branches this deep:"
+                   "messages are nested more than %d deep (byte %zu)\nhint: no exporter nests "
+                   "loops and branches this deep:"
                    " the file is damaged",
                    MAX_DEPTH, (size_t)(w->at - w->file->data));
     }
@@ -199,16 +213,23 @@ static void rewrite_message(Walk *w, Frame *f) {
 static void *arena_allocate(void *arena, size_t bytes) { return arena_alloc(arena, bytes); }
 static void arena_keep(void *arena, void *pointer) { (void)arena, (void)pointer; }
 
-ProtobufCAllocator wire_allocator(Arena *arena) { return (ProtobufCAllocator){arena_allocate, arena_keep, arena}; }
+ProtobufCAllocator wire_allocator(Arena *arena) {
+    return (ProtobufCAllocator){arena_allocate, arena_keep, arena};
+}
 
 BurinOnnx__ModelFile *wire_unpack(Arena *arena, const MappedFile *file) {
     Walk w = {.arena = arena, .file = file, .at = file->data};
     Text message = {0};
-    Frame top = {.message = &burin_onnx__model_file__descriptor, .end = file->data + file->size, .written = &message};
+    Frame top = {.message = &burin_onnx__model_file__descriptor,
+                 .end = file->data + file->size,
+                 .written = &message};
     rewrite_message(&w, &top);
     ProtobufCAllocator allocator = wire_allocator(arena);
-    BurinOnnx__ModelFile *model = burin_onnx__model_file__unpack(&allocator, message.length, (const uint8_t *)message.data);
+    BurinOnnx__ModelFile *model =
+        burin_onnx__model_file__unpack(&allocator, message.length, (const uint8_t *)message.data);
     text_free(&message);
-    if (!model) file_fatal(file, "damaged ONNX file: its fields do not unpack\nhint: fetch or export it again");
+    if (!model)
+        file_fatal(file,
+                   "damaged ONNX file: its fields do not unpack\nhint: fetch or export it again");
     return model;
 }

@@ -9,8 +9,9 @@ typedef struct WirePlace {
     uint64_t offset, length;
 } WirePlace;
 
-// Checks the whole structure (bounds, wire types, depth) and unpacks everything but raw_data. Ends the run with the byte offset
-// and the path of messages ("graph.node.attribute") when the file is damaged. The result lives in the arena.
+// Checks the whole structure (bounds, wire types, depth) and unpacks everything but raw_data. Ends
+// the run with the byte offset and the path of messages ("graph.node.attribute") when the file is
+// damaged. The result lives in the arena.
 BurinOnnx__ModelFile *wire_unpack(Arena *, const MappedFile *);
 
 // Allocator of protobuf-c's unpack functions: messages live in the arena.

@@ -8,7 +8,7 @@
 
 #include "ir/convert.h"
 
-// -------------------------------------------------------------------------------------------------------------------- formulas
+// ---------------------------------------------------------------------------------------- formulas
 static Node *build(OnnxCall *c, const Expr *e, DType dtype, Node *const *in) {
     if (e->kind == EXPR_ARG) return in[e->arg];
     if (e->kind == EXPR_CONST) return onnx_scalar(c, dtype, e->value);
@@ -29,13 +29,16 @@ Node *onnx_formula(OnnxCall *c, Node *const *in, int n, const char *format, ...)
     if (!e || *end) onnx_fatal(c, "the formula %s does not parse at \"%s\"", text, end);
     DType narrow = in[0]->type.dtype, wide = onnx_wide(narrow);
     Node *operands[8];
-    for (int i = 0; i < n; i++) operands[i] = in[i]->type.dtype == narrow ? onnx_cast(c, in[i], wide) : in[i];
+    for (int i = 0; i < n; i++)
+        operands[i] = in[i]->type.dtype == narrow ? onnx_cast(c, in[i], wide) : in[i];
     Node *r = build(c, e, wide, operands);
     return r->type.dtype == wide ? onnx_cast(c, r, narrow) : r;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- views
-Node *onnx_permute(OnnxCall *c, Node *x, const int64_t *perm) { return build_transpose(onnx_builder(c), x, perm); }
+// ------------------------------------------------------------------------------------------- views
+Node *onnx_permute(OnnxCall *c, Node *x, const int64_t *perm) {
+    return build_transpose(onnx_builder(c), x, perm);
+}
 
 Node *onnx_swap(OnnxCall *c, Node *x, int a, int b) {
     int64_t perm[MAX_RANK];
@@ -61,11 +64,12 @@ Node *onnx_slice_from(OnnxCall *c, Node *x, int axis, int64_t start, int64_t ext
 }
 
 Node *onnx_reverse(OnnxCall *c, Node *x, int axis) {
-    const Dim *extent = x->type.dim[axis], *start = dim_sub(c->graph, extent, dim_const(c->graph, 1));
+    const Dim *extent = x->type.dim[axis],
+              *start = dim_sub(c->graph, extent, dim_const(c->graph, 1));
     return build_slice(onnx_builder(c), x, (Slice){axis, start, extent, -1});
 }
 
-// ---------------------------------------------------------------------------------------------------------------- computations
+// ------------------------------------------------------------------------------------ computations
 Node *onnx_reduce_over(OnnxCall *c, Op op, Node *x, const int64_t *axes, int n, bool keep) {
     return build_reduce(onnx_builder(c), op, x, axes, n, keep);
 }
@@ -74,7 +78,9 @@ Node *onnx_reduce_axis(OnnxCall *c, Op op, Node *x, int axis, bool keep) {
     return onnx_reduce_over(c, op, x, (int64_t[]){axis}, 1, keep);
 }
 
-Node *onnx_softmax_axis(OnnxCall *c, Node *x, int axis) { return build_softmax(onnx_builder(c), x, axis); }
+Node *onnx_softmax_axis(OnnxCall *c, Node *x, int axis) {
+    return build_softmax(onnx_builder(c), x, axis);
+}
 
 // Operands without elements along the axis (a cache before the first token) are left out.
 Node *onnx_join(OnnxCall *c, Node *const *in, int n, int axis) {
@@ -89,9 +95,13 @@ Node *onnx_join(OnnxCall *c, Node *const *in, int n, int axis) {
     return build_concat(onnx_builder(c), used, kept, axis);
 }
 
-Node *onnx_take(OnnxCall *c, Node *x, Node *index, int axis) { return build_gather(onnx_builder(c), x, index, axis); }
+Node *onnx_take(OnnxCall *c, Node *x, Node *index, int axis) {
+    return build_gather(onnx_builder(c), x, index, axis);
+}
 
-Node *onnx_tuple_item(OnnxCall *c, Node *tuple, int index) { return node_item(c->graph, tuple, index, NULL); }
+Node *onnx_tuple_item(OnnxCall *c, Node *tuple, int index) {
+    return node_item(c->graph, tuple, index, NULL);
+}
 
 Node *onnx_pad_with(OnnxCall *c, Node *x, const OnnxPads *p, double value) {
     return onnx_pad_by(c, x, p, onnx_scalar(c, x->type.dtype, value));
@@ -103,7 +113,8 @@ Node *onnx_pad_by_dims(OnnxCall *c, Node *x, const OnnxPadDims *p, Node *value) 
     const Dim *zero = dim_const(g, 0), *added[2][MAX_RANK];
     bool nothing = true;
     for (int i = 0; i < x->type.rank; i++) {
-        added[0][i] = dim_binary(g, DIM_MAX, p->low[i], zero), added[1][i] = dim_binary(g, DIM_MAX, p->high[i], zero);
+        added[0][i] = dim_binary(g, DIM_MAX, p->low[i], zero),
+        added[1][i] = dim_binary(g, DIM_MAX, p->high[i], zero);
         nothing = nothing && added[0][i] == zero && added[1][i] == zero && !p->interior[i];
     }
     if (!nothing) {
@@ -125,7 +136,8 @@ Node *onnx_pad_by_dims(OnnxCall *c, Node *x, const OnnxPadDims *p, Node *value) 
 Node *onnx_pad_by(OnnxCall *c, Node *x, const OnnxPads *p, Node *value) {
     OnnxPadDims pads;
     for (int i = 0; i < MAX_RANK; i++) {
-        pads.low[i] = dim_const(c->graph, p->low[i]), pads.high[i] = dim_const(c->graph, p->high[i]);
+        pads.low[i] = dim_const(c->graph, p->low[i]),
+        pads.high[i] = dim_const(c->graph, p->high[i]);
         pads.interior[i] = p->interior[i];
     }
     return onnx_pad_by_dims(c, x, &pads, value);
@@ -141,19 +153,23 @@ const Dim *onnx_data_dependent_size(OnnxCall *c, const char *name, const Dim *bo
     char *word = arena_strdup(arena, name);
     for (char *p = word; *p; p++) *p = (char)(isalnum((unsigned char)*p) ? *p : '_');
     const char *unique = word;
-    for (int i = 0; dim_find_symbol(c->graph, unique); i++) unique = arena_printf(arena, "%s_%d", word, i);
-    int64_t most = bound ? dim_upper(bound) : INT64_MAX, told = upper_bound(c, unique, ONNX_DEFAULT_BOUND);
+    for (int i = 0; dim_find_symbol(c->graph, unique); i++)
+        unique = arena_printf(arena, "%s_%d", word, i);
+    int64_t most = bound ? dim_upper(bound) : INT64_MAX,
+            told = upper_bound(c, unique, ONNX_DEFAULT_BOUND);
     bool asked = upper_bound(c, unique, -1) >= 0;
     return dim_symbol(c->graph, unique, 0, told < most && (asked || !bound) ? told : most);
 }
 
-Node *onnx_number_of(OnnxCall *c, const Dim *d, DType to) { return onnx_cast(c, build_size(onnx_builder(c), d), to); }
+Node *onnx_number_of(OnnxCall *c, const Dim *d, DType to) {
+    return onnx_cast(c, build_size(onnx_builder(c), d), to);
+}
 
 Node *onnx_index_along(OnnxCall *c, const Type *shape, int axis) {
     return build_iota(onnx_builder(c), shape->rank, shape->dim, axis);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- constants
+// --------------------------------------------------------------------------------------- constants
 Node *onnx_numbers(OnnxCall *c, DType dtype, int rank, const int64_t *dim, const double *values) {
     Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
     *t = (Tensor){.dtype = dtype, .rank = rank};
@@ -188,7 +204,8 @@ static void add_sizes(const OnnxCall *c, SizesToFix *s, const Dim *d) {
         if (s->named[i] == d) return;
     if (s->n == MAX_RANK) return;
     s->named[s->n++] = d;
-    s->options = arena_printf(c->graph->arena, "%s%s--dim=%s=N", s->options, *s->options ? " " : "", d->name);
+    s->options = arena_printf(c->graph->arena, "%s%s--dim=%s=N", s->options, *s->options ? " " : "",
+                              d->name);
 }
 
 const char *onnx_sizes_to_fix(const OnnxCall *c, const Dim *const *dims, int n) {

@@ -12,7 +12,7 @@
 
 enum { MOST_ITERATIONS = 65536, FEW_ITERATIONS = 64, SMALL_BRANCH = 4 };
 
-// --------------------------------------------------------------------------------------------------------------------- values
+// ------------------------------------------------------------------------------------------ values
 static OnnxValue *number_value(OnnxCall *c, DType t, const Dim *x) {
     const Dim **element = ARENA_ARRAY(c->graph->arena, const Dim *, 1);
     OnnxValue *v = ARENA_NEW(c->graph->arena, OnnxValue);
@@ -27,18 +27,22 @@ static int truth_of(OnnxCall *c, const OnnxValue *v) {
     if (!v->node && v->elements) return v->n == 1 && dim_is_const(v->elements[0], &x) ? x != 0 : -1;
     const Tensor *t = onnx_value_known(c, v);
     if (!t) return -1;
-    if (t->dtype != DT_bool || tensor_count(t) != 1) onnx_fatal(c, "its condition must be one bool");
+    if (t->dtype != DT_bool || tensor_count(t) != 1)
+        onnx_fatal(c, "its condition must be one bool");
     return dtype_load(t->dtype, t->data, 0) != 0;
 }
 
 static Node *condition_node(OnnxCall *c, OnnxValue *v) {
     Node *n = onnx_value_node(c, v);
-    if (n->type.dtype != DT_bool) onnx_fatal(c, "its condition is %s, expected one bool", type_text(&n->type));
+    if (n->type.dtype != DT_bool)
+        onnx_fatal(c, "its condition is %s, expected one bool", type_text(&n->type));
     return n->type.rank ? onnx_reshape(c, n, &(Type){.dtype = DT_bool}) : n;
 }
 
 static bool same_elements(const OnnxValue *a, const OnnxValue *b) {
-    if (a->node || b->node || !a->elements || !b->elements || a->n != b->n || a->vector != b->vector) return false;
+    if (a->node || b->node || !a->elements || !b->elements || a->n != b->n ||
+        a->vector != b->vector)
+        return false;
     return !memcmp(a->elements, b->elements, (size_t)a->n * sizeof *a->elements);
 }
 
@@ -46,7 +50,8 @@ static bool same_elements(const OnnxValue *a, const OnnxValue *b) {
 static void check_alike(OnnxCall *c, const Node *a, const Node *b) {
     if (!type_equal(&a->type, &b->type))
         onnx_fatal(c,
-                   "gives %s or %s, and which is only known at run time\nhint: export the branch that is wanted; of a merged "
+                   "gives %s or %s, and which is only known at run time\nhint: export the branch "
+                   "that is wanted; of a merged "
                    "decoder --as=text takes it",
                    type_text(&a->type), type_text(&b->type));
 }
@@ -59,12 +64,13 @@ static OnnxValue *choose(OnnxCall *c, Node *condition, OnnxValue *yes, OnnxValue
     return onnx_value_of(onnx_emit(c, OP_where, 3, (Node *[]){condition, a, b}));
 }
 
-// ------------------------------------------------------------------------------------------------------------------------- If
+// ---------------------------------------------------------------------------------------------- If
 static const BurinOnnx__GraphBody *branch_body(OnnxCall *c, const char *name) {
     const BurinOnnx__GraphBody *g = onnx_body(c, name);
     if (g->n_output != c->proto->n_output || g->n_input)
-        onnx_fatal(c, "%s has %zu inputs and %zu results, expected 0 and %zu\nhint: the file is damaged", name, g->n_input,
-                   g->n_output, c->proto->n_output);
+        onnx_fatal(
+            c, "%s has %zu inputs and %zu results, expected 0 and %zu\nhint: the file is damaged",
+            name, g->n_input, g->n_output, c->proto->n_output);
     return g;
 }
 
@@ -76,7 +82,8 @@ static OnnxValue **branch(OnnxCall *c, const char *name) {
 }
 
 static bool is_small(OnnxCall *c) {
-    return branch_body(c, "then_branch")->n_node + branch_body(c, "else_branch")->n_node <= SMALL_BRANCH;
+    return branch_body(c, "then_branch")->n_node + branch_body(c, "else_branch")->n_node <=
+           SMALL_BRANCH;
 }
 
 // Both branches as bodies: results known in both stay known, all others are the core's.
@@ -87,18 +94,23 @@ static void run_branches(OnnxCall *c, OnnxValue *condition) {
     int n = (int)c->proto->n_output, n_chosen = 0, chosen[ONNX_MAX_RESULTS];
     for (int i = 0; i < 2; i++) {
         bodies[i] = onnx_body_new(c, i ? "otherwise" : "then");
-        onnx_write_in(&bodies[i]->scope, &bodies[i]->call, branch_body(c, names[i]), NULL, results[i]);
+        onnx_write_in(&bodies[i]->scope, &bodies[i]->call, branch_body(c, names[i]), NULL,
+                      results[i]);
     }
     for (int i = 0; i < n; i++) {
         chosen[i] = same_elements(results[0][i], results[1][i]) ? -1 : n_chosen++;
         for (int j = 0; j < 2 && chosen[i] >= 0; j++)
-            graph_add_output(bodies[j]->call.graph, onnx_value_node(&bodies[j]->call, results[j][i]), "result");
+            graph_add_output(bodies[j]->call.graph,
+                             onnx_value_node(&bodies[j]->call, results[j][i]), "result");
         if (chosen[i] >= 0)
-            check_alike(c, bodies[0]->call.graph->outputs[chosen[i]], bodies[1]->call.graph->outputs[chosen[i]]);
+            check_alike(c, bodies[0]->call.graph->outputs[chosen[i]],
+                        bodies[1]->call.graph->outputs[chosen[i]]);
     }
     Node *made = n_chosen ? onnx_body_if(bodies[0], bodies[1], condition_node(c, condition)) : NULL;
     for (int i = 0; i < n; i++)
-        onnx_result_value(c, i, chosen[i] < 0 ? results[0][i] : onnx_value_of(onnx_tuple_item(c, made, chosen[i])));
+        onnx_result_value(
+            c, i,
+            chosen[i] < 0 ? results[0][i] : onnx_value_of(onnx_tuple_item(c, made, chosen[i])));
 }
 
 static bool is_lone(const BurinOnnx__GraphBody *g, const char *op) {
@@ -109,10 +121,11 @@ static bool is_lone(const BurinOnnx__GraphBody *g, const char *op) {
     return last && !strcmp(last->op_type, op);
 }
 
-// PyTorch writes squeeze(x, axis) as `if size == 1: squeeze(x) else x`: what reads the result fits one rank alone, that of a
-// size of 1, which Squeeze requires.
+// PyTorch writes squeeze(x, axis) as `if size == 1: squeeze(x) else x`: what reads the result fits
+// one rank alone, that of a size of 1, which Squeeze requires.
 static bool is_squeeze_if_one(OnnxCall *c) {
-    return is_lone(branch_body(c, "then_branch"), "Squeeze") && is_lone(branch_body(c, "else_branch"), "Identity");
+    return is_lone(branch_body(c, "then_branch"), "Squeeze") &&
+           is_lone(branch_body(c, "else_branch"), "Identity");
 }
 
 void onnx_if(OnnxCall *c, int argument) {
@@ -124,12 +137,16 @@ void onnx_if(OnnxCall *c, int argument) {
         run_branches(c, condition);
         return;
     }
-    OnnxValue **yes = taken != 0 ? branch(c, "then_branch") : NULL, **no = taken != 1 ? branch(c, "else_branch") : NULL;
+    OnnxValue **yes = taken != 0 ? branch(c, "then_branch") : NULL,
+              **no = taken != 1 ? branch(c, "else_branch") : NULL;
     for (size_t i = 0; i < c->proto->n_output; i++)
-        onnx_result_value(c, (int)i, !no ? yes[i] : !yes ? no[i] : choose(c, condition_node(c, condition), yes[i], no[i]));
+        onnx_result_value(c, (int)i,
+                          !no    ? yes[i]
+                          : !yes ? no[i]
+                                 : choose(c, condition_node(c, condition), yes[i], no[i]));
 }
 
-// ------------------------------------------------------------------------------------------------------------------ iterations
+// -------------------------------------------------------------------------------------- iterations
 // Scanned results of an iteration: one list for each result, joined along an axis at the end.
 typedef struct Unrolled {
     const BurinOnnx__GraphBody *body;
@@ -139,7 +156,8 @@ typedef struct Unrolled {
     int count, capacity;
 } Unrolled;
 
-static Unrolled unrolled_new(OnnxCall *c, const BurinOnnx__GraphBody *body, int n_state, int n_scan) {
+static Unrolled unrolled_new(OnnxCall *c, const BurinOnnx__GraphBody *body, int n_state,
+                             int n_scan) {
     Arena *arena = c->graph->arena;
     Unrolled u = {.body = body, .n_state = n_state, .n_scan = n_scan};
     u.state = ARENA_ARRAY(arena, OnnxValue *, n_state + 1);
@@ -164,7 +182,9 @@ static void keep_scanned(OnnxCall *c, Unrolled *u, OnnxValue *const *results) {
 // [...] to [.., 1, ..]
 static Node *with_axis(OnnxCall *c, Node *x, int axis) {
     Type t = x->type;
-    if (t.rank >= MAX_RANK) onnx_fatal(c, "its results have %d dimensions, at most %d are supported", t.rank + 1, MAX_RANK);
+    if (t.rank >= MAX_RANK)
+        onnx_fatal(c, "its results have %d dimensions, at most %d are supported", t.rank + 1,
+                   MAX_RANK);
     for (int i = t.rank++; i > axis; i--) t.dim[i] = t.dim[i - 1];
     t.dim[axis] = dim_const(c->graph, 1);
     return onnx_reshape(c, x, &t);
@@ -183,14 +203,16 @@ static Node *nothing_scanned(OnnxCall *c, const BurinOnnx__ValueInfo *info) {
 }
 
 static Node *joined(OnnxCall *c, const Unrolled *u, int which, int64_t axis_given, bool backward) {
-    if (!u->count) return nothing_scanned(c, u->body->output[u->body->n_output - (size_t)(u->n_scan - which)]);
+    if (!u->count)
+        return nothing_scanned(c, u->body->output[u->body->n_output - (size_t)(u->n_scan - which)]);
     Node **list = ARENA_ARRAY(c->graph->arena, Node *, u->count);
     int axis = onnx_axis(c, axis_given, u->scanned[which][0]->type.rank + 1);
-    for (int i = 0; i < u->count; i++) list[backward ? u->count - 1 - i : i] = with_axis(c, u->scanned[which][i], axis);
+    for (int i = 0; i < u->count; i++)
+        list[backward ? u->count - 1 - i : i] = with_axis(c, u->scanned[which][i], axis);
     return onnx_join(c, list, u->count, axis);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- Loop
+// -------------------------------------------------------------------------------------------- Loop
 typedef struct LoopRun {
     Unrolled u;
     OnnxValue *condition;
@@ -206,7 +228,8 @@ static void read_trip_count(OnnxCall *c, LoopRun *r) {
     if (!v) return;
     if (onnx_elements(c, 0, &elements, &n) && n == 1) r->bound = elements[0];
     const Tensor *t = r->bound ? NULL : onnx_value_known(c, v);
-    if (t && tensor_count(t) == 1) r->bound = dim_const(c->graph, (int64_t)dtype_load(t->dtype, t->data, 0));
+    if (t && tensor_count(t) == 1)
+        r->bound = dim_const(c->graph, (int64_t)dtype_load(t->dtype, t->data, 0));
     if (r->bound && dim_is_const(r->bound, &r->most) && r->most < 0) r->most = 0;
 }
 
@@ -238,13 +261,17 @@ static bool write_out_iterations(OnnxCall *c, LoopRun *r) {
 static void give_written(OnnxCall *c, const LoopRun *r) {
     int n_state = r->u.n_state;
     for (int i = 0; i < (int)c->proto->n_output; i++)
-        onnx_result_value(c, i, i < n_state ? r->u.state[i] : onnx_value_of(joined(c, &r->u, i - n_state, 0, false)));
+        onnx_result_value(
+            c, i,
+            i < n_state ? r->u.state[i] : onnx_value_of(joined(c, &r->u, i - n_state, 0, false)));
 }
 
-// How many elements a result has that only the run knows: --max bounds it by the name of the first such result.
+// How many elements a result has that only the run knows: --max bounds it by the name of the first
+// such result.
 static const Dim *data_dependent_length(OnnxCall *c, const LoopRun *r) {
     const char *name = (int)c->proto->n_output > r->u.n_state ? c->proto->output[r->u.n_state] : "";
-    return onnx_data_dependent_size(c, arena_printf(c->graph->arena, "%s_length", *name ? name : "loop"), r->bound);
+    return onnx_data_dependent_size(
+        c, arena_printf(c->graph->arena, "%s_length", *name ? name : "loop"), r->bound);
 }
 
 static bool varies(const Type *t, const Dim *counter) {
@@ -254,14 +281,18 @@ static bool varies(const Type *t, const Dim *counter) {
 }
 
 // The outputs of the body, if they have the types that the core requires; else the mismatch.
-static const char *add_outputs(OnnxBody *b, const LoopRun *r, OnnxValue **results, const Dim *counter, bool asks) {
+static const char *add_outputs(OnnxBody *b, const LoopRun *r, OnnxValue **results,
+                               const Dim *counter, bool asks) {
     OnnxCall *inside = &b->call;
     Graph *g = inside->graph;
     for (int i = asks ? 0 : 1; i < (int)r->u.body->n_output; i++) {
         if (results[i]->is_sequence || results[i]->is_nothing) return "a list";
-        graph_add_output(g, i ? onnx_value_node(inside, results[i]) : condition_node(inside, results[i]), "result");
+        graph_add_output(
+            g, i ? onnx_value_node(inside, results[i]) : condition_node(inside, results[i]),
+            "result");
         const Node *n = g->outputs[g->n_outputs - 1];
-        if (i > 0 && i <= r->u.n_state && !type_equal(&n->type, &b->taken[i - 1]->type)) return type_text(&n->type);
+        if (i > 0 && i <= r->u.n_state && !type_equal(&n->type, &b->taken[i - 1]->type))
+            return type_text(&n->type);
         if (varies(&n->type, counter)) return type_text(&n->type);
     }
     return NULL;
@@ -279,7 +310,8 @@ static OnnxLoop loop_bounds(OnnxCall *c, const LoopRun *r, bool asks) {
     OnnxLoop l = {.extent = r->bound && dim_upper(r->bound) < INT32_MAX ? r->bound : unbounded};
     l.length = open && r->u.n_scan ? data_dependent_length(c, r) : l.extent;
     if (l.length != l.extent) l.extent = dim_const(c->graph, dim_upper(l.length));
-    if (!r->bound && onnx_operand(c, 0)) l.most = onnx_reshape(c, onnx_node(c, 0), &(Type){.dtype = DT_i64});
+    if (!r->bound && onnx_operand(c, 0))
+        l.most = onnx_reshape(c, onnx_node(c, 0), &(Type){.dtype = DT_i64});
     return l;
 }
 
@@ -291,20 +323,24 @@ static const char *run_loop(OnnxCall *c, LoopRun *r) {
               **out = ARENA_ARRAY(c->graph->arena, OnnxValue *, u->body->n_output + 1);
     const Dim *counter = onnx_counter(c, r->bound ? r->bound : dim_const(c->graph, INT32_MAX));
     if (!states_are_tensors(r)) return "a list";
-    for (int i = 0; i < u->n_state; i++) in[2 + i] = onnx_value_of(onnx_body_state(b, onnx_value_node(c, u->state[i])));
-    in[0] = number_value(&b->call, DT_i64, counter), in[1] = number_value(&b->call, DT_bool, dim_const(c->graph, 1));
+    for (int i = 0; i < u->n_state; i++)
+        in[2 + i] = onnx_value_of(onnx_body_state(b, onnx_value_node(c, u->state[i])));
+    in[0] = number_value(&b->call, DT_i64, counter),
+    in[1] = number_value(&b->call, DT_bool, dim_const(c->graph, 1));
     onnx_write_in(&b->scope, &b->call, u->body, in, out);
     bool asks = truth_of(c, r->condition) != 1 || truth_of(&b->call, out[0]) != 1;
     if (!asks && !onnx_operand(c, 0))
         onnx_fatal(c,
-                   "never ends: it has no trip count, and its condition always holds\nhint: the file is damaged, or its "
+                   "never ends: it has no trip count, and its condition always holds\nhint: the "
+                   "file is damaged, or its "
                    "exporter is wrong");
     const char *wrong = add_outputs(b, r, out, counter, asks);
     if (wrong) return wrong;
     OnnxLoop l = loop_bounds(c, r, asks);
     l.counter = counter, l.condition = asks ? condition_node(c, r->condition) : NULL;
     Node *made = onnx_body_loop(b, &l);
-    for (int i = 0; i < (int)c->proto->n_output; i++) onnx_result(c, i, onnx_tuple_item(c, made, i));
+    for (int i = 0; i < (int)c->proto->n_output; i++)
+        onnx_result(c, i, onnx_tuple_item(c, made, i));
     return NULL;
 }
 
@@ -313,8 +349,11 @@ void onnx_loop(OnnxCall *c, int argument) {
     const BurinOnnx__GraphBody *body = onnx_body(c, "body");
     int n_state = onnx_count(c) - 2, n_scan = (int)body->n_output - 1 - n_state;
     if (n_state < 0) n_state = 0, n_scan = (int)body->n_output - 1;
-    if ((int)body->n_input != n_state + 2 || n_scan < 0 || (int)c->proto->n_output > n_state + n_scan)
-        onnx_fatal(c, "carries %d values and has %zu results; its body takes %zu and gives %zu\nhint: the file is damaged",
+    if ((int)body->n_input != n_state + 2 || n_scan < 0 ||
+        (int)c->proto->n_output > n_state + n_scan)
+        onnx_fatal(c,
+                   "carries %d values and has %zu results; its body takes %zu and gives %zu\nhint: "
+                   "the file is damaged",
                    n_state, c->proto->n_output, body->n_input, body->n_output);
     LoopRun r = {.u = unrolled_new(c, body, n_state, n_scan)}, again;
     OnnxValue *condition = onnx_operand(c, 1);
@@ -330,17 +369,19 @@ void onnx_loop(OnnxCall *c, int argument) {
     if (!wrong) return;
     bool ends = !few && (r.most >= 0 || !onnx_operand(c, 0));
     if (!ends || !write_out_iterations(c, &r))
-        onnx_fatal(c,
-                   "only the run knows how often it runs, and a value that it carries or scans becomes %s\n"
-                   "hint: fix the dimension that says it with --dim, or export a loop of a known length",
-                   wrong);
+        onnx_fatal(
+            c,
+            "only the run knows how often it runs, and a value that it carries or scans becomes "
+            "%s\n"
+            "hint: fix the dimension that says it with --dim, or export a loop of a known length",
+            wrong);
     give_written(c, &r);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- Scan
+// -------------------------------------------------------------------------------------------- Scan
 typedef struct ScanSpec {
     const BurinOnnx__GraphBody *body;
-    int first, n_state, n_in, n_out;                                     // operands: states from `first`, then scanned ones
+    int first, n_state, n_in, n_out;  // operands: states from `first`, then scanned ones
     const int64_t *in_axes, *out_axes, *in_directions, *out_directions;  // NULL: all zero
 } ScanSpec;
 
@@ -356,12 +397,13 @@ static ScanSpec scan_spec(OnnxCall *c) {
     int64_t n_in = onnx_int(c, "num_scan_inputs", 0);
     int total = onnx_count(c) - s.first;
     if (n_in < 1 || n_in > total || (int)s.body->n_input != total)
-        onnx_fatal(c, "num_scan_inputs is %lld, it has %d operands, its body %zu inputs", (long long)n_in, total,
-                   s.body->n_input);
+        onnx_fatal(c, "num_scan_inputs is %lld, it has %d operands, its body %zu inputs",
+                   (long long)n_in, total, s.body->n_input);
     s.n_in = (int)n_in, s.n_state = total - s.n_in, s.n_out = (int)s.body->n_output - s.n_state;
     if (s.n_out < 0 || c->proto->n_output != s.body->n_output)
         onnx_fatal(c, "has %zu results, its body %zu", c->proto->n_output, s.body->n_output);
-    s.in_axes = scan_list(c, "scan_input_axes", s.n_in), s.out_axes = scan_list(c, "scan_output_axes", s.n_out);
+    s.in_axes = scan_list(c, "scan_input_axes", s.n_in),
+    s.out_axes = scan_list(c, "scan_output_axes", s.n_out);
     s.in_directions = scan_list(c, c->opset < 9 ? "directions" : "scan_input_directions", s.n_in);
     s.out_directions = scan_list(c, "scan_output_directions", s.n_out);
     return s;
@@ -384,7 +426,9 @@ static const Dim *scan_length(OnnxCall *c, const ScanSpec *s, Node *const *opera
     for (int i = 0; i < s->n_in; i++) {
         const Node *x = operands[s->n_state + i];
         const Dim *n = x->type.dim[scan_axis(c, s, i, x)];
-        if (length && n != length) onnx_fatal(c, "its operands have %s and %s elements to scan", dim_text(length), dim_text(n));
+        if (length && n != length)
+            onnx_fatal(c, "its operands have %s and %s elements to scan", dim_text(length),
+                       dim_text(n));
         length = n;
     }
     return length;
@@ -401,7 +445,8 @@ static Node *axis_moved(OnnxCall *c, Node *x, int64_t to) {
 // All iterations over the given operands; results: states, then scanned ones.
 static void scan(OnnxCall *c, const ScanSpec *s, Node *const *operands, Node **results) {
     const Dim *length = scan_length(c, s, operands), *counter = onnx_counter(c, length);
-    const Dim *backward = dim_sub(c->graph, dim_sub(c->graph, length, dim_const(c->graph, 1)), counter);
+    const Dim *backward =
+        dim_sub(c->graph, dim_sub(c->graph, length, dim_const(c->graph, 1)), counter);
     OnnxBody *b = onnx_body_new(c, "body");
     OnnxCall *inside = &b->call;
     OnnxValue **in = ARENA_ARRAY(c->graph->arena, OnnxValue *, s->n_state + s->n_in + 1),
@@ -413,8 +458,10 @@ static void scan(OnnxCall *c, const ScanSpec *s, Node *const *operands, Node **r
         in[s->n_state + i] = onnx_value_of(without_axis(inside, x, scan_axis(c, s, i, x), at));
     }
     onnx_write_in(&b->scope, inside, s->body, in, out);
-    for (int i = 0; i < s->n_state + s->n_out; i++) graph_add_output(inside->graph, onnx_value_node(inside, out[i]), "result");
-    Node *made = onnx_body_loop(b, &(OnnxLoop){.counter = counter, .extent = length, .length = length});
+    for (int i = 0; i < s->n_state + s->n_out; i++)
+        graph_add_output(inside->graph, onnx_value_node(inside, out[i]), "result");
+    Node *made =
+        onnx_body_loop(b, &(OnnxLoop){.counter = counter, .extent = length, .length = length});
     for (int i = 0; i < s->n_state + s->n_out; i++) results[i] = onnx_tuple_item(c, made, i);
     for (int i = 0; i < s->n_out; i++) {
         Node **y = &results[s->n_state + i];
@@ -426,7 +473,9 @@ static void scan(OnnxCall *c, const ScanSpec *s, Node *const *operands, Node **r
 // Opset 8: every operand has a batch axis first, and each of the batch is scanned alone.
 static void scan_batch(OnnxCall *c, const ScanSpec *s, Node *const *operands, Node **results) {
     int n = s->n_state + s->n_in, n_results = (int)s->body->n_output;
-    if (onnx_operand(c, 0)) onnx_fatal(c, "sequences of different lengths are not supported\nhint: leave operand 0 out");
+    if (onnx_operand(c, 0))
+        onnx_fatal(c,
+                   "sequences of different lengths are not supported\nhint: leave operand 0 out");
     int64_t batch = onnx_extent(c, operands[0], onnx_axis(c, 0, operands[0]->type.rank));
     if (batch < 1 || batch > MOST_ITERATIONS)
         onnx_fatal(c, "scans a batch of %lld, expected 1 to %d", (long long)batch, MOST_ITERATIONS);

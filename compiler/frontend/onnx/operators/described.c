@@ -1,5 +1,5 @@
-// Operators that the description language writes (dsl/onnx): a block of the operator's name, its parameters the operands in
-// their order, then attributes by name.
+// Operators that the description language writes (dsl/onnx): a block of the operator's name, its
+// parameters the operands in their order, then attributes by name.
 #include <string.h>
 
 #include "frontend/dsl/formula.h"
@@ -9,13 +9,15 @@ static Elaborator *formulas(const OnnxCall *c) {
     OnnxModel *m = c->import->model;
     const char *library = c->import->options->library ? c->import->options->library : "dsl";
     if (!m->formulas)
-        m->formulas = formulas_open(m->arena, library, arena_printf(m->arena, "%s/onnx/operators.burin", library));
+        m->formulas = formulas_open(m->arena, library,
+                                    arena_printf(m->arena, "%s/onnx/operators.burin", library));
     return m->formulas;
 }
 
 // Floats of 16 bits are computed in f32.
 static Value operand_value(OnnxCall *c, Node *x) {
-    return x ? (Value){.kind = V_TENSOR, .node = onnx_cast(c, x, onnx_wide(x->type.dtype))} : VALUE(V_NULL);
+    return x ? (Value){.kind = V_TENSOR, .node = onnx_cast(c, x, onnx_wide(x->type.dtype))}
+             : VALUE(V_NULL);
 }
 
 static Value integers_value(Arena *arena, const int64_t *list, size_t n) {
@@ -27,7 +29,8 @@ static Value integers_value(Arena *arena, const int64_t *list, size_t n) {
 static Value attribute_value(const OnnxCall *c, const BurinOnnx__Attribute *a) {
     if (a->has_f) return VALUE_FLOAT(a->f);
     if (a->has_i) return VALUE_INT(a->i);
-    if (a->has_s) return VALUE_STRING(arena_strndup(c->graph->arena, (const char *)a->s.data, a->s.len));
+    if (a->has_s)
+        return VALUE_STRING(arena_strndup(c->graph->arena, (const char *)a->s.data, a->s.len));
     return integers_value(c->graph->arena, a->ints, a->n_ints);
 }
 
@@ -70,7 +73,8 @@ int onnx_blocks(OnnxCall *c, const char *name, const OnnxArgument *given, Node *
     const Ast *p = formulas_block(formulas(c), name)->list;
     for (; given[n].node && !given[n].name; n++, p = p->next)
         arguments[n] = (FormulaArgument){p->name, operand_value(c, given[n].node)};
-    for (; given[n].name; n++) arguments[n] = (FormulaArgument){given[n].name, argument_value(c, &given[n])};
+    for (; given[n].name; n++)
+        arguments[n] = (FormulaArgument){given[n].name, argument_value(c, &given[n])};
     if (!strcmp(name, c->proto->op_type)) n += attribute_arguments(c, p, arguments + n);
     return result_nodes(call(c, name, arguments, n), results);
 }
@@ -99,8 +103,9 @@ void onnx_described(OnnxCall *c, int operands) {
 
 // The block that a recurrent operator's activation names, in any case.
 const char *onnx_activation_block(OnnxCall *c, const char *name) {
-    static const char *const known[] = {"Sigmoid",    "Tanh",        "Relu", "Affine",   "LeakyRelu", "ThresholdedRelu",
-                                        "ScaledTanh", "HardSigmoid", "Elu",  "Softsign", "Softplus"};
+    static const char *const known[] = {
+        "Sigmoid",    "Tanh",        "Relu", "Affine",   "LeakyRelu", "ThresholdedRelu",
+        "ScaledTanh", "HardSigmoid", "Elu",  "Softsign", "Softplus"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcasecmp(known[i], name)) return known[i];
     onnx_fatal(c, "unknown activation %s", name);
@@ -112,11 +117,14 @@ static bool has_parameter(const OnnxCall *c, const char *block, const char *name
     return false;
 }
 
-Node *onnx_activated(OnnxCall *c, const char *name, Node *x, const double *alpha, const double *beta) {
+Node *onnx_activated(OnnxCall *c, const char *name, Node *x, const double *alpha,
+                     const double *beta) {
     OnnxArgument arguments[4] = {{.node = x}};
     int n = 1;
     name = onnx_activation_block(c, name);
-    if (alpha && has_parameter(c, name, "alpha")) arguments[n++] = (OnnxArgument){.name = "alpha", .number = *alpha};
-    if (beta && has_parameter(c, name, "beta")) arguments[n++] = (OnnxArgument){.name = "beta", .number = *beta};
+    if (alpha && has_parameter(c, name, "alpha"))
+        arguments[n++] = (OnnxArgument){.name = "alpha", .number = *alpha};
+    if (beta && has_parameter(c, name, "beta"))
+        arguments[n++] = (OnnxArgument){.name = "beta", .number = *beta};
     return onnx_block(c, name, arguments);
 }

@@ -93,7 +93,8 @@ static void names_of(const Named *x, const char *other, const char *result, int 
     int n = 0;
     for (int i = 0; x->axis[i]; i++) {
         bool shared = has(other, x->axis[i]), kept = has(result, x->axis[i]);
-        if ((kind == 'b' && shared && kept) || (kind == 'k' && shared && !kept) || (kind == 'm' && !shared))
+        if ((kind == 'b' && shared && kept) || (kind == 'k' && shared && !kept) ||
+            (kind == 'm' && !shared))
             names[n++] = x->axis[i];
     }
     names[n] = 0;
@@ -101,7 +102,9 @@ static void names_of(const Named *x, const char *other, const char *result, int 
 
 static const Dim *count_of(OnnxCall *c, const Named *x, const char *names) {
     const Dim *count = dim_const(c->graph, 1);
-    for (; *names; names++) count = dim_binary(c->graph, DIM_MUL, count, x->node->type.dim[strchr(x->axis, *names) - x->axis]);
+    for (; *names; names++)
+        count = dim_binary(c->graph, DIM_MUL, count,
+                           x->node->type.dim[strchr(x->axis, *names) - x->axis]);
     return count;
 }
 
@@ -124,11 +127,13 @@ static void join_names(char *names, const char *a, const char *b, const char *la
 
 // [batch.., m.., k..] by [batch.., k.., n..]
 static Named join(OnnxCall *c, Named a, Named b, const char *result) {
-    char batch[MAX_RANK + 1], inner[MAX_RANK + 1], left[MAX_RANK + 1], right[MAX_RANK + 1], order[MAX_RANK + 1];
+    char batch[MAX_RANK + 1], inner[MAX_RANK + 1], left[MAX_RANK + 1], right[MAX_RANK + 1],
+        order[MAX_RANK + 1];
     sum_unused(c, &a, result, b.axis), sum_unused(c, &b, result, a.axis);
     names_of(&a, b.axis, result, 'b', batch), names_of(&a, b.axis, result, 'k', inner);
     names_of(&a, b.axis, result, 'm', left), names_of(&b, a.axis, result, 'm', right);
-    if (strlen(batch) + strlen(left) + strlen(right) > MAX_RANK) onnx_fatal(c, "a product has more than %d axes", MAX_RANK);
+    if (strlen(batch) + strlen(left) + strlen(right) > MAX_RANK)
+        onnx_fatal(c, "a product has more than %d axes", MAX_RANK);
     Named y;
     const Dim *dims[MAX_RANK];
     int n = 0;
@@ -140,7 +145,8 @@ static Named join(OnnxCall *c, Named a, Named b, const char *result) {
     const Dim *k = count_of(c, &a, inner), *shape_a[MAX_RANK], *shape_b[MAX_RANK];
     int outer = dims_of_batch(c, &a, batch, shape_a);
     for (int i = 0; i < outer; i++) shape_b[i] = shape_a[i];
-    bool apart = *batch && left[0] && outer + (int)strlen(left) + 1 <= MAX_RANK;  // axes of `a` alone broadcast
+    bool apart = *batch && left[0] &&
+                 outer + (int)strlen(left) + 1 <= MAX_RANK;  // axes of `a` alone broadcast
     const char *last = apart ? left + strlen(left) - 1 : left;
     for (const char *name = left; name < last; name++, outer++) {
         shape_a[outer] = count_of(c, &a, (char[]){*name, 0});
@@ -150,8 +156,8 @@ static Named join(OnnxCall *c, Named a, Named b, const char *result) {
     shape_b[outer] = k, shape_b[outer + 1] = count_of(c, &b, right);
     join_names(order, batch, left, inner), reorder(c, &a, order);
     join_names(order, batch, inner, right), reorder(c, &b, order);
-    y.node =
-        ONNX_BINARY(c, OP_matmul, onnx_shape_to(c, a.node, outer + 2, shape_a), onnx_shape_to(c, b.node, outer + 2, shape_b));
+    y.node = ONNX_BINARY(c, OP_matmul, onnx_shape_to(c, a.node, outer + 2, shape_a),
+                         onnx_shape_to(c, b.node, outer + 2, shape_b));
     y.node = onnx_shape_to(c, y.node, n, dims);
     return y;
 }
@@ -169,7 +175,8 @@ static void implied_result(const char *equation, int ellipsis, char *names) {
 
 void onnx_einsum(OnnxCall *c, int argument) {
     (void)argument;
-    const char *equation = onnx_string(c, "equation", ""), *at = equation, *arrow = strstr(equation, "->");
+    const char *equation = onnx_string(c, "equation", ""), *at = equation,
+               *arrow = strstr(equation, "->");
     int n = onnx_count(c), most = 0;
     Named *in = ARENA_ARRAY(c->graph->arena, Named, n);
     DType narrow = onnx_node(c, 0)->type.dtype;
@@ -196,7 +203,8 @@ void onnx_einsum(OnnxCall *c, int argument) {
     }
     sum_unused(c, &y, result, "");
     for (int i = 0; result[i]; i++)
-        if (!has(y.axis, result[i])) onnx_fatal(c, "no operand has the axis %c of the result", result[i]);
+        if (!has(y.axis, result[i]))
+            onnx_fatal(c, "no operand has the axis %c of the result", result[i]);
     reorder(c, &y, result);
     onnx_result(c, 0, onnx_cast(c, y.node, narrow));
 }

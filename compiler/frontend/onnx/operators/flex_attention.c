@@ -1,4 +1,5 @@
-// FlexAttention (ai.onnx.preview): attention whose scores and probabilities pass through bodies of the model's own.
+// FlexAttention (ai.onnx.preview): attention whose scores and probabilities pass through bodies of
+// the model's own.
 #include <math.h>
 
 #include "frontend/onnx/operators/compose.h"
@@ -10,11 +11,13 @@ static Node *modified(OnnxCall *c, const char *attribute, Node *x) {
     const BurinOnnx__GraphBody *g = onnx_body(c, attribute);
     OnnxValue given = {.node = x}, *in[] = {&given}, *out[1];
     if (g->n_input != 1 || g->n_output != 1)
-        onnx_fatal(c, "%s takes %zu values and gives %zu, expected one each", attribute, g->n_input, g->n_output);
+        onnx_fatal(c, "%s takes %zu values and gives %zu, expected one each", attribute, g->n_input,
+                   g->n_output);
     onnx_write_out(c, g, in, out);
     Node *y = onnx_value_node(c, out[0]);
     if (!type_equal(&y->type, &x->type))
-        onnx_fatal(c, "%s makes %s of %s, expected the same type", attribute, type_text(&y->type), type_text(&x->type));
+        onnx_fatal(c, "%s makes %s of %s, expected the same type", attribute, type_text(&y->type),
+                   type_text(&x->type));
     return y;
 }
 
@@ -28,7 +31,8 @@ void onnx_flex_attention(OnnxCall *c, int argument) {
         onnx_fatal(c, "softmax_precision is %lld, expected an element type", (long long)precision);
     int64_t heads = onnx_extent(c, q, 1), groups = onnx_extent(c, k, 1);
     if (groups < 1 || heads % groups)
-        onnx_fatal(c, "%lld heads over %lld key heads, expected a multiple", (long long)heads, (long long)groups);
+        onnx_fatal(c, "%lld heads over %lld key heads, expected a multiple", (long long)heads,
+                   (long long)groups);
     k = onnx_repeat_heads(c, onnx_cast(c, k, wide), heads / groups);
     v = onnx_repeat_heads(c, onnx_cast(c, v, wide), heads / groups);
     double scale = onnx_float(c, "scale", 0);

@@ -11,7 +11,9 @@ void onnx_prelu(OnnxCall *c, int argument) {
     const Type *x = &in[0]->type, *slope = &in[1]->type;
     int rank = x->rank;
     bool channels = slope->rank == 1 && rank > 2 && slope->dim[0] == x->dim[1];
-    if (channels && (c->opset < 7 || slope->dim[0] != x->dim[rank - 1])) {  // a slope a channel; since opset 7 they broadcast
+    if (channels &&
+        (c->opset < 7 ||
+         slope->dim[0] != x->dim[rank - 1])) {  // a slope a channel; since opset 7 they broadcast
         for (int i = 0; i < rank; i++) dims[i] = i == 1 ? slope->dim[0] : dim_const(c->graph, 1);
         in[1] = onnx_shape_to(c, in[1], rank, dims);
     }
@@ -20,7 +22,8 @@ void onnx_prelu(OnnxCall *c, int argument) {
 
 void onnx_xor(OnnxCall *c, int argument) {
     (void)argument;
-    onnx_result(c, 0, ONNX_UNARY(c, OP_not, ONNX_BINARY(c, OP_equal, onnx_node(c, 0), onnx_node(c, 1))));
+    onnx_result(c, 0,
+                ONNX_UNARY(c, OP_not, ONNX_BINARY(c, OP_equal, onnx_node(c, 0), onnx_node(c, 1))));
 }
 
 void onnx_bitwise_not(OnnxCall *c, int argument) {
@@ -36,13 +39,16 @@ void onnx_bitwise_not(OnnxCall *c, int argument) {
 void onnx_bit_shift(OnnxCall *c, int argument) {
     (void)argument;
     bool left = !strcmp(onnx_string(c, "direction", ""), "LEFT");
-    onnx_result(c, 0, ONNX_BINARY(c, left ? OP_shift_left : OP_shift_right, onnx_node(c, 0), onnx_node(c, 1)));
+    onnx_result(
+        c, 0,
+        ONNX_BINARY(c, left ? OP_shift_left : OP_shift_right, onnx_node(c, 0), onnx_node(c, 1)));
 }
 
 void onnx_mod(OnnxCall *c, int argument) {
     (void)argument;
     Node *in[] = {onnx_node(c, 0), onnx_node(c, 1)};
-    onnx_result(c, 0, onnx_formula(c, in, 2, onnx_int(c, "fmod", 0) ? "fmod($0, $1)" : "mod($0, $1)"));
+    onnx_result(c, 0,
+                onnx_formula(c, in, 2, onnx_int(c, "fmod", 0) ? "fmod($0, $1)" : "mod($0, $1)"));
 }
 
 void onnx_is_inf(OnnxCall *c, int argument) {
@@ -64,10 +70,14 @@ void onnx_clip(OnnxCall *c, int argument) {
     Node *y = onnx_node(c, 0);
     for (int i = 1; i < 3; i++) {
         const BurinOnnx__Attribute *a = onnx_attribute(c, i == 1 ? "min" : "max");
-        Node *bound = a ? onnx_scalar(c, y->type.dtype, a->f) : onnx_operand(c, i) ? onnx_node(c, i) : NULL;
+        Node *bound = a                    ? onnx_scalar(c, y->type.dtype, a->f)
+                      : onnx_operand(c, i) ? onnx_node(c, i)
+                                           : NULL;
         if (!bound) continue;
         bound = onnx_reshape(c, bound, &(Type){.dtype = bound->type.dtype});
-        y = onnx_emit(c, OP_where, 3, (Node *[]){ONNX_BINARY(c, i == 1 ? OP_less : OP_greater, y, bound), bound, y});
+        y = onnx_emit(
+            c, OP_where, 3,
+            (Node *[]){ONNX_BINARY(c, i == 1 ? OP_less : OP_greater, y, bound), bound, y});
     }
     onnx_result(c, 0, y);
 }
@@ -83,7 +93,8 @@ void onnx_bit_cast(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0), *n = onnx_emit_make(c, OP_bit_cast, 1, &x);
     DType to;
-    if (!onnx_dtype((int32_t)onnx_int(c, "to", 0), &to)) onnx_fatal(c, "to element type %lld", (long long)onnx_int(c, "to", 0));
+    if (!onnx_dtype((int32_t)onnx_int(c, "to", 0), &to))
+        onnx_fatal(c, "to element type %lld", (long long)onnx_int(c, "to", 0));
     attr_set_dtype(n, "to", to);
     onnx_result(c, 0, onnx_finish(c, n));
 }

@@ -5,8 +5,9 @@
 
 void onnx_unary(OnnxCall *c, int op) { onnx_result(c, 0, ONNX_UNARY(c, (Op)op, onnx_node(c, 0))); }
 
-// ------------------------------------------------------------------------------------------------------------ known integers
-// Comparisons of dimensions that hold (or fail) for all values of their symbols; NULL when that is open.
+// ---------------------------------------------------------------------------------- known integers
+// Comparisons of dimensions that hold (or fail) for all values of their symbols; NULL when that is
+// open.
 static const Dim *compare_dims(Graph *g, Op op, const Dim *a, const Dim *b) {
     const Dim *difference = dim_sub(g, a, b);
     int64_t low = dim_lower(difference), high = dim_upper(difference);
@@ -65,18 +66,23 @@ static const Dim *binary_dims(Graph *g, Op op, const Dim *a, const Dim *b) {
 static bool binary_elements(OnnxCall *c, Op op) {
     const Dim *const *a, *const *b;
     int na, nb;
-    if (!onnx_elements(c, 0, &a, &na) || !onnx_elements(c, 1, &b, &nb) || (na != nb && na != 1 && nb != 1)) return false;
+    if (!onnx_elements(c, 0, &a, &na) || !onnx_elements(c, 1, &b, &nb) ||
+        (na != nb && na != 1 && nb != 1))
+        return false;
     int n = na == 1 ? nb : na;
     const Dim **r = ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1);
     for (int i = 0; i < n; i++)
-        if (!(r[i] = binary_dims(c->graph, op, a[na == 1 ? 0 : i], b[nb == 1 ? 0 : i]))) return false;
+        if (!(r[i] = binary_dims(c->graph, op, a[na == 1 ? 0 : i], b[nb == 1 ? 0 : i])))
+            return false;
     bool vector = onnx_operand(c, 0)->vector || onnx_operand(c, 1)->vector;
-    onnx_result_elements(c, 0, r, n, vector, op_is_comparison(op) ? DT_bool : onnx_operand(c, 0)->dtype);
+    onnx_result_elements(c, 0, r, n, vector,
+                         op_is_comparison(op) ? DT_bool : onnx_operand(c, 0)->dtype);
     return true;
 }
 
 void onnx_binary(OnnxCall *c, int op) {
-    if (!binary_elements(c, (Op)op)) onnx_result(c, 0, ONNX_BINARY(c, (Op)op, onnx_node(c, 0), onnx_node(c, 1)));
+    if (!binary_elements(c, (Op)op))
+        onnx_result(c, 0, ONNX_BINARY(c, (Op)op, onnx_node(c, 0), onnx_node(c, 1)));
 }
 
 void onnx_variadic(OnnxCall *c, int op) {
@@ -111,17 +117,21 @@ static bool where_elements(OnnxCall *c) {
 void onnx_where(OnnxCall *c, int argument) {
     (void)argument;
     if (where_elements(c)) return;
-    onnx_result(c, 0, onnx_emit(c, OP_where, 3, (Node *[]){onnx_node(c, 0), onnx_node(c, 1), onnx_node(c, 2)}));
+    onnx_result(
+        c, 0,
+        onnx_emit(c, OP_where, 3, (Node *[]){onnx_node(c, 0), onnx_node(c, 1), onnx_node(c, 2)}));
 }
 
 // `saturate` and `round_mode` matter to 8-bit floats only.
 static Node *cast_as_told(OnnxCall *c, Node *x, DType to) {
     bool eight = dtype_is_float(to) && dtype_bits(to) == 8;
-    if (!eight || (onnx_int(c, "saturate", 1) && !onnx_attribute(c, "round_mode"))) return onnx_cast(c, x, to);
+    if (!eight || (onnx_int(c, "saturate", 1) && !onnx_attribute(c, "round_mode")))
+        return onnx_cast(c, x, to);
     Node *n = onnx_emit_make(c, OP_cast, 1, &x);
     attr_set_dtype(n, "to", to);
     if (!onnx_int(c, "saturate", 1)) attr_set_int(n, "saturate", 0);
-    if (onnx_attribute(c, "round_mode")) attr_set_string(n, "round_mode", onnx_string(c, "round_mode", "up"));
+    if (onnx_attribute(c, "round_mode"))
+        attr_set_string(n, "round_mode", onnx_string(c, "round_mode", "up"));
     return onnx_finish(c, n);
 }
 
@@ -130,7 +140,8 @@ void onnx_cast_op(OnnxCall *c, int argument) {
     const Dim *const *elements;
     int n;
     DType to;
-    if (!onnx_dtype((int32_t)onnx_int(c, "to", 0), &to)) onnx_fatal(c, "to element type %lld", (long long)onnx_int(c, "to", 0));
+    if (!onnx_dtype((int32_t)onnx_int(c, "to", 0), &to))
+        onnx_fatal(c, "to element type %lld", (long long)onnx_int(c, "to", 0));
     bool integer = to == DT_i64 || to == DT_i32;
     if (integer && onnx_elements(c, 0, &elements, &n))
         onnx_result_elements(c, 0, elements, n, onnx_operand(c, 0)->vector, to);

@@ -15,5 +15,6 @@ void onnx_array_feature_extractor(OnnxCall *c, int argument) {
 void onnx_binarizer(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
-    onnx_result(c, 0, ONNX_FORMULA(c, x, "where(greater($0, %a), 1, 0)", onnx_float(c, "threshold", 0)));
+    onnx_result(c, 0,
+                ONNX_FORMULA(c, x, "where(greater($0, %a), 1, 0)", onnx_float(c, "threshold", 0)));
 }

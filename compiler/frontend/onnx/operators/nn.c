@@ -24,19 +24,23 @@ void onnx_gemm(OnnxCall *c, int argument) {
     if (onnx_int(c, "transA", 0)) a = swap_axes(c, a);
     if (onnx_int(c, "transB", 0)) b = swap_axes(c, b);
     Node *y = scaled(c, ONNX_BINARY(c, OP_matmul, a, b), onnx_float(c, "alpha", 1));
-    if (onnx_operand(c, 2)) y = ONNX_BINARY(c, OP_add, y, scaled(c, onnx_node(c, 2), onnx_float(c, "beta", 1)));
+    if (onnx_operand(c, 2))
+        y = ONNX_BINARY(c, OP_add, y, scaled(c, onnx_node(c, 2), onnx_float(c, "beta", 1)));
     onnx_result(c, 0, y);
 }
 
-// Axes of a reduction: an attribute, since opset 18 (ReduceSum: 13) an operand; none means all, or nothing.
+// Axes of a reduction: an attribute, since opset 18 (ReduceSum: 13) an operand; none means all, or
+// nothing.
 int onnx_reduce_axes(OnnxCall *c, int rank, int64_t *axes) {
     int n = 0;
     const int64_t *given = onnx_ints(c, "axes", &n);
-    const Dim *const *elements = onnx_operand(c, 1) ? onnx_need_elements(c, 1, &n, "the axes") : NULL;
+    const Dim *const *elements =
+        onnx_operand(c, 1) ? onnx_need_elements(c, 1, &n, "the axes") : NULL;
     if (n > MAX_RANK) onnx_fatal(c, "%d axes of a value of rank %d", n, rank);
     for (int i = 0; i < n; i++) {
         int64_t axis = given ? given[i] : 0;
-        if (elements && !dim_is_const(elements[i], &axis)) onnx_fatal(c, "the axes must be constant");
+        if (elements && !dim_is_const(elements[i], &axis))
+            onnx_fatal(c, "the axes must be constant");
         axes[i] = onnx_axis(c, axis, rank);
     }
     if (n || onnx_int(c, "noop_with_empty_axes", 0)) return n;
@@ -59,7 +63,8 @@ Node *onnx_softmax_of(OnnxCall *c, Node *x, int64_t opset) {
     if (flatten) {
         Type flat = type;
         flat.rank = axis + 1, flat.dim[axis] = type.dim[axis];
-        for (int i = axis + 1; i < type.rank; i++) flat.dim[axis] = dim_binary(c->graph, DIM_MUL, flat.dim[axis], type.dim[i]);
+        for (int i = axis + 1; i < type.rank; i++)
+            flat.dim[axis] = dim_binary(c->graph, DIM_MUL, flat.dim[axis], type.dim[i]);
         x = onnx_reshape(c, x, &flat);
     }
     Node *y = onnx_emit_make(c, OP_softmax, 1, &x);
@@ -76,8 +81,11 @@ void onnx_softmax(OnnxCall *c, int argument) {
 // The norm ops over the last axis, with kernels in f32.
 static Node *norm_formula(OnnxCall *c, bool layer, int operands, Node *const *in, double epsilon) {
     Node *x = in[0];
-    if (layer) x = ONNX_BINARY(c, OP_sub, x, onnx_reduce_axis(c, OP_reduce_mean, x, x->type.rank - 1, true));
-    Node *square = onnx_reduce_axis(c, OP_reduce_mean, ONNX_BINARY(c, OP_mul, x, x), x->type.rank - 1, true);
+    if (layer)
+        x = ONNX_BINARY(c, OP_sub, x,
+                        onnx_reduce_axis(c, OP_reduce_mean, x, x->type.rank - 1, true));
+    Node *square =
+        onnx_reduce_axis(c, OP_reduce_mean, ONNX_BINARY(c, OP_mul, x, x), x->type.rank - 1, true);
     x = ONNX_BINARY(c, OP_div, x, ONNX_FORMULA(c, square, "sqrt(add($0, %a))", epsilon));
     x = ONNX_BINARY(c, OP_mul, x, in[1]);
     return operands > 2 ? ONNX_BINARY(c, OP_add, x, in[2]) : x;
@@ -87,7 +95,8 @@ Node *onnx_norm(OnnxCall *c, Op op, int operands, Node *const *in, double epsilo
     DType narrow = in[0]->type.dtype, wide = onnx_wide(narrow);
     Node *widened[3];
     for (int i = 0; i < operands; i++) widened[i] = onnx_cast(c, in[i], wide);
-    if (wide == DT_f64) return norm_formula(c, op == OP_layer_normalization, operands, widened, epsilon);
+    if (wide == DT_f64)
+        return norm_formula(c, op == OP_layer_normalization, operands, widened, epsilon);
     Node *n = onnx_emit_make(c, op, operands, widened);
     attr_set_float(n, "epsilon", epsilon);
     return onnx_cast(c, onnx_finish(c, n), narrow);
@@ -99,11 +108,13 @@ static Node *norm(OnnxCall *c, Op op, int operands) {
     Type type = in[0]->type, flat = type;
     int axis = onnx_axis(c, onnx_int(c, "axis", -1), type.rank);
     flat.rank = axis + 1;
-    for (int i = axis + 1; i < type.rank; i++) flat.dim[axis] = dim_binary(c->graph, DIM_MUL, flat.dim[axis], type.dim[i]);
+    for (int i = axis + 1; i < type.rank; i++)
+        flat.dim[axis] = dim_binary(c->graph, DIM_MUL, flat.dim[axis], type.dim[i]);
     bool several = axis != type.rank - 1;
     if (several) in[0] = onnx_reshape(c, in[0], &flat);
     for (int i = 1; i < operands; i++)
-        if (in[i]->type.rank != 1) in[i] = onnx_reshape(c, in[i], &(Type){.rank = 1, .dim = {flat.dim[axis]}});
+        if (in[i]->type.rank != 1)
+            in[i] = onnx_reshape(c, in[i], &(Type){.rank = 1, .dim = {flat.dim[axis]}});
     Node *n = onnx_norm(c, op, operands, in, onnx_float(c, "epsilon", 1e-5f));
     return several ? onnx_reshape(c, n, &type) : n;
 }
@@ -113,7 +124,10 @@ static void row_statistics(OnnxCall *c) {
     Node *x = onnx_cast(c, onnx_node(c, 0), DT_f32), *results[ONNX_MOST_OF_BLOCK];
     int axis = onnx_axis(c, onnx_int(c, "axis", -1), x->type.rank);
     const OnnxArgument arguments[] = {
-        {.node = x}, ONNX_INTEGER("axis", axis), {.name = "epsilon", .number = onnx_float(c, "epsilon", 1e-5f)}, {0}};
+        {.node = x},
+        ONNX_INTEGER("axis", axis),
+        {.name = "epsilon", .number = onnx_float(c, "epsilon", 1e-5f)},
+        {0}};
     onnx_blocks(c, "statistics", arguments, results);
     for (int i = 0; i < 2; i++) onnx_result(c, 1 + i, results[i]);
 }

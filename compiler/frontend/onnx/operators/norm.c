@@ -8,7 +8,8 @@ void onnx_batch_normalization(OnnxCall *c, int operands) {
     static const int typed_as[] = {0, 3, 4};
     Node *results[ONNX_MOST_OF_BLOCK];
     int n = onnx_described_results(c, operands, results);
-    for (int i = 0; i < n; i++) onnx_result(c, i, onnx_cast(c, results[i], onnx_node(c, typed_as[i])->type.dtype));
+    for (int i = 0; i < n; i++)
+        onnx_result(c, i, onnx_cast(c, results[i], onnx_node(c, typed_as[i])->type.dtype));
 }
 
 // x / (bias + alpha / size * sum of the squares of `size` neighbouring channels)^beta
@@ -17,13 +18,18 @@ void onnx_lrn(OnnxCall *c, int argument) {
     Node *x = onnx_node(c, 0);
     int64_t size = onnx_int(c, "size", 1);
     OnnxPads pads = {.low = {0, (size - 1) / 2}, .high = {0, size / 2}};
-    Node *squares = onnx_swap(c, onnx_pad_with(c, ONNX_BINARY(c, OP_mul, x, x), &pads, 0), 1, x->type.rank - 1);
+    Node *squares =
+        onnx_swap(c, onnx_pad_with(c, ONNX_BINARY(c, OP_mul, x, x), &pads, 0), 1, x->type.rank - 1);
     Node *n = onnx_emit_make(c, OP_windows, 1, &squares);
     attr_set_ints(n, "kernel", &size, 1);
-    Node *sums = onnx_swap(c, onnx_reduce_axis(c, OP_reduce_sum, onnx_finish(c, n), x->type.rank, false), 1, x->type.rank - 1);
+    Node *sums =
+        onnx_swap(c, onnx_reduce_axis(c, OP_reduce_sum, onnx_finish(c, n), x->type.rank, false), 1,
+                  x->type.rank - 1);
     double alpha = onnx_float(c, "alpha", 1e-4f) / (double)size;
-    Node *y = ONNX_BLOCK(c, "local_response", {.node = x}, {.node = sums}, {.name = "bias", .number = onnx_float(c, "bias", 1)},
-                         {.name = "alpha", .number = alpha}, {.name = "beta", .number = onnx_float(c, "beta", 0.75)});
+    Node *y = ONNX_BLOCK(c, "local_response", {.node = x}, {.node = sums},
+                         {.name = "bias", .number = onnx_float(c, "bias", 1)},
+                         {.name = "alpha", .number = alpha},
+                         {.name = "beta", .number = onnx_float(c, "beta", 0.75)});
     onnx_result(c, 0, y);
 }
 
@@ -50,11 +56,13 @@ void onnx_softmax_like(OnnxCall *c, int hard) {
         }
         x = onnx_shape_to(c, x, axis + 1, dims);
     }
-    Node *y = hard ? hardmax(c, x, axis) : ONNX_BLOCK(c, "log_softmax", {.node = x}, ONNX_INTEGER("axis", axis));
+    Node *y = hard ? hardmax(c, x, axis)
+                   : ONNX_BLOCK(c, "log_softmax", {.node = x}, ONNX_INTEGER("axis", axis));
     onnx_result(c, 0, onnx_cast(c, onnx_reshape(c, y, &type), given->type.dtype));
 }
 
-// Reductions of a formula, and a formula of the sum. One with a root or a logarithm is computed in f64 for integers.
+// Reductions of a formula, and a formula of the sum. One with a root or a logarithm is computed in
+// f64 for integers.
 void onnx_reduce_formula(OnnxCall *c, int is_real) {
     Node *given = onnx_node(c, 0), *x = given;
     if (is_real && !dtype_is_float(x->type.dtype)) x = onnx_cast(c, x, DT_f64);

@@ -23,20 +23,22 @@ void onnx_cumulate(OnnxCall *c, int op) {
     onnx_result(c, 0, onnx_cast(c, onnx_finish(c, n), given->type.dtype));
 }
 
-// An axis whose size is an expression (b * n) may be too short for k elements for all that is known: it is made long enough by
-// values that come last.
+// An axis whose size is an expression (b * n) may be too short for k elements for all that is
+// known: it is made long enough by values that come last.
 static Node *long_enough(OnnxCall *c, Node *x, int axis, const Dim *k, bool largest) {
     Graph *g = c->graph;
-    const Dim *size = x->type.dim[axis], *missing = dim_binary(g, DIM_MAX, dim_sub(g, k, size), dim_const(g, 0));
-    if (dim_upper(dim_sub(g, k, size)) <= 0 || size->kind == DIM_SYMBOL || size->kind == DIM_CONST ||
-        !dtype_is_float(x->type.dtype))
+    const Dim *size = x->type.dim[axis],
+              *missing = dim_binary(g, DIM_MAX, dim_sub(g, k, size), dim_const(g, 0));
+    if (dim_upper(dim_sub(g, k, size)) <= 0 || size->kind == DIM_SYMBOL ||
+        size->kind == DIM_CONST || !dtype_is_float(x->type.dtype))
         return x;
     OnnxPadDims pads = {0};
     for (int i = 0; i < x->type.rank; i++) {
         pads.low[i] = dim_const(g, 0);
         pads.high[i] = i == axis ? missing : pads.low[i];
     }
-    x = onnx_pad_by_dims(c, x, &pads, onnx_scalar(c, x->type.dtype, largest ? -INFINITY : INFINITY));
+    x = onnx_pad_by_dims(c, x, &pads,
+                         onnx_scalar(c, x->type.dtype, largest ? -INFINITY : INFINITY));
     Type t = x->type;
     t.dim[axis] = dim_binary(g, DIM_MAX, size, k);
     return onnx_slice_at(c, x, axis, dim_const(g, 0), t.dim[axis]);
@@ -69,7 +71,8 @@ void onnx_top_k(OnnxCall *c, int argument) {
 
 void onnx_gather_elements(OnnxCall *c, int argument) {
     (void)argument;
-    Node *in[] = {onnx_node(c, 0), onnx_node(c, 1)}, *n = onnx_emit_make(c, OP_gather_elements, 2, in);
+    Node *in[] = {onnx_node(c, 0), onnx_node(c, 1)},
+         *n = onnx_emit_make(c, OP_gather_elements, 2, in);
     attr_set_int(n, "axis", onnx_axis(c, onnx_int(c, "axis", 0), in[0]->type.rank));
     onnx_result(c, 0, onnx_finish(c, n));
 }
@@ -83,19 +86,23 @@ void onnx_gather_nd(OnnxCall *c, int argument) {
 
 // ScatterElements, and Scatter, its old name
 void onnx_scatter(OnnxCall *c, int op) {
-    Node *in[] = {onnx_node(c, 0), onnx_node(c, 1), onnx_node(c, 2)}, *n = onnx_emit_make(c, (Op)op, 3, in);
-    if (op == OP_scatter_elements) attr_set_int(n, "axis", onnx_axis(c, onnx_int(c, "axis", 0), in[0]->type.rank));
+    Node *in[] = {onnx_node(c, 0), onnx_node(c, 1), onnx_node(c, 2)},
+         *n = onnx_emit_make(c, (Op)op, 3, in);
+    if (op == OP_scatter_elements)
+        attr_set_int(n, "axis", onnx_axis(c, onnx_int(c, "axis", 0), in[0]->type.rank));
     attr_set_string(n, "reduction", onnx_string(c, "reduction", "none"));
     onnx_result(c, 0, onnx_finish(c, n));
 }
 
-// indices, depth, [off, on]: equal(iota along the new axis, index), negative indices counted from the end
+// indices, depth, [off, on]: equal(iota along the new axis, index), negative indices counted from
+// the end
 void onnx_one_hot(OnnxCall *c, int argument) {
     (void)argument;
     Graph *g = c->graph;
     Node *index = onnx_cast(c, onnx_node(c, 0), DT_i64), *values = onnx_node(c, 2);
     double asked = onnx_need_float(c, 1, "the depth");
-    if (!(asked >= 0 && asked <= INT32_MAX)) onnx_fatal(c, "the depth is %g, expected 0 to %d", asked, INT32_MAX);
+    if (!(asked >= 0 && asked <= INT32_MAX))
+        onnx_fatal(c, "the depth is %g, expected 0 to %d", asked, INT32_MAX);
     int64_t depth = (int64_t)asked;
     int rank = index->type.rank + 1, axis = onnx_axis(c, onnx_int(c, "axis", -1), rank);
     if (rank > MAX_RANK) onnx_fatal(c, "the result has more than %d axes", MAX_RANK);
@@ -105,9 +112,10 @@ void onnx_one_hot(OnnxCall *c, int argument) {
         dims[i] = i == axis ? dim_const(g, 1) : index->type.dim[i - (i > axis)];
         shape.dim[i] = i == axis ? dim_const(g, depth) : dims[i];
     }
-    index = onnx_formula(c, (Node *[]){onnx_shape_to(c, index, rank, dims)}, 1, "where(less($0, 0), add($0, %a), $0)",
-                         (double)depth);
-    Node *hot = ONNX_BINARY(c, OP_equal, onnx_cast(c, onnx_index_along(c, &shape, axis), DT_i64), index);
+    index = onnx_formula(c, (Node *[]){onnx_shape_to(c, index, rank, dims)}, 1,
+                         "where(less($0, 0), add($0, %a), $0)", (double)depth);
+    Node *hot =
+        ONNX_BINARY(c, OP_equal, onnx_cast(c, onnx_index_along(c, &shape, axis), DT_i64), index);
     Node *off = onnx_reshape(c, onnx_slice_from(c, values, 0, 0, 1), &(Type){0});
     Node *on = onnx_reshape(c, onnx_slice_from(c, values, 0, 1, 1), &(Type){0});
     onnx_result(c, 0, onnx_emit(c, OP_where, 3, (Node *[]){hot, on, off}));
@@ -117,14 +125,18 @@ void onnx_eye_like(OnnxCall *c, int argument) {
     (void)argument;
     Type type = onnx_type(c, 0);
     if (onnx_attribute(c, "dtype") && !onnx_dtype((int32_t)onnx_int(c, "dtype", 1), &type.dtype))
-        onnx_fatal(c, "dtype is %lld, which is no element type that is supported", (long long)onnx_int(c, "dtype", 1));
+        onnx_fatal(c, "dtype is %lld, which is no element type that is supported",
+                   (long long)onnx_int(c, "dtype", 1));
     if (type.rank != 2) onnx_fatal(c, "takes a matrix, not %s", type_text(&type));
     Node *row = onnx_index_along(c, &type, 0), *column = onnx_index_along(c, &type, 1);
-    Node *diagonal = onnx_formula(c, (Node *[]){row, column}, 2, "equal($1, add($0, %a))", (double)onnx_int(c, "k", 0));
+    Node *diagonal = onnx_formula(c, (Node *[]){row, column}, 2, "equal($1, add($0, %a))",
+                                  (double)onnx_int(c, "k", 0));
     onnx_result(c, 0, onnx_cast(c, diagonal, type.dtype));
 }
 
-static const Dim *counted(OnnxCall *c, const Type *x) { return onnx_data_dependent_size(c, "count", type_count(c->graph, x)); }
+static const Dim *counted(OnnxCall *c, const Type *x) {
+    return onnx_data_dependent_size(c, "count", type_count(c->graph, x));
+}
 
 static bool is_true_everywhere(Node *x) {
     const Dim *symbols[MAX_RANK], *value = x->type.rank ? index_expression(x, symbols) : NULL;
@@ -135,7 +147,8 @@ static bool is_true_everywhere(Node *x) {
 static Node *all_indices(OnnxCall *c, const Type *shape) {
     Node *in[MAX_RANK];
     const Dim *row[] = {dim_const(c->graph, 1), type_count(c->graph, shape)};
-    for (int i = 0; i < shape->rank; i++) in[i] = onnx_cast(c, onnx_shape_to(c, onnx_index_along(c, shape, i), 2, row), DT_i64);
+    for (int i = 0; i < shape->rank; i++)
+        in[i] = onnx_cast(c, onnx_shape_to(c, onnx_index_along(c, shape, i), 2, row), DT_i64);
     if (shape->rank == 1) return in[0];
     Node *n = onnx_emit_make(c, OP_concat, shape->rank, in);
     attr_set_int(n, "axis", 0);
@@ -164,7 +177,9 @@ void onnx_compress(OnnxCall *c, int argument) {
     if (flat) x = onnx_shape_to(c, x, 1, &count);
     Node *chosen = nonzero(c, condition);
     chosen = onnx_shape_to(c, chosen, 1, &chosen->type.dim[1]);
-    onnx_result(c, 0, onnx_take(c, x, chosen, flat ? 0 : onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank)));
+    onnx_result(
+        c, 0,
+        onnx_take(c, x, chosen, flat ? 0 : onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank)));
 }
 
 // The axis first, all other axes as one; flat without an axis.
@@ -193,7 +208,8 @@ void onnx_unique(OnnxCall *c, int argument) {
     attr_set_int(n, "sorted", onnx_int(c, "sorted", 1));
     n = onnx_finish(c, n);
     onnx_result(c, 0, onnx_take(c, x, onnx_tuple_item(c, n, 1), axis));
-    for (int i = 1; i < (int)c->proto->n_output && i < 4; i++) onnx_result(c, i, onnx_tuple_item(c, n, i));
+    for (int i = 1; i < (int)c->proto->n_output && i < 4; i++)
+        onnx_result(c, i, onnx_tuple_item(c, n, i));
 }
 
 void onnx_non_max_suppression(OnnxCall *c, int argument) {
@@ -207,8 +223,9 @@ void onnx_non_max_suppression(OnnxCall *c, int argument) {
     const Tensor *most = onnx_known(c, 2);  // of each batch and class
     Type kept = in[1]->type;
     if (most && tensor_count(most) == 1)
-        kept.dim[2] = dim_binary(c->graph, DIM_MIN, kept.dim[2],
-                                 dim_const(c->graph, (int64_t)fmax(0, dtype_load(most->dtype, most->data, 0))));
+        kept.dim[2] = dim_binary(
+            c->graph, DIM_MIN, kept.dim[2],
+            dim_const(c->graph, (int64_t)fmax(0, dtype_load(most->dtype, most->data, 0))));
     const Dim *extent = counted(c, &kept);
     Node *n = onnx_emit_make(c, OP_non_max_suppression, 5, in);
     attr_set_dims(n, "extent", &extent, 1);

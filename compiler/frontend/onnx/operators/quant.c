@@ -1,5 +1,5 @@
-// Quantization as formulas: saturate(round(x / scale) + zero_point) and (x - zero_point) * scale, for a tensor, an axis or
-// blocks.
+// Quantization as formulas: saturate(round(x / scale) + zero_point) and (x - zero_point) * scale,
+// for a tensor, an axis or blocks.
 #include <math.h>
 
 #include "frontend/onnx/operators/compose.h"
@@ -32,16 +32,17 @@ Node *onnx_each_of_block(OnnxCall *c, Node *s, const Type *x, int axis, int64_t 
     int64_t extent, blocks;
     if (block < 1) onnx_fatal(c, "block_size is %lld, expected one above 0", (long long)block);
     if (x->rank == MAX_RANK) onnx_fatal(c, "blocks of %s, which has too many axes", type_text(x));
-    if (dim_is_const(x->dim[axis], &extent) && dim_is_const(s->type.dim[axis], &blocks) && extent > 0 &&
-        (extent - 1) / block >= blocks)
-        onnx_fatal(c, "%s has too few blocks of %lld for axis %d of %s", type_text(&s->type), (long long)block, axis,
-                   type_text(x));
+    if (dim_is_const(x->dim[axis], &extent) && dim_is_const(s->type.dim[axis], &blocks) &&
+        extent > 0 && (extent - 1) / block >= blocks)
+        onnx_fatal(c, "%s has too few blocks of %lld for axis %d of %s", type_text(&s->type),
+                   (long long)block, axis, type_text(x));
     const Dim *one = dim_const(g, 1), *dims[MAX_RANK], *apart[MAX_RANK];
     Type repeated = {.dtype = s->type.dtype, .rank = x->rank + 1};
     for (int i = 0, at = 0; i < x->rank; i++) {
         repeated.dim[at] = s->type.dim[i], apart[at++] = s->type.dim[i];
         if (i == axis) repeated.dim[at] = dim_const(g, block), apart[at++] = one;
-        dims[i] = i == axis ? dim_binary(g, DIM_MUL, s->type.dim[i], dim_const(g, block)) : s->type.dim[i];
+        dims[i] = i == axis ? dim_binary(g, DIM_MUL, s->type.dim[i], dim_const(g, block))
+                            : s->type.dim[i];
     }
     s = onnx_expand_to(c, onnx_shape_to(c, s, x->rank + 1, apart), &repeated);
     s = onnx_shape_to(c, s, x->rank, dims);
@@ -52,7 +53,8 @@ Node *onnx_each_of_block(OnnxCall *c, Node *s, const Type *x, int axis, int64_t 
 static Node *spread(OnnxCall *c, Node *s, const Type *x, int64_t block) {
     Graph *g = c->graph;
     const Dim *one = dim_const(g, 1), *dims[MAX_RANK];
-    if (!s->type.rank || (s->type.rank == 1 && s->type.dim[0] == one)) return onnx_reshape(c, s, &(Type){0});
+    if (!s->type.rank || (s->type.rank == 1 && s->type.dim[0] == one))
+        return onnx_reshape(c, s, &(Type){0});
     int axis = onnx_axis(c, onnx_int(c, "axis", 1), x->rank);
     if (!block && s->type.rank == 1) {
         for (int i = 0; i < x->rank; i++) dims[i] = i == axis ? s->type.dim[0] : one;
@@ -69,11 +71,11 @@ void onnx_check_scale(OnnxCall *c, int i) {
         double scale = dtype_load(t->dtype, t->data, j);
         if (isfinite(scale)) continue;
         c->import->model->has_lost_scale = true;
-        onnx_warning(
-            c,
-            "%s: the scale %s is %s: whatever it quantizes is lost\n"
-            "hint: the mask's infinity was taken for a value: quantize again, without the mask and the scores it is added to",
-            c->proto->op_type, c->proto->input[i], isnan(scale) ? "NaN" : "infinite");
+        onnx_warning(c,
+                     "%s: the scale %s is %s: whatever it quantizes is lost\n"
+                     "hint: the mask's infinity was taken for a value: quantize again, without the "
+                     "mask and the scores it is added to",
+                     c->proto->op_type, c->proto->input[i], isnan(scale) ? "NaN" : "infinite");
         return;
     }
 }
@@ -84,13 +86,16 @@ void onnx_quantize_linear(OnnxCall *c, int argument) {
     Node *x = onnx_node(c, 0), *scale = onnx_node(c, 1);
     int64_t block = onnx_int(c, "block_size", 0);
     DType to = onnx_operand(c, 2) ? onnx_type(c, 2).dtype : DT_u8;
-    if (!onnx_operand(c, 2) && onnx_int(c, "output_dtype", 0) && !onnx_dtype((int32_t)onnx_int(c, "output_dtype", 0), &to))
+    if (!onnx_operand(c, 2) && onnx_int(c, "output_dtype", 0) &&
+        !onnx_dtype((int32_t)onnx_int(c, "output_dtype", 0), &to))
         onnx_fatal(c, "output_dtype is %lld, which is no element type that is supported",
                    (long long)onnx_int(c, "output_dtype", 0));
     Node *s = onnx_cast(c, spread(c, scale, &x->type, block), DT_f32);
     Node *y = onnx_formula(c, (Node *[]){onnx_cast(c, x, DT_f32), s}, 2, "div($0, $1)");
     if (!dtype_is_float(to)) y = ONNX_UNARY(c, OP_round, y);
-    if (onnx_operand(c, 2)) y = ONNX_BINARY(c, OP_add, y, onnx_cast(c, spread(c, onnx_node(c, 2), &x->type, block), DT_f32));
+    if (onnx_operand(c, 2))
+        y = ONNX_BINARY(c, OP_add, y,
+                        onnx_cast(c, spread(c, onnx_node(c, 2), &x->type, block), DT_f32));
     onnx_result(c, 0, clamped(c, y, to));
 }
 
@@ -108,7 +113,9 @@ void onnx_dequantize_linear(OnnxCall *c, int argument) {
         return;
     }
     y = onnx_cast(c, x, DT_f32);
-    if (onnx_operand(c, 2)) y = ONNX_BINARY(c, OP_sub, y, onnx_cast(c, spread(c, onnx_node(c, 2), &x->type, block), DT_f32));
+    if (onnx_operand(c, 2))
+        y = ONNX_BINARY(c, OP_sub, y,
+                        onnx_cast(c, spread(c, onnx_node(c, 2), &x->type, block), DT_f32));
     y = ONNX_BINARY(c, OP_mul, y, onnx_cast(c, spread(c, scale, &x->type, block), DT_f32));
     onnx_result(c, 0, onnx_cast(c, y, to));
 }
@@ -126,7 +133,8 @@ void onnx_quantized_by_range(OnnxCall *c, Node *x, Node *result[3]) {
                      onnx_reduce_over(c, OP_reduce_max, x, axes, n, keep)};
     Node *scale = onnx_formula(c, bound, 2, "div(sub(max($1, 0), min($0, 0)), 255)");
     Node *in[] = {bound[0], scale};
-    Node *zero_point = clamped(c, onnx_formula(c, in, 2, "round(max(0, min(255, div(sub(0, min($0, 0)), $1))))"), DT_u8);
+    Node *zero_point = clamped(
+        c, onnx_formula(c, in, 2, "round(max(0, min(255, div(sub(0, min($0, 0)), $1))))"), DT_u8);
     result[0] = onnx_quantized(c, ONNX_BINARY(c, OP_div, x, scale), zero_point);
     result[1] = scale, result[2] = zero_point;
 }
@@ -136,16 +144,17 @@ void onnx_dynamic_quantize_linear(OnnxCall *c, int argument) {
     Node *results[3];
     if (onnx_stays_float(c->import, c->proto->output[0])) {
         onnx_text_in_floats(c->import->text);
-        results[0] = onnx_node(c, 0), results[1] = onnx_scalar(c, DT_f32, 1), results[2] = onnx_scalar(c, DT_u8, 0);
+        results[0] = onnx_node(c, 0), results[1] = onnx_scalar(c, DT_f32, 1),
+        results[2] = onnx_scalar(c, DT_u8, 0);
     } else {
         onnx_quantized_by_range(c, onnx_node(c, 0), results);
     }
     for (int i = 0; i < 3; i++) onnx_result(c, i, results[i]);
 }
 
-// ------------------------------------------------------------------------------------------------------------ integer products
-// x less its zero point (or NULL), as i32, or floats if these stayed; a vector of zero points is one for each row of a, each
-// column of b.
+// -------------------------------------------------------------------------------- integer products
+// x less its zero point (or NULL), as i32, or floats if these stayed; a vector of zero points is
+// one for each row of a, each column of b.
 Node *onnx_centred(OnnxCall *c, Node *x, Node *zero_point, bool rows) {
     DType type = dtype_is_float(x->type.dtype) ? x->type.dtype : DT_i32;
     x = onnx_cast(c, x, type);
@@ -171,7 +180,9 @@ void onnx_matmul_integer(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_integer_sums(c, centred(c, 0, 2, true), centred(c, 1, 3, false)));
 }
 
-static bool is_one(const Node *n) { return !n->type.rank || (n->type.rank == 1 && dim_is(n->type.dim[0], 1)); }
+static bool is_one(const Node *n) {
+    return !n->type.rank || (n->type.rank == 1 && dim_is(n->type.dim[0], 1));
+}
 
 // Scores and weighted values: in a text as DequantizeLinear, MatMul, QuantizeLinear, the form in
 // which attention is recognised.
@@ -179,7 +190,8 @@ static bool is_of_attention(OnnxCall *c) {
     bool scalars = true;
     for (int i = 0; i < 6; i++)
         if (i % 3) scalars = scalars && is_one(onnx_node(c, i));
-    return scalars && c->import->text && onnx_node(c, 0)->type.rank > 2 && onnx_node(c, 3)->op != OP_constant &&
+    return scalars && c->import->text && onnx_node(c, 0)->type.rank > 2 &&
+           onnx_node(c, 3)->op != OP_constant &&
            onnx_node(c, 3)->type.rank == onnx_node(c, 0)->type.rank;
 }
 
@@ -195,11 +207,17 @@ void onnx_qlinear_matmul(OnnxCall *c, int argument) {
     onnx_check_scale(c, 6);
     if (is_of_attention(c)) {
         Node *y = ONNX_BINARY(c, OP_matmul, in_floats(c, 0), in_floats(c, 3));
-        onnx_result(c, 0, onnx_quantized(c, ONNX_BINARY(c, OP_div, y, onnx_cast(c, onnx_node(c, 6), DT_f32)), onnx_node(c, 7)));
+        onnx_result(
+            c, 0,
+            onnx_quantized(c, ONNX_BINARY(c, OP_div, y, onnx_cast(c, onnx_node(c, 6), DT_f32)),
+                           onnx_node(c, 7)));
         return;
     }
     Node *sums = ONNX_BINARY(c, OP_matmul, centred(c, 0, 2, true), centred(c, 3, 5, false));
     Node *in[4] = {onnx_cast(c, sums, DT_f32)};
-    for (int i = 1; i < 4; i++) in[i] = onnx_cast(c, onnx_node(c, i == 1 ? 1 : i == 2 ? 4 : 6), DT_f32);
-    onnx_result(c, 0, onnx_quantized(c, onnx_formula(c, in, 4, "div(mul($0, mul($1, $2)), $3)"), onnx_node(c, 7)));
+    for (int i = 1; i < 4; i++)
+        in[i] = onnx_cast(c, onnx_node(c, i == 1 ? 1 : i == 2 ? 4 : 6), DT_f32);
+    onnx_result(c, 0,
+                onnx_quantized(c, onnx_formula(c, in, 4, "div(mul($0, mul($1, $2)), $3)"),
+                               onnx_node(c, 7)));
 }

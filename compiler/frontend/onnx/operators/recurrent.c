@@ -9,12 +9,12 @@ typedef struct Cell {
     OnnxCall *c;
     int gates;
     int64_t hidden;
-    int direction;                     // its index
-    Node *projected;                   // [T, B, gates * H]: x W^T + Wb
-    Node *recurrent;                   // R^T [H, gates * H]
-    Node *scale;                       // of R in whole numbers, a scalar or [gates * H], or NULL: R is of floats
-    Node *bias;                        // Rb [gates * H] or NULL
-    Node *peephole;                    // [3 * H] or NULL
+    int direction;    // its index
+    Node *projected;  // [T, B, gates * H]: x W^T + Wb
+    Node *recurrent;  // R^T [H, gates * H]
+    Node *scale;      // of R in whole numbers, a scalar or [gates * H], or NULL: R is of floats
+    Node *bias;       // Rb [gates * H] or NULL
+    Node *peephole;   // [3 * H] or NULL
     const char *functions[3];          // f, g, h
     const double *alpha[3], *beta[3];  // NULL: the activation's own
 } Cell;
@@ -22,7 +22,8 @@ typedef struct Cell {
 static Node *activate(const Cell *cell, int which, Node *x) {
     double clip = onnx_float(cell->c, "clip", 0);
     if (clip > 0) x = onnx_formula(cell->c, &x, 1, "max(%a, min(%a, $0))", -clip, clip);
-    return onnx_activated(cell->c, cell->functions[which], x, cell->alpha[which], cell->beta[which]);
+    return onnx_activated(cell->c, cell->functions[which], x, cell->alpha[which],
+                          cell->beta[which]);
 }
 
 static void read_activations(Cell *cell, int count, const char *const *absent) {
@@ -34,7 +35,8 @@ static void read_activations(Cell *cell, int count, const char *const *absent) {
         size_t at = (size_t)(cell->direction * count + i);
         bool given = names && at < names->n_strings;
         const char *name =
-            given ? arena_strndup(cell->c->graph->arena, (const char *)names->strings[at].data, names->strings[at].len)
+            given ? arena_strndup(cell->c->graph->arena, (const char *)names->strings[at].data,
+                                  names->strings[at].len)
                   : absent[i];
         cell->functions[i] = onnx_activation_block(cell->c, name);
         cell->alpha[i] = (int)at < n_alpha ? &alpha[at] : NULL;
@@ -46,8 +48,12 @@ static Node *gate(const Cell *cell, Node *x, int index) {
     return onnx_slice_from(cell->c, x, x->type.rank - 1, index * cell->hidden, cell->hidden);
 }
 
-static Node *sum(const Cell *cell, Node *a, Node *b) { return b ? ONNX_BINARY(cell->c, OP_add, a, b) : a; }
-static Node *product(const Cell *cell, Node *a, Node *b) { return ONNX_BINARY(cell->c, OP_mul, a, b); }
+static Node *sum(const Cell *cell, Node *a, Node *b) {
+    return b ? ONNX_BINARY(cell->c, OP_add, a, b) : a;
+}
+static Node *product(const Cell *cell, Node *a, Node *b) {
+    return ONNX_BINARY(cell->c, OP_mul, a, b);
+}
 
 // x in bytes by its range, times whole numbers
 static Node *quantized_product(OnnxCall *c, Node *x, Node *weights, Node *scale) {
@@ -73,7 +79,9 @@ static Node *gru_step(const Cell *cell, Node *x, Node *h) {
         weights[i] = gate(cell, cell->recurrent, i);
         if (cell->bias) bias[i] = gate(cell, cell->bias, i);
     }
-    for (int i = 0; i < 2; i++) gates[i] = activate(cell, 0, sum(cell, gate(cell, x, i), recur(cell, h, weights[i], bias[i])));
+    for (int i = 0; i < 2; i++)
+        gates[i] =
+            activate(cell, 0, sum(cell, gate(cell, x, i), recur(cell, h, weights[i], bias[i])));
     bool after = onnx_int(cell->c, "linear_before_reset", 0);
     Node *past = after ? product(cell, gates[1], recur(cell, h, weights[2], bias[2]))
                        : recur(cell, product(cell, gates[1], h), weights[2], bias[2]);
@@ -89,22 +97,24 @@ static Node *peep(const Cell *cell, Node *state, int index) {
 static Node *lstm_step(const Cell *cell, Node *x, Node *h, Node **state) {
     Node *all = sum(cell, x, recur(cell, h, cell->recurrent, cell->bias));
     Node *i = activate(cell, 0, sum(cell, gate(cell, all, 0), peep(cell, *state, 0)));
-    Node *f = onnx_int(cell->c, "input_forget", 0) ? onnx_formula(cell->c, &i, 1, "sub(1, $0)")
-                                                   : activate(cell, 0, sum(cell, gate(cell, all, 2), peep(cell, *state, 2)));
+    Node *f = onnx_int(cell->c, "input_forget", 0)
+                  ? onnx_formula(cell->c, &i, 1, "sub(1, $0)")
+                  : activate(cell, 0, sum(cell, gate(cell, all, 2), peep(cell, *state, 2)));
     Node *g = activate(cell, 1, gate(cell, all, 3));
     *state = sum(cell, product(cell, f, *state), product(cell, i, g));
     Node *o = activate(cell, 0, sum(cell, gate(cell, all, 1), peep(cell, *state, 1)));
     return product(cell, o, activate(cell, 2, *state));
 }
 
-// ----------------------------------------------------------------------------------------------------------------- directions
+// -------------------------------------------------------------------------------------- directions
 static Node *without_first(OnnxCall *c, Node *x, int direction) {
     x = onnx_slice_from(c, x, 0, direction, 1);
     return onnx_shape_to(c, x, x->type.rank - 1, x->type.dim + 1);
 }
 
 static Node *operand_of(const Cell *cell, int i) {
-    return onnx_operand(cell->c, i) ? without_first(cell->c, onnx_node(cell->c, i), cell->direction) : NULL;
+    return onnx_operand(cell->c, i) ? without_first(cell->c, onnx_node(cell->c, i), cell->direction)
+                                    : NULL;
 }
 
 // [B, H] of the initial state of this direction, or zeros.
@@ -115,7 +125,8 @@ static Node *initial(const Cell *cell, int i, const Dim *batch) {
         return without_first(cell->c, all, cell->direction);
     }
     DType dtype = cell->projected->type.dtype;
-    Type type = {.dtype = dtype, .rank = 2, .dim = {batch, dim_const(cell->c->graph, cell->hidden)}};
+    Type type = {
+        .dtype = dtype, .rank = 2, .dim = {batch, dim_const(cell->c->graph, cell->hidden)}};
     return onnx_expand_to(cell->c, onnx_scalar(cell->c, dtype, 0), &type);
 }
 
@@ -124,18 +135,23 @@ static Node *while_it_lasts(OnnxCall *c, Node *lengths, const Dim *at, Node *now
     const Dim *column[] = {lengths->type.dim[0], dim_const(c->graph, 1)};
     Node *time = onnx_number_of(c, at, lengths->type.dtype);
     Node *lasts = ONNX_BINARY(c, OP_greater, onnx_shape_to(c, lengths, 2, column), time);
-    return onnx_emit(c, OP_where, 3, (Node *[]){lasts, now, before ? before : onnx_scalar(c, now->type.dtype, 0)});
+    return onnx_emit(c, OP_where, 3,
+                     (Node *[]){lasts, now, before ? before : onnx_scalar(c, now->type.dtype, 0)});
 }
 
 // One step at time `at`: new states and the result as outputs of the body.
 static void write_step(const Cell *cell, const Dim *at, Node *h, Node *state, Node *lengths) {
     OnnxCall *c = cell->c;
-    Node *x = without_first(c, onnx_slice_at(c, cell->projected, 0, at, dim_const(c->graph, 1)), 0), *next_state = state;
+    Node *x = without_first(c, onnx_slice_at(c, cell->projected, 0, at, dim_const(c->graph, 1)), 0),
+         *next_state = state;
     Node *next = cell->gates == 1   ? rnn_step(cell, x, h)
                  : cell->gates == 3 ? gru_step(cell, x, h)
                                     : lstm_step(cell, x, h, &next_state);
     graph_add_output(c->graph, lengths ? while_it_lasts(c, lengths, at, next, h) : next, "h");
-    if (state) graph_add_output(c->graph, lengths ? while_it_lasts(c, lengths, at, next_state, state) : next_state, "state");
+    if (state)
+        graph_add_output(c->graph,
+                         lengths ? while_it_lasts(c, lengths, at, next_state, state) : next_state,
+                         "state");
     graph_add_output(c->graph, lengths ? while_it_lasts(c, lengths, at, next, NULL) : next, "y");
 }
 
@@ -154,7 +170,8 @@ static Cell cell_inside(const Cell *cell, OnnxBody *b) {
 static Node *run_direction(Cell *cell, bool reverse, Node **h, Node **state) {
     OnnxCall *c = cell->c;
     Graph *g = c->graph;
-    const Dim *batch = cell->projected->type.dim[1], *steps = cell->projected->type.dim[0], *at = onnx_counter(c, steps);
+    const Dim *batch = cell->projected->type.dim[1], *steps = cell->projected->type.dim[0],
+              *at = onnx_counter(c, steps);
     OnnxLoop loop = {.counter = at, .extent = steps, .length = steps};
     OnnxBody *b = onnx_body_new(c, "step");
     Node *inner_h = onnx_body_state(b, initial(cell, 5, batch)),
@@ -176,11 +193,13 @@ static void set_products(Cell *cell, Node *x) {
     cell->projected = ONNX_BINARY(c, OP_matmul, x, onnx_swap(c, operand_of(cell, 1), 0, 1));
 }
 
-// com.microsoft's DynamicQuantizeLSTM: W [D, I, 4 H] and R [D, H, 4 H] in whole numbers, W's scale and zero point, R's
+// com.microsoft's DynamicQuantizeLSTM: W [D, I, 4 H] and R [D, H, 4 H] in whole numbers, W's scale
+// and zero point, R's
 static void set_quantized_products(Cell *cell, Node *x) {
     OnnxCall *c = cell->c;
     Node *weights[2];
-    for (int i = 0; i < 2; i++) weights[i] = onnx_centred(c, operand_of(cell, 1 + i), operand_of(cell, 9 + 2 * i), false);
+    for (int i = 0; i < 2; i++)
+        weights[i] = onnx_centred(c, operand_of(cell, 1 + i), operand_of(cell, 9 + 2 * i), false);
     cell->scale = operand_of(cell, 10);
     cell->recurrent = weights[1];
     cell->projected = quantized_product(c, x, weights[0], operand_of(cell, 8));
@@ -195,7 +214,8 @@ static Cell make_cell(OnnxCall *c, int gates, int direction, Node *x) {
     cell.hidden = onnx_extent(c, cell.recurrent, 0);
     if (bias) {
         int64_t width = gates * cell.hidden;
-        cell.projected = ONNX_BINARY(c, OP_add, cell.projected, onnx_slice_from(c, bias, 0, 0, width));
+        cell.projected =
+            ONNX_BINARY(c, OP_add, cell.projected, onnx_slice_from(c, bias, 0, 0, width));
         cell.bias = onnx_slice_from(c, bias, 0, width, width);
     }
     if (gates == 4) cell.peephole = operand_of(&cell, 7);
@@ -213,7 +233,8 @@ static Node *stacked(OnnxCall *c, Node *const *parts, int n) {
     return onnx_int(c, "layout", 0) ? onnx_swap(c, all, 0, 1) : all;
 }
 
-// x [T, B, I], W [D, gates * H, I], R [D, gates * H, H], B, lengths, h0, c0, P -> y [T, D, B, H], last h, last c [D, B, H]
+// x [T, B, I], W [D, gates * H, I], R [D, gates * H, H], B, lengths, h0, c0, P -> y [T, D, B, H],
+// last h, last c [D, B, H]
 void onnx_recurrent(OnnxCall *c, int gates) {
     Node *x = onnx_node(c, 0), *y[2], *h[2], *state[2];
     const char *direction = onnx_string(c, "direction", "forward");

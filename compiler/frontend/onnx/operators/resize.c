@@ -1,4 +1,5 @@
-// Resize: each axis alone. Nearest is a gather by known indices; linear and cubic are a product by a known matrix of weights.
+// Resize: each axis alone. Nearest is a gather by known indices; linear and cubic are a product by
+// a known matrix of weights.
 #include "frontend/onnx/operators/resize.h"
 
 #include <math.h>
@@ -6,7 +7,8 @@
 
 #include "ir/convert.h"
 
-// One axis: sizes, the scale that coordinates use, and the part of it that tf_crop_and_resize shows.
+// One axis: sizes, the scale that coordinates use, and the part of it that tf_crop_and_resize
+// shows.
 typedef struct ResizeAxis {
     int64_t in, out;
     double scale, start, end;
@@ -14,16 +16,20 @@ typedef struct ResizeAxis {
 
 // The position of output i on the input axis.
 static double coordinate(const Resize *r, const ResizeAxis *a, int64_t i) {
-    double out = a->scale * (double)a->in, in = (double)a->in, half = ((double)i + 0.5) / a->scale - 0.5;
+    double out = a->scale * (double)a->in, in = (double)a->in,
+           half = ((double)i + 0.5) / a->scale - 0.5;
     double length = r->by_result ? (double)a->out : out;
-    if (!strcmp(r->coordinate, "align_corners")) return length == 1 ? 0 : (double)i * (in - 1) / (length - 1);
+    if (!strcmp(r->coordinate, "align_corners"))
+        return length == 1 ? 0 : (double)i * (in - 1) / (length - 1);
     if (!strcmp(r->coordinate, "asymmetric")) return (double)i / a->scale;
     if (!strcmp(r->coordinate, "pytorch_half_pixel")) return out == 1 ? 0 : half;
     if (!strcmp(r->coordinate, "tf_half_pixel_for_nn")) return ((double)i + 0.5) / a->scale;
-    if (!strcmp(r->coordinate, "half_pixel_symmetric")) return in / 2 * (1 - floor(out) / out) + half;
+    if (!strcmp(r->coordinate, "half_pixel_symmetric"))
+        return in / 2 * (1 - floor(out) / out) + half;
     if (strcmp(r->coordinate, "tf_crop_and_resize")) return half;
-    return length > 1 ? a->start * (in - 1) + (double)i * (a->end - a->start) * (in - 1) / (length - 1)
-                      : (a->start + a->end) * (in - 1) / 2;
+    return length > 1
+               ? a->start * (in - 1) + (double)i * (a->end - a->start) * (in - 1) / (length - 1)
+               : (a->start + a->end) * (in - 1) / 2;
 }
 
 static int64_t nearest_index(const Resize *r, double x) {
@@ -58,7 +64,8 @@ static void weigh(const Resize *r, const ResizeAxis *a, double x, double *weight
 
 static Node *resize_axis(OnnxCall *c, Node *x, int axis, const Resize *r, const ResizeAxis *a) {
     Arena *arena = c->graph->arena;
-    if (a->in < 1 || a->out < 0) onnx_fatal(c, "cannot resize axis %d of %s", axis, type_text(&x->type));
+    if (a->in < 1 || a->out < 0)
+        onnx_fatal(c, "cannot resize axis %d of %s", axis, type_text(&x->type));
     if (!strcmp(r->mode, "nearest")) {
         int64_t *index = ARENA_ARRAY(arena, int64_t, a->out + 1);
         for (int64_t i = 0; i < a->out; i++)  // f32, as other runtimes divide: 17 / 1.7 is 10
@@ -86,7 +93,8 @@ static Node *extrapolate(OnnxCall *c, Node *y, int axis, const Resize *r, const 
         double x = coordinate(r, a, i);
         inside[i] = x >= 0 && x <= (double)(a->in - 1);
     }
-    Node *in[] = {onnx_numbers(c, DT_bool, y->type.rank, dim, inside), y, onnx_scalar(c, y->type.dtype, r->extrapolation)};
+    Node *in[] = {onnx_numbers(c, DT_bool, y->type.rank, dim, inside), y,
+                  onnx_scalar(c, y->type.dtype, r->extrapolation)};
     return onnx_emit(c, OP_where, 3, in);
 }
 
@@ -97,12 +105,14 @@ static const Tensor *need_known(OnnxCall *c, int i, const char *what, int count)
     if (!t && onnx_elements(c, i, &sizes, &n) && n == count)
         onnx_fatal(c, "%s must be constant\nhint: %s", what, onnx_sizes_to_fix(c, sizes, n));
     if (!t || tensor_count(t) != count)
-        onnx_fatal(c, "%s must be %d constants\nhint: fix the dimensions they depend on with --dim", what, count);
+        onnx_fatal(c, "%s must be %d constants\nhint: fix the dimensions they depend on with --dim",
+                   what, count);
     return t;
 }
 
 static bool is_given(OnnxCall *c, int i) {
-    return onnx_operand(c, i) && !(onnx_type(c, i).rank == 1 && dim_upper(onnx_type(c, i).dim[0]) == 0);
+    return onnx_operand(c, i) &&
+           !(onnx_type(c, i).rank == 1 && dim_upper(onnx_type(c, i).dim[0]) == 0);
 }
 
 // keep_aspect_ratio_policy: one scale for all axes, the smallest or largest that the sizes imply.
@@ -113,11 +123,14 @@ static void keep_ratio(const OnnxCall *c, ResizeAxis *axes, int n) {
     double scale = axes[0].scale;
     for (int i = 1; i < n; i++)
         if (smaller ? axes[i].scale < scale : axes[i].scale > scale) scale = axes[i].scale;
-    for (int i = 0; i < n; i++) axes[i].scale = scale, axes[i].out = (int64_t)floor(scale * (double)axes[i].in + 0.5);
+    for (int i = 0; i < n; i++)
+        axes[i].scale = scale, axes[i].out = (int64_t)floor(scale * (double)axes[i].in + 0.5);
 }
 
-// The sizes (or scales) as numbers. An axis whose size is that of x, whatever the run makes it, has the scale 1: kept[i].
-static void read_numbers(OnnxCall *c, const Node *x, const int64_t *axis, int n, double *numbers, bool *kept) {
+// The sizes (or scales) as numbers. An axis whose size is that of x, whatever the run makes it, has
+// the scale 1: kept[i].
+static void read_numbers(OnnxCall *c, const Node *x, const int64_t *axis, int n, double *numbers,
+                         bool *kept) {
     bool scaled = is_given(c, 2);
     const Dim *const *elements;
     int count;
@@ -148,15 +161,20 @@ static void read_axes(OnnxCall *c, const Node *x, const int64_t *axis, int n, Re
         if (kept[i] && !scaled) value = (double)onnx_extent(c, x, (int)axis[i]);
         axes[i] = (ResizeAxis){.in = onnx_extent(c, x, (int)axis[i]), .end = 1};
         axes[i].scale = scaled ? value : value / (double)axes[i].in;
-        axes[i].out = scaled ? (int64_t)floorf((float)value * (float)axes[i].in) : (int64_t)value;  // 2.3 times 10 is 23
-        if (roi) axes[i].start = dtype_load(roi->dtype, roi->data, i), axes[i].end = dtype_load(roi->dtype, roi->data, n + i);
-        if (!(axes[i].scale > 0) || axes[i].out < 0 || axes[i].out > INT32_MAX) onnx_fatal(c, "scale %g", axes[i].scale);
+        axes[i].out = scaled ? (int64_t)floorf((float)value * (float)axes[i].in)
+                             : (int64_t)value;  // 2.3 times 10 is 23
+        if (roi)
+            axes[i].start = dtype_load(roi->dtype, roi->data, i),
+            axes[i].end = dtype_load(roi->dtype, roi->data, n + i);
+        if (!(axes[i].scale > 0) || axes[i].out < 0 || axes[i].out > INT32_MAX)
+            onnx_fatal(c, "scale %g", axes[i].scale);
     }
     if (!scaled) keep_ratio(c, axes, n);
 }
 
-// A scale may come to a fraction of an element more than the result has. PyTorch and ONNX Runtime align corners by the length
-// of the result; ONNX's reference implementation, whose tests other writers go by, with the fraction.
+// A scale may come to a fraction of an element more than the result has. PyTorch and ONNX Runtime
+// align corners by the length of the result; ONNX's reference implementation, whose tests other
+// writers go by, with the fraction.
 static bool aligns_by_result(const OnnxCall *c) {
     static const char *const producers[] = {"pytorch", "onnx.quantize", "onnxruntime"};
     const char *producer = c->import->model->proto->producer_name;
@@ -167,8 +185,11 @@ static bool aligns_by_result(const OnnxCall *c) {
 
 static void warn_of_fraction(const OnnxCall *c, const Resize *r, const ResizeAxis *a) {
     double out = a->scale * (double)a->in;
-    if (r->by_result || strcmp(r->coordinate, "align_corners") || fabs(out - (double)a->out) < 1e-3) return;
-    onnx_warning(c, "Resize aligns corners by a length of %g, as ONNX's reference does; PyTorch and ONNX Runtime do by %lld",
+    if (r->by_result || strcmp(r->coordinate, "align_corners") || fabs(out - (double)a->out) < 1e-3)
+        return;
+    onnx_warning(c,
+                 "Resize aligns corners by a length of %g, as ONNX's reference does; PyTorch and "
+                 "ONNX Runtime do by %lld",
                  out, (long long)a->out);
 }
 
@@ -188,19 +209,22 @@ void onnx_resize(OnnxCall *c, int argument) {
     int64_t axis[MAX_RANK];
     const int64_t *chosen = onnx_ints(c, "axes", &n);
     if (!chosen) n = x->type.rank;
-    if (n > x->type.rank) onnx_fatal(c, "axes has %d elements, the operand has %d axes", n, x->type.rank);
+    if (n > x->type.rank)
+        onnx_fatal(c, "axes has %d elements, the operand has %d axes", n, x->type.rank);
     for (int i = 0; i < n; i++) axis[i] = onnx_axis(c, chosen ? chosen[i] : i, x->type.rank);
     ResizeAxis axes[MAX_RANK];
     OpenAxis open[MAX_RANK];
     bool is_open = onnx_open_axes(c, x, &r, axis, n, open);
     if (!is_open) read_axes(c, x, axis, n, axes);
-    if (strcmp(r.mode, "nearest")) x = onnx_cast(c, x, dtype_is_float(x->type.dtype) ? onnx_wide(x->type.dtype) : DT_f32);
+    if (strcmp(r.mode, "nearest"))
+        x = onnx_cast(c, x, dtype_is_float(x->type.dtype) ? onnx_wide(x->type.dtype) : DT_f32);
     for (int i = 0; i < n && is_open; i++)
         if (open[i].in != open[i].out) x = onnx_resize_open_axis(c, x, (int)axis[i], &r, &open[i]);
     if (is_open) n = 0;
     for (int i = 0; i < n; i++) warn_of_fraction(c, &r, &axes[i]);
     for (int i = 0; i < n; i++)
-        if (axes[i].in != axes[i].out || axes[i].scale != 1 || axes[i].start != 0 || axes[i].end != 1)
+        if (axes[i].in != axes[i].out || axes[i].scale != 1 || axes[i].start != 0 ||
+            axes[i].end != 1)
             x = resize_axis(c, x, (int)axis[i], &r, &axes[i]);
     for (int i = 0; i < n && !strcmp(r.coordinate, "tf_crop_and_resize"); i++)
         x = extrapolate(c, x, (int)axis[i], &r, &axes[i]);

@@ -6,7 +6,8 @@
 typedef struct Resize {
     const char *mode, *coordinate, *nearest;
     bool antialias, exclude_outside;
-    bool by_result;  // corners are aligned by the result's length, not by what scale and input come to before it is cut off
+    bool by_result;  // corners are aligned by the result's length, not by what scale and input come
+                     // to before it is cut off
     double cubic_a, extrapolation;
 } Resize;
 
@@ -18,6 +19,7 @@ typedef struct OpenAxis {
 
 // resize_open.c: the axes if one of them is open, else false. Ends the run if the mode needs
 // constants.
-bool onnx_open_axes(OnnxCall *, const Node *x, const Resize *, const int64_t *axis, int n, OpenAxis *);
+bool onnx_open_axes(OnnxCall *, const Node *x, const Resize *, const int64_t *axis, int n,
+                    OpenAxis *);
 Node *onnx_resize_open_axis(OnnxCall *, Node *x, int axis, const Resize *, const OpenAxis *);
 #endif

@@ -1,4 +1,5 @@
-// Sequences and optional values: lists of values that exist while importing only. How long one is must be known.
+// Sequences and optional values: lists of values that exist while importing only. How long one is
+// must be known.
 #include <string.h>
 
 #include "frontend/onnx/operators/compose.h"
@@ -47,10 +48,12 @@ void onnx_sequence_at(OnnxCall *c, int argument) {
 
 void onnx_sequence_insert(OnnxCall *c, int argument) {
     (void)argument;
-    OnnxValue *s = sequence_operand(c, 0), *item = onnx_operand(c, 1), *longer = new_sequence(c, s->n_items + 1);
+    OnnxValue *s = sequence_operand(c, 0), *item = onnx_operand(c, 1),
+              *longer = new_sequence(c, s->n_items + 1);
     if (!item) onnx_fatal(c, "operand 1 is missing");
     int at = onnx_operand(c, 2) ? position(c, 2, s->n_items, true) : s->n_items;
-    for (int i = 0; i < longer->n_items; i++) longer->items[i] = i < at ? s->items[i] : i == at ? item : s->items[i - 1];
+    for (int i = 0; i < longer->n_items; i++)
+        longer->items[i] = i < at ? s->items[i] : i == at ? item : s->items[i - 1];
     onnx_result_value(c, 0, longer);
 }
 
@@ -94,7 +97,7 @@ void onnx_concat_from_sequence(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_join(c, in, s->n_items, axis));
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- split
+// ------------------------------------------------------------------------------------------- split
 enum { MOST_PARTS = 65536 };
 
 static Node *squeezed(OnnxCall *c, Node *x, int axis) {
@@ -104,7 +107,8 @@ static Node *squeezed(OnnxCall *c, Node *x, int axis) {
     return onnx_reshape(c, x, &t);
 }
 
-// `split`: a list of sizes, or one size for all but the last; without it parts of one, whose axis goes unless keepdims.
+// `split`: a list of sizes, or one size for all but the last; without it parts of one, whose axis
+// goes unless keepdims.
 void onnx_split_to_sequence(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
@@ -113,41 +117,49 @@ void onnx_split_to_sequence(OnnxCall *c, int argument) {
     bool list = given && onnx_type(c, 1).rank == 1;
     int64_t whole = onnx_extent(c, x, axis), size = 1;
     const Dim *const *sizes = given ? onnx_need_elements(c, 1, &n, "split") : NULL;
-    if (given && !list && (n != 1 || !dim_is_const(sizes[0], &size))) onnx_fatal(c, "split must be constant");
+    if (given && !list && (n != 1 || !dim_is_const(sizes[0], &size)))
+        onnx_fatal(c, "split must be constant");
     if (size < 1) onnx_fatal(c, "parts of %lld, expected 1 or more", (long long)size);
-    if (!list && (whole - 1) / size >= MOST_PARTS) onnx_fatal(c, "splits into more than %d parts", MOST_PARTS);
+    if (!list && (whole - 1) / size >= MOST_PARTS)
+        onnx_fatal(c, "splits into more than %d parts", MOST_PARTS);
     OnnxValue *s = new_sequence(c, list ? n : (int)((whole + size - 1) / size));
     int64_t at = 0;
     for (int i = 0; i < s->n_items; i++) {
         if (list && !dim_is_const(sizes[i], &size)) onnx_fatal(c, "split must be constant");
         int64_t extent = list || at + size < whole ? size : whole - at;
-        if (extent < 0 || at + extent > whole) onnx_fatal(c, "parts beyond the end of an axis of %lld", (long long)whole);
+        if (extent < 0 || at + extent > whole)
+            onnx_fatal(c, "parts beyond the end of an axis of %lld", (long long)whole);
         Node *part = onnx_slice_from(c, x, axis, at, extent);
         s->items[i] = onnx_value_of(drop ? squeezed(c, part, axis) : part);
         at += extent;
     }
-    if (at != whole) onnx_fatal(c, "parts of %lld together, of an axis of %lld", (long long)at, (long long)whole);
+    if (at != whole)
+        onnx_fatal(c, "parts of %lld together, of an axis of %lld", (long long)at,
+                   (long long)whole);
     onnx_result_value(c, 0, s);
 }
 
-// ------------------------------------------------------------------------------------------------------------------------- map
-// The body once for each element; operands that are sequences as well go along, others are the same each time.
+// --------------------------------------------------------------------------------------------- map
+// The body once for each element; operands that are sequences as well go along, others are the same
+// each time.
 void onnx_sequence_map(OnnxCall *c, int argument) {
     (void)argument;
     OnnxValue *s = sequence_operand(c, 0);
     const BurinOnnx__GraphBody *body = onnx_body(c, "body");
     int n_in = onnx_count(c), n_out = (int)c->proto->n_output;
     if ((int)body->n_input != n_in || (int)body->n_output != n_out)
-        onnx_fatal(c, "has %d operands and %d results, its body takes %zu and gives %zu", n_in, n_out, body->n_input,
-                   body->n_output);
+        onnx_fatal(c, "has %d operands and %d results, its body takes %zu and gives %zu", n_in,
+                   n_out, body->n_input, body->n_output);
     Arena *arena = c->graph->arena;
-    OnnxValue **in = ARENA_ARRAY(arena, OnnxValue *, n_in + 1), **out = ARENA_ARRAY(arena, OnnxValue *, n_out + 1);
+    OnnxValue **in = ARENA_ARRAY(arena, OnnxValue *, n_in + 1),
+              **out = ARENA_ARRAY(arena, OnnxValue *, n_out + 1);
     OnnxValue **results = ARENA_ARRAY(arena, OnnxValue *, n_out + 1);
     for (int j = 0; j < n_out; j++) results[j] = new_sequence(c, s->n_items);
     for (int i = 0; i < s->n_items; i++) {
         for (int j = 0; j < n_in; j++) {
             OnnxValue *v = onnx_operand(c, j);
-            if (!v || (v->is_sequence && i >= v->n_items)) onnx_fatal(c, "operand %d is missing, or too short", j);
+            if (!v || (v->is_sequence && i >= v->n_items))
+                onnx_fatal(c, "operand %d is missing, or too short", j);
             in[j] = v->is_sequence ? v->items[i] : v;
         }
         onnx_write_out(c, body, in, out);
@@ -156,7 +168,7 @@ void onnx_sequence_map(OnnxCall *c, int argument) {
     for (int j = 0; j < n_out; j++) onnx_result_value(c, j, results[j]);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- optional
+// ---------------------------------------------------------------------------------------- optional
 // An optional value is its element, or nothing.
 void onnx_optional(OnnxCall *c, int argument) {
     (void)argument;
@@ -183,7 +195,7 @@ void onnx_optional_has_element(OnnxCall *c, int argument) {
     onnx_result_elements(c, 0, there, 1, false, DT_bool);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- inputs
+// ------------------------------------------------------------------------------------------ inputs
 static const OnnxFixed *fixed_named(const OnnxImport *m, const char *name) {
     for (int i = 0; i < m->options->n_fixed; i++)
         if (!strcmp(m->options->fixed[i].name, name)) return &m->options->fixed[i];
@@ -194,8 +206,8 @@ static OnnxValue *element_input(OnnxImport *m, const char *name, const Tensor *l
     return onnx_value_of(graph_add_input(m->graph, name, type_of_tensor(m->graph, like), loc));
 }
 
-// An input of sequences becomes one of tensors for each element, x.0, x.1, ..., of the types that the fixed values have; an
-// optional one its element, or nothing.
+// An input of sequences becomes one of tensors for each element, x.0, x.1, ..., of the types that
+// the fixed values have; an optional one its element, or nothing.
 OnnxValue *onnx_list_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Loc loc) {
     const BurinOnnx__ValueType *type = info->type;
     const OnnxFixed *whole = fixed_named(m, info->name), *item = NULL;
@@ -210,8 +222,9 @@ OnnxValue *onnx_list_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Loc 
     while ((item = fixed_named(m, arena_printf(arena, "%s.%d", info->name, n))) && item->value) n++;
     if (!whole && !n)
         file_fatal(m->model->file,
-                   "input %s is %s, of a length that is not known\nhint: export the model with tensors as inputs", info->name,
-                   optional ? "an optional value" : "a sequence");
+                   "input %s is %s, of a length that is not known\nhint: export the model with "
+                   "tensors as inputs",
+                   info->name, optional ? "an optional value" : "a sequence");
     v->is_nothing = optional && !n;
     v->is_sequence = !v->is_nothing;
     v->n_items = n;
@@ -226,5 +239,6 @@ OnnxValue *onnx_list_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Loc 
 // An output of sequences is one for each element, y.0, y.1, ...; a value that is not there is none.
 void onnx_list_output(OnnxCall *c, const OnnxValue *v, const char *name) {
     for (int i = 0; i < v->n_items; i++)
-        graph_add_output(c->graph, onnx_value_node(c, v->items[i]), arena_printf(c->graph->arena, "%s.%d", name, i));
+        graph_add_output(c->graph, onnx_value_node(c, v->items[i]),
+                         arena_printf(c->graph->arena, "%s.%d", name, i));
 }

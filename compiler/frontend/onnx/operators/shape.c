@@ -6,25 +6,34 @@
 #include "ir/convert.h"
 #include "ir/index.h"
 
-static const Dim **new_dims(OnnxCall *c, int n) { return ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1); }
+static const Dim **new_dims(OnnxCall *c, int n) {
+    return ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1);
+}
 
-// ------------------------------------------------------------------------------------------------------------------ constants
+// --------------------------------------------------------------------------------------- constants
 static const Tensor *list_tensor(OnnxCall *c, DType t, int rank, size_t n, const void *data) {
     Tensor *r = ARENA_NEW(c->graph->arena, Tensor);
-    *r = (Tensor){.dtype = t, .rank = rank, .dim = {(int64_t)n}, .data = data, .bytes = dtype_bytes(t, (int64_t)n)};
+    *r = (Tensor){.dtype = t,
+                  .rank = rank,
+                  .dim = {(int64_t)n},
+                  .data = data,
+                  .bytes = dtype_bytes(t, (int64_t)n)};
     return r;
 }
 
-static const Tensor *strings_tensor(OnnxCall *c, int rank, size_t n, const ProtobufCBinaryData *values) {
+static const Tensor *strings_tensor(OnnxCall *c, int rank, size_t n,
+                                    const ProtobufCBinaryData *values) {
     const char **strings = ARENA_ARRAY(c->graph->arena, const char *, n + 1);
-    for (size_t i = 0; i < n; i++) strings[i] = arena_strndup(c->graph->arena, (const char *)values[i].data, values[i].len);
+    for (size_t i = 0; i < n; i++)
+        strings[i] = arena_strndup(c->graph->arena, (const char *)values[i].data, values[i].len);
     return list_tensor(c, DT_string, rank, n, strings);
 }
 
 // One of several attributes has the value, in its form.
 static const Tensor *constant_value(OnnxCall *c) {
-    static const char *const NAMES[] = {"value",      "value_float",  "value_int",     "value_floats",
-                                        "value_ints", "value_string", "value_strings", "sparse_value"};
+    static const char *const NAMES[] = {"value",         "value_float", "value_int",
+                                        "value_floats",  "value_ints",  "value_string",
+                                        "value_strings", "sparse_value"};
     const BurinOnnx__Attribute *a = NULL;
     size_t form = 0;
     while (form < sizeof NAMES / sizeof *NAMES && !(a = onnx_attribute(c, NAMES[form]))) form++;
@@ -53,13 +62,17 @@ static const Tensor *constant_value(OnnxCall *c) {
 void onnx_constant_op(OnnxCall *c, int argument) {
     (void)argument;
     const Tensor *t = constant_value(c);
-    if (!t) onnx_fatal(c, "has no value\nhint: expected one of value, value_float, value_int, value_floats, value_ints, ...");
+    if (!t)
+        onnx_fatal(c,
+                   "has no value\nhint: expected one of value, value_float, value_int, "
+                   "value_floats, value_ints, ...");
     onnx_result(c, 0, onnx_constant(c, t));
 }
 
 static Type shape_of_elements(OnnxCall *c, const Dim *const *elements, int n) {
     Type t = {.rank = n};
-    if (n > MAX_RANK) onnx_fatal(c, "a shape of %d dimensions, at most %d are supported", n, MAX_RANK);
+    if (n > MAX_RANK)
+        onnx_fatal(c, "a shape of %d dimensions, at most %d are supported", n, MAX_RANK);
     for (int i = 0; i < n; i++) {
         t.dim[i] = elements[i];
         if (dim_upper(t.dim[i]) < 0) onnx_fatal(c, "dimension %d of the shape is negative", i);
@@ -81,8 +94,8 @@ void onnx_constant_of_shape(OnnxCall *c, int argument) {
         *scalar = *value, scalar->rank = 0;
         value = scalar;
     }
-    bool small =
-        n == 1 && dim_is_const(shape[0], &length) && length >= 0 && length <= MAX_RANK && value && value->dtype == DT_i64;
+    bool small = n == 1 && dim_is_const(shape[0], &length) && length >= 0 && length <= MAX_RANK &&
+                 value && value->dtype == DT_i64;
     if (small) {
         int64_t element;
         memcpy(&element, value->data, sizeof element);
@@ -96,7 +109,7 @@ void onnx_constant_of_shape(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_expand_to(c, scalar, &t));
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- shapes
+// ------------------------------------------------------------------------------------------ shapes
 void onnx_shape(OnnxCall *c, int argument) {
     (void)argument;
     Type t = onnx_type(c, 0);
@@ -127,17 +140,21 @@ void onnx_reshape_op(OnnxCall *c, int argument) {
     Graph *g = c->graph;
     const Dim *const *elements = onnx_need_elements(c, 1, &n, "the shape");
     const Dim *known = dim_const(g, 1), *count = type_count(g, &x);
-    if (n > MAX_RANK) onnx_fatal(c, "a shape of %d dimensions, at most %d are supported", n, MAX_RANK);
+    if (n > MAX_RANK)
+        onnx_fatal(c, "a shape of %d dimensions, at most %d are supported", n, MAX_RANK);
     shape.rank = n;
     for (int i = 0; i < n; i++) {
         shape.dim[i] = elements[i];
         bool constant = dim_is_const(elements[i], &value);
         if (constant && value == 0 && !onnx_int(c, "allowzero", 0)) {
-            if (i >= x.rank) onnx_fatal(c, "dimension %d of the shape is 0, but %s has no such axis", i, type_text(&x));
+            if (i >= x.rank)
+                onnx_fatal(c, "dimension %d of the shape is 0, but %s has no such axis", i,
+                           type_text(&x));
             shape.dim[i] = x.dim[i];
         }
         if (constant && value < 0 && (value < -1 || open >= 0))
-            onnx_fatal(c, "dimension %d of the shape is %lld; one may be -1, what is left", i, (long long)value);
+            onnx_fatal(c, "dimension %d of the shape is %lld; one may be -1, what is left", i,
+                       (long long)value);
         if (constant && value == -1)
             open = i;
         else
@@ -156,21 +173,26 @@ void onnx_flatten(OnnxCall *c, int argument) {
     (void)argument;
     Type x = onnx_type(c, 0);
     int64_t given = onnx_int(c, "axis", 1), axis = given < 0 ? given + x.rank : given;
-    if (axis < 0 || axis > x.rank) onnx_fatal(c, "axis %lld of a value of rank %d", (long long)given, x.rank);
+    if (axis < 0 || axis > x.rank)
+        onnx_fatal(c, "axis %lld of a value of rank %d", (long long)given, x.rank);
     Type flat = {.rank = 2, .dim = {dim_const(c->graph, 1), dim_const(c->graph, 1)}};
-    for (int i = 0; i < x.rank; i++) flat.dim[i >= axis] = dim_binary(c->graph, DIM_MUL, flat.dim[i >= axis], x.dim[i]);
+    for (int i = 0; i < x.rank; i++)
+        flat.dim[i >= axis] = dim_binary(c->graph, DIM_MUL, flat.dim[i >= axis], x.dim[i]);
     onnx_result(c, 0, onnx_reshape(c, onnx_node(c, 0), &flat));
 }
 
-// The axes of Squeeze and Unsqueeze: an attribute, since opset 13 an operand. Returns a set of bits.
+// The axes of Squeeze and Unsqueeze: an attribute, since opset 13 an operand. Returns a set of
+// bits.
 static unsigned axes_set(OnnxCall *c, int rank) {
     int n;
     unsigned set = 0;
     const int64_t *given = onnx_ints(c, "axes", &n);
-    const Dim *const *elements = onnx_operand(c, 1) ? onnx_need_elements(c, 1, &n, "the axes") : NULL;
+    const Dim *const *elements =
+        onnx_operand(c, 1) ? onnx_need_elements(c, 1, &n, "the axes") : NULL;
     for (int i = 0; i < n; i++) {
         int64_t axis = given ? given[i] : 0;
-        if (elements && !dim_is_const(elements[i], &axis)) onnx_fatal(c, "the axes must be constant");
+        if (elements && !dim_is_const(elements[i], &axis))
+            onnx_fatal(c, "the axes must be constant");
         set |= 1u << onnx_axis(c, axis, rank);
     }
     return set;
@@ -197,7 +219,8 @@ static bool reshape_elements(OnnxCall *c, int rank) {
 void onnx_unsqueeze(OnnxCall *c, int argument) {
     (void)argument;
     Type x = onnx_type(c, 0), r = {.rank = x.rank + axes_count(c)};
-    if (r.rank > MAX_RANK) onnx_fatal(c, "the result has %d axes, at most %d are supported", r.rank, MAX_RANK);
+    if (r.rank > MAX_RANK)
+        onnx_fatal(c, "the result has %d axes, at most %d are supported", r.rank, MAX_RANK);
     unsigned ones = axes_set(c, r.rank);
     for (int i = 0, from = 0; i < r.rank; i++) {
         bool one = ones >> i & 1;
@@ -240,8 +263,9 @@ void onnx_transpose(OnnxCall *c, int argument) {
 static void refuse_expand(const OnnxCall *c, const Type *x, const Type *shape) {
     const char *sizes = onnx_trace_hint(c, x, shape);
     if (!*sizes) onnx_fatal(c, "%s does not broadcast to %s", type_text(x), type_text(shape));
-    onnx_fatal(c, "%s does not broadcast to %s\nhint: %s, as in the trace that the file was made of", type_text(x),
-               type_text(shape), sizes);
+    onnx_fatal(c,
+               "%s does not broadcast to %s\nhint: %s, as in the trace that the file was made of",
+               type_text(x), type_text(shape), sizes);
 }
 
 // Broadcasts in both directions.
@@ -252,14 +276,16 @@ void onnx_expand(OnnxCall *c, int argument) {
     Type x = onnx_type(c, 0), shape = shape_of_elements(c, elements, n), r;
     if (!type_broadcast(c->graph, &x, &shape, &r)) {
         onnx_infer_broadcast_sizes(c, &x, &shape);
-        x = onnx_type(c, 0), shape = shape_of_elements(c, onnx_need_elements(c, 1, &n, "the shape"), n);
+        x = onnx_type(c, 0),
+        shape = shape_of_elements(c, onnx_need_elements(c, 1, &n, "the shape"), n);
     }
     if (!type_broadcast(c->graph, &x, &shape, &r)) refuse_expand(c, &x, &shape);
     r.dtype = x.dtype;
-    onnx_result(c, 0, type_equal(&r, &x) ? onnx_node(c, 0) : onnx_expand_to(c, onnx_node(c, 0), &r));
+    onnx_result(c, 0,
+                type_equal(&r, &x) ? onnx_node(c, 0) : onnx_expand_to(c, onnx_node(c, 0), &r));
 }
 
-// --------------------------------------------------------------------------------------------------------------- data movement
+// ----------------------------------------------------------------------------------- data movement
 static bool concat_elements(OnnxCall *c) {
     const Dim *const *part;
     int n, total = 0;
@@ -295,7 +321,9 @@ void onnx_concat(OnnxCall *c, int argument) {
 static bool gather_elements(OnnxCall *c) {
     const Dim *const *x, *const *index;
     int n, picks;
-    if (!onnx_elements(c, 0, &x, &n) || !onnx_elements(c, 1, &index, &picks) || picks > ONNX_MAX_KNOWN) return false;
+    if (!onnx_elements(c, 0, &x, &n) || !onnx_elements(c, 1, &index, &picks) ||
+        picks > ONNX_MAX_KNOWN)
+        return false;
     const Dim **r = new_dims(c, picks);
     for (int i = 0; i < picks; i++) {
         int64_t at;
@@ -308,12 +336,14 @@ static bool gather_elements(OnnxCall *c) {
 
 // Positions counted up to T index a table with this many rows, so T is at most that number.
 static void bound_by_table(Node *index, const Dim *rows) {
-    const Dim *symbols[MAX_RANK], *at = dim_is_const(rows, NULL) ? index_expression(index, symbols) : NULL;
+    const Dim *symbols[MAX_RANK],
+        *at = dim_is_const(rows, NULL) ? index_expression(index, symbols) : NULL;
     if (!at || dim_is_const(at, NULL) || dim_upper(at) < dim_upper(rows)) return;
     for (int i = 0; i < index->type.rank; i++) {
         const Dim *offset = dim_sub(index->graph, at, symbols[i]);
         if (dim_is_const(offset, NULL))
-            dim_tighten(dim_binary(index->graph, DIM_ADD, index->type.dim[i], offset), dim_upper(rows));
+            dim_tighten(dim_binary(index->graph, DIM_ADD, index->type.dim[i], offset),
+                        dim_upper(rows));
     }
 }
 
@@ -326,18 +356,20 @@ void onnx_gather(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_finish(c, r));
 }
 
-// ------------------------------------------------------------------------------------------------------------------- sequences
+// --------------------------------------------------------------------------------------- sequences
 // A float bound that is a whole number: a constant, or an expression of sizes. Else NULL.
 static const Dim *whole_bound(OnnxCall *c, int i) {
     const Tensor *t = onnx_known(c, i);
     double value = t && tensor_count(t) == 1 ? dtype_load(t->dtype, t->data, 0) : 0.5;
-    if (value == floor(value) && fabs(value) < INT32_MAX) return dim_const(c->graph, (int64_t)value);
+    if (value == floor(value) && fabs(value) < INT32_MAX)
+        return dim_const(c->graph, (int64_t)value);
     Node *n = onnx_node(c, i);
     while (n->op == OP_cast && dtype_is_float(n->type.dtype)) n = n->in[0];
     return t || n->type.rank || dtype_is_float(n->type.dtype) ? NULL : index_value(n, NULL);
 }
 
-// Bounds of floats that are known: a constant. False where they are sizes, which are in `bound` then.
+// Bounds of floats that are known: a constant. False where they are sizes, which are in `bound`
+// then.
 static bool range_of_floats(OnnxCall *c, const Dim **bound) {
     DType dtype = onnx_type(c, 0).dtype;
     if (!dtype_is_float(dtype)) return false;
@@ -349,7 +381,8 @@ static bool range_of_floats(OnnxCall *c, const Dim **bound) {
            step = onnx_need_float(c, 2, "delta");
     double count = ceil((limit - start) / step);
     if (!(count >= 0)) count = 0;
-    if (count > INT32_MAX) onnx_fatal(c, "a range of %g elements, at most %d are supported", count, INT32_MAX);
+    if (count > INT32_MAX)
+        onnx_fatal(c, "a range of %g elements, at most %d are supported", count, INT32_MAX);
     int64_t n = (int64_t)count;
     double *values = ARENA_ARRAY(c->graph->arena, double, n + 1);
     for (int64_t i = 0; i < n; i++) values[i] = start + (double)i * step;
@@ -367,32 +400,38 @@ static const Dim *whole_number(OnnxCall *c, int i) {
 static bool is_size(OnnxCall *c, int i, const Dim *whole) {
     const Dim *const *elements;
     int n;
-    return whole || (!dtype_is_float(onnx_type(c, i).dtype) && onnx_find_elements(c, i, &elements, &n));
+    return whole ||
+           (!dtype_is_float(onnx_type(c, i).dtype) && onnx_find_elements(c, i, &elements, &n));
 }
 
-// A range whose bounds the values of a run decide: the positions of a longer range that are below the count. One position more
-// than the range may have makes a run that needs it end with a message.
+// A range whose bounds the values of a run decide: the positions of a longer range that are below
+// the count. One position more than the range may have makes a run that needs it end with a
+// message.
 static void dynamic_range(OnnxCall *c) {
     Graph *g = c->graph;
     DType type = onnx_type(c, 0).dtype;
     Node *in[3];
     for (int i = 0; i < 3; i++) {
-        if (!dim_is(type_count(g, &onnx_node(c, i)->type), 1)) onnx_fatal(c, "its bounds must be scalars");
+        if (!dim_is(type_count(g, &onnx_node(c, i)->type), 1))
+            onnx_fatal(c, "its bounds must be scalars");
         in[i] = onnx_reshape(c, onnx_node(c, i), &(Type){.dtype = type});
     }
-    const char *steps = dtype_is_float(type) ? "ceil(div(sub($1, $0), $2))"
-                                             : "where(less($2, 0), div(sub(sub($0, $1), add($2, 1)), neg($2)),"
-                                               " div(add(sub($1, $0), sub($2, 1)), $2))";
+    const char *steps = dtype_is_float(type)
+                            ? "ceil(div(sub($1, $0), $2))"
+                            : "where(less($2, 0), div(sub(sub($0, $1), add($2, 1)), neg($2)),"
+                              " div(add(sub($1, $0), sub($2, 1)), $2))";
     Node *count = onnx_cast(c, onnx_formula(c, in, 3, "max(%s, 0)", steps), DT_i64);
     const Dim *length = onnx_data_dependent_size(c, "range", NULL);
     const Dim *longer = dim_const(g, dim_upper(length) + 1);
     Node *at = onnx_cast(c, onnx_index_along(c, &(Type){.rank = 1, .dim = {longer}}, 0), DT_i64);
-    Node *inside = ONNX_BINARY(c, OP_less, at, count), *n = onnx_emit_make(c, OP_nonzero, 1, &inside);
+    Node *inside = ONNX_BINARY(c, OP_less, at, count),
+         *n = onnx_emit_make(c, OP_nonzero, 1, &inside);
     attr_set_dims(n, "extent", &length, 1);
-    onnx_note(c, "\"%s\", its length, is taken to be at most %lld: --max=%s=N sets another bound", length->name,
-              (long long)dim_upper(length), length->name);
+    onnx_note(c, "\"%s\", its length, is taken to be at most %lld: --max=%s=N sets another bound",
+              length->name, (long long)dim_upper(length), length->name);
     Node *position = onnx_cast(c, onnx_shape_to(c, onnx_finish(c, n), 1, &length), type);
-    onnx_result(c, 0, onnx_formula(c, (Node *[]){position, in[0], in[2]}, 3, "add(mul($0, $2), $1)"));
+    onnx_result(c, 0,
+                onnx_formula(c, (Node *[]){position, in[0], in[2]}, 3, "add(mul($0, $2), $1)"));
 }
 
 // start, start + delta, ... before limit
@@ -414,12 +453,14 @@ void onnx_range(OnnxCall *c, int argument) {
         onnx_fatal(c, "its step must be a constant other than 0, and its negative an integer too");
     const Dim *span = step > 0 ? dim_sub(g, bound[1], bound[0]) : dim_sub(g, bound[0], bound[1]);
     const Dim *stride = dim_const(g, step > 0 ? step : -step), *one = dim_const(g, 1);
-    const Dim *count = dim_binary(g, DIM_FLOORDIV, dim_sub(g, dim_binary(g, DIM_ADD, span, stride), one), stride);
+    const Dim *count =
+        dim_binary(g, DIM_FLOORDIV, dim_sub(g, dim_binary(g, DIM_ADD, span, stride), one), stride);
     count = dim_binary(g, DIM_MAX, count, dim_const(g, 0));
     DType type = onnx_type(c, 0).dtype;
     if (!dtype_is_float(type) && dim_is_const(count, &length) && length <= MAX_RANK) {
         const Dim **elements = new_dims(c, (int)length);
-        for (int i = 0; i < length; i++) elements[i] = dim_binary(g, DIM_ADD, bound[0], dim_const(g, i * step));
+        for (int i = 0; i < length; i++)
+            elements[i] = dim_binary(g, DIM_ADD, bound[0], dim_const(g, i * step));
         onnx_result_elements(c, 0, elements, (int)length, true, type);
         return;
     }
@@ -435,9 +476,12 @@ void onnx_trilu(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
     int64_t k = onnx_operand(c, 1) ? onnx_need_int(c, 1, "the diagonal") : 0;
-    Type matrix = {.rank = 2, .dim = {x->type.dim[x->type.rank - 2], x->type.dim[x->type.rank - 1]}};
+    Type matrix = {.rank = 2,
+                   .dim = {x->type.dim[x->type.rank - 2], x->type.dim[x->type.rank - 1]}};
     Node *row = onnx_index_along(c, &matrix, 0), *column = onnx_index_along(c, &matrix, 1);
     if (k) row = ONNX_BINARY(c, OP_add, row, onnx_scalar(c, DT_i32, (double)k));
-    Node *keep = ONNX_BINARY(c, onnx_int(c, "upper", 1) ? OP_greater_or_equal : OP_less_or_equal, column, row);
-    onnx_result(c, 0, onnx_emit(c, OP_where, 3, (Node *[]){keep, x, onnx_scalar(c, x->type.dtype, 0)}));
+    Node *keep = ONNX_BINARY(c, onnx_int(c, "upper", 1) ? OP_greater_or_equal : OP_less_or_equal,
+                             column, row);
+    onnx_result(c, 0,
+                onnx_emit(c, OP_where, 3, (Node *[]){keep, x, onnx_scalar(c, x->type.dtype, 0)}));
 }

@@ -3,7 +3,8 @@
 #include "ir/index.h"
 
 // A bound of a slice: counted from the end when negative, then clamped to [low, high].
-static const Dim *clamp_bound(OnnxCall *c, const Dim *bound, const Dim *size, int64_t low, const Dim *high) {
+static const Dim *clamp_bound(OnnxCall *c, const Dim *bound, const Dim *size, int64_t low,
+                              const Dim *high) {
     Graph *g = c->graph;
     if (dim_upper(bound) < 0)
         bound = dim_binary(g, DIM_ADD, bound, size);
@@ -26,7 +27,9 @@ static void share_table(OnnxCall *c, const Dim *rest) {
     int64_t room, sign;
     int n = 0;
     for (; d->kind == DIM_ADD && n < MOST_PARTS; d = d->b) {
-        if (d->a->kind != DIM_MUL || !dim_is_const(d->a->b, &sign) || sign != -1 || d->a->a->kind != DIM_SYMBOL) return;
+        if (d->a->kind != DIM_MUL || !dim_is_const(d->a->b, &sign) || sign != -1 ||
+            d->a->a->kind != DIM_SYMBOL)
+            return;
         part[n++] = d->a->a;
     }
     if (n > 1 && dim_is_const(d, &room)) onnx_share_room(c, NULL, part, n, room, "a table");
@@ -36,7 +39,8 @@ static void share_table(OnnxCall *c, const Dim *rest) {
 static const Dim *counted_in_table(OnnxCall *c, const Dim *start) {
     const Dim *d = start, *zero = dim_const(c->graph, 0);
     if (d->kind == DIM_MAX) d = dim_is_const(d->b, NULL) ? d->a : d->b;
-    if (dim_lower(d) >= 0 || dim_upper(d) < 0 || (start->kind == DIM_MAX && dim_lower(start) != 0)) return start;
+    if (dim_lower(d) >= 0 || dim_upper(d) < 0 || (start->kind == DIM_MAX && dim_lower(start) != 0))
+        return start;
     dim_tighten(dim_sub(c->graph, zero, d), 0);
     if (dim_lower(d) < 0) share_table(c, d);
     return dim_lower(d) >= 0 ? d : start;
@@ -52,12 +56,15 @@ static Node *slice_axis(OnnxCall *c, Node *x, int axis, const Dim *bounds[2], in
     const Dim *size = x->type.dim[axis], *one = dim_const(g, 1), *last = dim_sub(g, size, one);
     const Dim *start = clamp_bound(c, bounds[0], size, 0, step > 0 ? size : last);
     int64_t end_value;
-    bool before_first = step < 0 && dim_is_const(bounds[1], &end_value) && end_value < -dim_upper(size);
+    bool before_first =
+        step < 0 && dim_is_const(bounds[1], &end_value) && end_value < -dim_upper(size);
     const Dim *end =
-        before_first ? dim_const(g, -1) : clamp_bound(c, bounds[1], size, step > 0 ? 0 : -1, step > 0 ? size : last);
+        before_first ? dim_const(g, -1)
+                     : clamp_bound(c, bounds[1], size, step > 0 ? 0 : -1, step > 0 ? size : last);
     const Dim *span = step > 0 ? dim_sub(g, end, start) : dim_sub(g, start, end),
               *stride = dim_const(g, step > 0 ? step : -step);
-    const Dim *extent = dim_binary(g, DIM_FLOORDIV, dim_sub(g, dim_binary(g, DIM_ADD, span, stride), one), stride);
+    const Dim *extent =
+        dim_binary(g, DIM_FLOORDIV, dim_sub(g, dim_binary(g, DIM_ADD, span, stride), one), stride);
     extent = dim_binary(g, DIM_MAX, extent, dim_const(g, 0));
     if (extent == size && step == 1) return x;
     Node *r = onnx_emit_make(c, OP_slice, 1, &x);
@@ -92,8 +99,11 @@ static SliceSpec slice_spec(OnnxCall *c) {
 
 static int64_t slice_int(OnnxCall *c, const SliceSpec *s, int list, int i, int64_t absent) {
     int64_t value = absent;
-    if (s->list[list] && !dim_is_const(s->list[list][i], &value)) onnx_fatal(c, "axes and steps must be constant");
-    return value > INT32_MAX ? INT32_MAX : value < -INT32_MAX ? -INT32_MAX : value;  // a longer step passes every axis, too
+    if (s->list[list] && !dim_is_const(s->list[list][i], &value))
+        onnx_fatal(c, "axes and steps must be constant");
+    return value > INT32_MAX    ? INT32_MAX
+           : value < -INT32_MAX ? -INT32_MAX
+                                : value;  // a longer step passes every axis, too
 }
 
 static bool slice_elements(OnnxCall *c, const SliceSpec *s) {
@@ -101,7 +111,8 @@ static bool slice_elements(OnnxCall *c, const SliceSpec *s) {
     int n;
     int64_t start, end;
     if (s->n[0] != 1 || !onnx_elements(c, 0, &x, &n)) return false;
-    if (!dim_is_const(s->list[0][0], &start) || !dim_is_const(s->list[1][0], &end) || slice_int(c, s, 3, 0, 1) != 1)
+    if (!dim_is_const(s->list[0][0], &start) || !dim_is_const(s->list[1][0], &end) ||
+        slice_int(c, s, 3, 0, 1) != 1)
         return false;
     start += start < 0 ? n : 0, end += end < 0 ? n : 0;
     start = start < 0 ? 0 : start > n ? n : start;
@@ -125,7 +136,8 @@ void onnx_slice(OnnxCall *c, int argument) {
 }
 
 // Sizes that are known must be there, and be all.
-static void check_split(OnnxCall *c, const Dim *size, int n, const int64_t *given, const Dim *const *sizes) {
+static void check_split(OnnxCall *c, const Dim *size, int n, const int64_t *given,
+                        const Dim *const *sizes) {
     const Dim *sum = dim_const(c->graph, 0);
     for (int i = 0; i < n; i++) {
         const Dim *part = sizes ? sizes[i] : dim_const(c->graph, given[i]);
@@ -136,7 +148,8 @@ static void check_split(OnnxCall *c, const Dim *size, int n, const int64_t *give
         onnx_fatal(c, "sizes of %s together, of an axis of %s", dim_text(sum), dim_text(size));
 }
 
-// Parts whose sizes the values of a run decide: part i gathers the positions p with start_i <= p < start_i + size_i.
+// Parts whose sizes the values of a run decide: part i gathers the positions p with start_i <= p <
+// start_i + size_i.
 static void split_by_values(OnnxCall *c, Node *x, int axis) {
     const Dim *size = x->type.dim[axis];
     int parts = (int)c->proto->n_output;
@@ -162,7 +175,8 @@ void onnx_split(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
     Graph *g = c->graph;
-    int axis = onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank), parts = (int)c->proto->n_output, n = 0;
+    int axis = onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank), parts = (int)c->proto->n_output,
+        n = 0;
     const int64_t *given = onnx_ints(c, "split", &n);
     const Dim *const *known;
     if (onnx_operand(c, 1) && !c->import->text && !onnx_find_elements(c, 1, &known, &n)) {
@@ -171,11 +185,16 @@ void onnx_split(OnnxCall *c, int argument) {
     }
     const Dim *const *sizes = onnx_operand(c, 1) ? onnx_need_elements(c, 1, &n, "split") : NULL;
     const Dim *at = dim_const(g, 0), *count = dim_const(g, parts), *size = x->type.dim[axis];
-    if (parts > ONNX_MAX_RESULTS || ((given || sizes) && n != parts)) onnx_fatal(c, "%d sizes for %d results", n, parts);
+    if (parts > ONNX_MAX_RESULTS || ((given || sizes) && n != parts))
+        onnx_fatal(c, "%d sizes for %d results", n, parts);
     if (given || sizes) check_split(c, size, n, given, sizes);
-    const Dim *even = dim_binary(g, DIM_FLOORDIV, dim_binary(g, DIM_ADD, size, dim_const(g, parts - 1)), count);
+    const Dim *even =
+        dim_binary(g, DIM_FLOORDIV, dim_binary(g, DIM_ADD, size, dim_const(g, parts - 1)), count);
     for (int i = 0; i < parts; i++) {
-        const Dim *extent = sizes ? sizes[i] : given ? dim_const(g, given[i]) : even, *end = dim_binary(g, DIM_ADD, at, extent);
+        const Dim *extent = sizes   ? sizes[i]
+                            : given ? dim_const(g, given[i])
+                                    : even,
+                  *end = dim_binary(g, DIM_ADD, at, extent);
         onnx_result(c, i, slice_axis(c, x, axis, (const Dim *[]){at, end}, 1));
         at = end;
     }

@@ -1,5 +1,5 @@
-// The operators that are imported (operators.def). A handler writes the operator as a formula over the core ops; names and
-// meaning are those of onnx.ai's operator reference.
+// The operators that are imported (operators.def). A handler writes the operator as a formula over
+// the core ops; names and meaning are those of onnx.ai's operator reference.
 
 #include "frontend/onnx/operators/ops.h"
 

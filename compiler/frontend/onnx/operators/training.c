@@ -1,5 +1,5 @@
-// Optimizers: a rate, a step, then each tensor with its gradient and state; the step of one is a block of
-// dsl/onnx/training.burin.
+// Optimizers: a rate, a step, then each tensor with its gradient and state; the step of one is a
+// block of dsl/onnx/training.burin.
 #include "frontend/onnx/operators/compose.h"
 
 // r, t, x.., g.., states.. -> x.., states..; the argument is how many states there are.

@@ -1,4 +1,5 @@
-// Convolutions and pooling: windows over the spatial axes (a view of the padded input), then a product or a reduction.
+// Convolutions and pooling: windows over the spatial axes (a view of the padded input), then a
+// product or a reduction.
 //
 //   Conv     windows [N, C, out.., kernel..] as rows [N, G, out, C/G * kernel] by weights [G, C/G * kernel, M/G]
 //   MaxPool  reduce_max over the kernel axes; AveragePool: reduce_sum over the number of elements inside
@@ -15,17 +16,24 @@ typedef struct Window {
     int64_t kernel[MAX_RANK], strides[MAX_RANK], dilations[MAX_RANK];
     OnnxPadDims pads;                // of all axes; 0 until read_pads
     const Dim *ceil_rest[MAX_RANK];  // elements that ceil_mode adds at the end of each spatial axis
-    const Dim *count[MAX_RANK];  // windows along a spatial axis, where auto_pad or ceil_mode decide; NULL: by the padded size
+    const Dim *count[MAX_RANK];      // windows along a spatial axis, where auto_pad or ceil_mode
+                                     // decide; NULL: by the padded size
 } Window;
 
 // Arithmetic of sizes: an axis may be a symbol.
 static const Dim *size(const OnnxCall *c, int64_t n) { return dim_const(c->graph, n); }
 
-static const Dim *plus(const OnnxCall *c, const Dim *a, int64_t b) { return dim_binary(c->graph, DIM_ADD, a, size(c, b)); }
+static const Dim *plus(const OnnxCall *c, const Dim *a, int64_t b) {
+    return dim_binary(c->graph, DIM_ADD, a, size(c, b));
+}
 
-static const Dim *scaled(const OnnxCall *c, const Dim *a, int64_t b) { return dim_binary(c->graph, DIM_MUL, a, size(c, b)); }
+static const Dim *scaled(const OnnxCall *c, const Dim *a, int64_t b) {
+    return dim_binary(c->graph, DIM_MUL, a, size(c, b));
+}
 
-static const Dim *at_least_0(const OnnxCall *c, const Dim *a) { return dim_binary(c->graph, DIM_MAX, a, size(c, 0)); }
+static const Dim *at_least_0(const OnnxCall *c, const Dim *a) {
+    return dim_binary(c->graph, DIM_MAX, a, size(c, 0));
+}
 
 // a / b, rounded up
 static const Dim *divided_up(const OnnxCall *c, const Dim *a, int64_t b) {
@@ -41,17 +49,21 @@ static void read_list(const OnnxCall *c, const char *name, int n, int64_t absent
     for (int i = 0; i < n; i++) {
         list[i] = given ? given[i] : absent;
         if (list[i] < 0 || list[i] > INT32_MAX)
-            onnx_fatal(c, "%s has the value %lld, expected 0 to %d", name, (long long)list[i], INT32_MAX);
+            onnx_fatal(c, "%s has the value %lld, expected 0 to %d", name, (long long)list[i],
+                       INT32_MAX);
     }
 }
 
-// SAME: as many windows as strides fit, the odd element at the end (UPPER) or the beginning (LOWER).
+// SAME: as many windows as strides fit, the odd element at the end (UPPER) or the beginning
+// (LOWER).
 static void same_pads(const OnnxCall *c, Window *w, int i, const Dim *in, bool lower) {
     const Dim *out = divided_up(c, in, w->strides[i]);
-    const Dim *total = dim_sub(c->graph, plus(c, scaled(c, plus(c, out, -1), w->strides[i]), reach_of(w, i) + 1), in);
+    const Dim *total = dim_sub(
+        c->graph, plus(c, scaled(c, plus(c, out, -1), w->strides[i]), reach_of(w, i) + 1), in);
     total = at_least_0(c, total);
     w->count[i] = out;
-    const Dim *less = dim_binary(c->graph, DIM_FLOORDIV, total, size(c, 2)), *more = dim_sub(c->graph, total, less);
+    const Dim *less = dim_binary(c->graph, DIM_FLOORDIV, total, size(c, 2)),
+              *more = dim_sub(c->graph, total, less);
     w->pads.low[2 + i] = lower ? more : less, w->pads.high[2 + i] = lower ? less : more;
 }
 
@@ -63,21 +75,24 @@ static void read_pads(const OnnxCall *c, Window *w, const Node *x) {
         if (!strncmp(automatic, "SAME", 4))
             same_pads(c, w, i, x->type.dim[2 + i], !strcmp(automatic, "SAME_LOWER"));
         else if (strcmp(automatic, "VALID"))
-            w->pads.low[2 + i] = size(c, pads[i]), w->pads.high[2 + i] = size(c, pads[w->spatial + i]);
+            w->pads.low[2 + i] = size(c, pads[i]),
+                            w->pads.high[2 + i] = size(c, pads[w->spatial + i]);
     }
 }
 
 static Window read_window(const OnnxCall *c, const Node *x, const Node *weights) {
     Window w = {.spatial = x->type.rank - 2};
     if (w.spatial < 1 || w.spatial > MAX_SPATIAL)
-        onnx_fatal(c, "takes [N, C] and 1 to %d spatial axes, not %s", MAX_SPATIAL, type_text(&x->type));
+        onnx_fatal(c, "takes [N, C] and 1 to %d spatial axes, not %s", MAX_SPATIAL,
+                   type_text(&x->type));
     for (int i = 0; i < MAX_RANK; i++) w.pads.low[i] = w.pads.high[i] = w.ceil_rest[i] = size(c, 0);
     read_list(c, "kernel_shape", w.spatial, 0, w.kernel);
     read_list(c, "strides", w.spatial, 1, w.strides);
     read_list(c, "dilations", w.spatial, 1, w.dilations);
     for (int i = 0; i < w.spatial; i++) {
         if (weights) w.kernel[i] = onnx_extent(c, weights, 2 + i);
-        if (!w.kernel[i] || !w.strides[i] || !w.dilations[i]) onnx_fatal(c, "kernel, strides and dilations must be positive");
+        if (!w.kernel[i] || !w.strides[i] || !w.dilations[i])
+            onnx_fatal(c, "kernel, strides and dilations must be positive");
     }
     return w;
 }
@@ -91,13 +106,15 @@ static Node *windows(OnnxCall *c, Node *x, const Window *w) {
     int axis = x->type.rank - w->spatial;
     for (int i = 0; i < w->spatial; i++) {
         dim_raise(n->type.dim[axis + i], 1);  // less than a window has no result
-        // Padding by maxima hides that two such axes are equal: all of it, under the plain name of its size.
-        if (w->count[i] && w->count[i] != n->type.dim[axis + i]) n = onnx_slice_at(c, n, axis + i, size(c, 0), w->count[i]);
+        // Padding by maxima hides that two such axes are equal: all of it, under the plain name of
+        // its size.
+        if (w->count[i] && w->count[i] != n->type.dim[axis + i])
+            n = onnx_slice_at(c, n, axis + i, size(c, 0), w->count[i]);
     }
     return n;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- convolutions
+// ------------------------------------------------------------------------------------ convolutions
 // [N, C, out.., kernel..] to [N, G, out, C/G * kernel]
 static Node *window_rows(OnnxCall *c, Node *x, int spatial, int64_t groups) {
     Graph *g = c->graph;
@@ -110,13 +127,17 @@ static Node *window_rows(OnnxCall *c, Node *x, int spatial, int64_t groups) {
     }
     dims[3] = depth;
     if (groups == 1) {  // N, out.., C, kernel..
-        for (int i = 0; i < x->type.rank; i++) perm[i] = i == 0 ? 0 : i <= spatial ? i + 1 : i == spatial + 1 ? 1 : i;
+        for (int i = 0; i < x->type.rank; i++)
+            perm[i] = i == 0 ? 0 : i <= spatial ? i + 1 : i == spatial + 1 ? 1 : i;
         return onnx_shape_to(c, onnx_permute(c, x, perm), 4, dims);
     }
-    // one spatial axis more is needed for the groups: the windows are made a matrix of positions by taps first
+    // one spatial axis more is needed for the groups: the windows are made a matrix of positions by
+    // taps first
     const Dim *taps = dim_const(g, 1);
-    for (int i = 0; i < spatial; i++) taps = dim_binary(g, DIM_MUL, taps, x->type.dim[2 + spatial + i]);
-    const Dim *split[5] = {dims[0], dims[1], dim_binary(g, DIM_FLOORDIV, x->type.dim[1], dims[1]), dims[2], taps};
+    for (int i = 0; i < spatial; i++)
+        taps = dim_binary(g, DIM_MUL, taps, x->type.dim[2 + spatial + i]);
+    const Dim *split[5] = {dims[0], dims[1], dim_binary(g, DIM_FLOORDIV, x->type.dim[1], dims[1]),
+                           dims[2], taps};
     Node *grouped = onnx_shape_to(c, x, 5, split);
     return onnx_shape_to(c, onnx_permute(c, grouped, (int64_t[]){0, 1, 3, 2, 4}), 4, dims);
 }
@@ -124,9 +145,11 @@ static Node *window_rows(OnnxCall *c, Node *x, int spatial, int64_t groups) {
 // [M, C/G, kernel..] to [G, C/G * kernel, M/G]
 static Node *weight_columns(OnnxCall *c, Node *w, int64_t groups) {
     Graph *g = c->graph;
-    const Dim *dims[3] = {dim_const(g, groups), dim_binary(g, DIM_FLOORDIV, w->type.dim[0], dim_const(g, groups)),
+    const Dim *dims[3] = {dim_const(g, groups),
+                          dim_binary(g, DIM_FLOORDIV, w->type.dim[0], dim_const(g, groups)),
                           dim_const(g, 1)};
-    for (int i = 1; i < w->type.rank; i++) dims[2] = dim_binary(g, DIM_MUL, dims[2], w->type.dim[i]);
+    for (int i = 1; i < w->type.rank; i++)
+        dims[2] = dim_binary(g, DIM_MUL, dims[2], w->type.dim[i]);
     return onnx_swap(c, onnx_shape_to(c, w, 3, dims), 1, 2);
 }
 
@@ -135,12 +158,16 @@ static Node *padded_with(OnnxCall *c, Node *x, const OnnxPadDims *p, double valu
 }
 
 // x padded and windowed, times weights: [N, M, out..]
-static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int64_t groups, double pad) {
+static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int64_t groups,
+                      double pad) {
     int64_t read;
-    if (!__builtin_mul_overflow(onnx_extent(c, weights, 1), groups, &read)) onnx_infer_fixed_size(c, x->type.dim[1], read);
+    if (!__builtin_mul_overflow(onnx_extent(c, weights, 1), groups, &read))
+        onnx_infer_fixed_size(c, x->type.dim[1], read);
     int64_t channels = onnx_extent(c, x, 1), filters = onnx_extent(c, weights, 0);
-    if (groups < 1 || channels % groups || filters % groups || onnx_extent(c, weights, 1) * groups != channels)
-        onnx_fatal(c, "%lld groups of %s by weights %s", (long long)groups, type_text(&x->type), type_text(&weights->type));
+    if (groups < 1 || channels % groups || filters % groups ||
+        onnx_extent(c, weights, 1) * groups != channels)
+        onnx_fatal(c, "%lld groups of %s by weights %s", (long long)groups, type_text(&x->type),
+                   type_text(&weights->type));
     Node *padded = windows(c, padded_with(c, x, &w->pads, pad), w);
     Node *rows = window_rows(c, padded, w->spatial, groups), *y;
     const Dim *dims[MAX_RANK] = {x->type.dim[0], weights->type.dim[0]};
@@ -187,9 +214,11 @@ void onnx_conv(OnnxCall *c, int argument) {
 static Node *turned_weights(OnnxCall *c, Node *w, int64_t groups) {
     Graph *g = c->graph;
     int rank = w->type.rank;
-    if (rank >= MAX_RANK || groups < 1) onnx_fatal(c, "weights %s in %lld groups", type_text(&w->type), (long long)groups);
+    if (rank >= MAX_RANK || groups < 1)
+        onnx_fatal(c, "weights %s in %lld groups", type_text(&w->type), (long long)groups);
     for (int i = 2; i < rank; i++) w = onnx_reverse(c, w, i);
-    const Dim *dims[MAX_RANK] = {dim_const(g, groups), dim_binary(g, DIM_FLOORDIV, w->type.dim[0], dim_const(g, groups))};
+    const Dim *dims[MAX_RANK] = {dim_const(g, groups),
+                                 dim_binary(g, DIM_FLOORDIV, w->type.dim[0], dim_const(g, groups))};
     for (int i = 1; i < rank; i++) dims[i + 1] = w->type.dim[i];
     Node *grouped = onnx_swap(c, onnx_shape_to(c, w, rank + 1, dims), 1, 2);
     const Dim *shape[MAX_RANK] = {dim_binary(g, DIM_MUL, dims[0], dims[2]), dims[1]};
@@ -209,19 +238,24 @@ static void transposed_pads(OnnxCall *c, Window *w, const Node *x) {
     read_list(c, "output_shape", w->spatial, -0, shape);
     for (int i = 0; i < w->spatial; i++) {
         const Dim *in = x->type.dim[2 + i];
-        const Dim *full = plus(c, scaled(c, plus(c, in, -1), w->strides[i]), reach_of(w, i) + 1 + rest[i]);
+        const Dim *full =
+            plus(c, scaled(c, plus(c, in, -1), w->strides[i]), reach_of(w, i) + 1 + rest[i]);
         bool same = !strncmp(automatic, "SAME", 4);
         w->count[i] = same && !given ? scaled(c, in, w->strides[i]) : NULL;
         if (given || same) {
-            const Dim *total = dim_sub(c->graph, full, given ? size(c, shape[i]) : scaled(c, in, w->strides[i]));
+            const Dim *total =
+                dim_sub(c->graph, full, given ? size(c, shape[i]) : scaled(c, in, w->strides[i]));
             if (!given) total = at_least_0(c, total);
-            const Dim *spare = at_least_0(c, total), *less = dim_binary(c->graph, DIM_FLOORDIV, spare, size(c, 2));
-            bool more_first = given ? strcmp(automatic, "SAME_UPPER") : !strcmp(automatic, "SAME_LOWER");
+            const Dim *spare = at_least_0(c, total),
+                      *less = dim_binary(c->graph, DIM_FLOORDIV, spare, size(c, 2));
+            bool more_first =
+                given ? strcmp(automatic, "SAME_UPPER") : !strcmp(automatic, "SAME_LOWER");
             const Dim *low = more_first ? dim_sub(c->graph, spare, less) : less;
             w->pads.low[2 + i] = low, w->pads.high[2 + i] = dim_sub(c->graph, total, low);
         }
         w->pads.low[2 + i] = dim_sub(c->graph, size(c, reach_of(w, i)), w->pads.low[2 + i]);
-        w->pads.high[2 + i] = dim_sub(c->graph, size(c, reach_of(w, i) + rest[i]), w->pads.high[2 + i]);
+        w->pads.high[2 + i] =
+            dim_sub(c->graph, size(c, reach_of(w, i) + rest[i]), w->pads.high[2 + i]);
         w->pads.interior[2 + i] = w->strides[i] - 1;
         w->strides[i] = 1;
     }
@@ -236,11 +270,12 @@ void onnx_conv_transpose(OnnxCall *c, int argument) {
     if (groups < 1 || onnx_extent(c, weights, 0) % groups)
         onnx_fatal(c, "%lld groups of weights %s", (long long)groups, type_text(&weights->type));
     transposed_pads(c, &w, x);
-    Node *y = add_bias(c, convolve(c, x, turned_weights(c, weights, groups), &w, groups, 0), bias, w.spatial);
+    Node *y = add_bias(c, convolve(c, x, turned_weights(c, weights, groups), &w, groups, 0), bias,
+                       w.spatial);
     onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));
 }
 
-// ------------------------------------------------------------------------------------------------------------- channels last
+// ----------------------------------------------------------------------------------- channels last
 // [N, .., C] to [N, C, ..] if the node's attribute puts channels last, and back
 Node *onnx_channels_first(OnnxCall *c, Node *x) {
     int64_t perm[MAX_RANK] = {0, x->type.rank - 1};
@@ -260,7 +295,8 @@ static Node *centred(OnnxCall *c, int i, int zero_point, int spatial) {
     if (!onnx_operand(c, zero_point)) return x;
     Node *z = onnx_cast(c, onnx_node(c, zero_point), DT_i32);
     if (z->type.rank == 1 && spatial) {  // one for each filter: [M, 1, 1..]
-        const Dim *one = dim_const(c->graph, 1), *dims[MAX_RANK] = {z->type.dim[0], one, one, one, one, one, one, one};
+        const Dim *one = dim_const(c->graph, 1),
+                  *dims[MAX_RANK] = {z->type.dim[0], one, one, one, one, one, one, one};
         bool single = z->type.dim[0] == one;
         z = onnx_shape_to(c, z, single ? 0 : 2 + spatial, dims);
     }
@@ -276,7 +312,8 @@ void onnx_conv_integer(OnnxCall *c, int argument) {
     onnx_result(c, 0, convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0));
 }
 
-// x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias; channels_last (com.microsoft): x and y only
+// x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias; channels_last
+// (com.microsoft): x and y only
 void onnx_qlinear_conv(OnnxCall *c, int argument) {
     (void)argument;
     onnx_check_scale(c, 6);
@@ -285,31 +322,37 @@ void onnx_qlinear_conv(OnnxCall *c, int argument) {
     Window w = read_window(c, x, weights);
     read_pads(c, &w, x);
     Node *sums = convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0);
-    if (onnx_operand(c, 8)) sums = add_bias(c, sums, onnx_cast(c, onnx_node(c, 8), DT_i32), spatial);
+    if (onnx_operand(c, 8))
+        sums = add_bias(c, sums, onnx_cast(c, onnx_node(c, 8), DT_i32), spatial);
     Node *scale = onnx_node(c, 4);
-    if (scale->type.rank == 1 && scale->type.dim[0] != dim_const(c->graph, 1)) scale = per_channel(c, scale, spatial);
+    if (scale->type.rank == 1 && scale->type.dim[0] != dim_const(c->graph, 1))
+        scale = per_channel(c, scale, spatial);
     Node *in[] = {onnx_cast(c, sums, DT_f32), onnx_node(c, 1), scale, onnx_node(c, 6)};
-    Node *y = onnx_quantized(c, onnx_formula(c, in, 4, "div(mul($0, mul($1, $2)), $3)"), onnx_node(c, 7));
+    Node *y =
+        onnx_quantized(c, onnx_formula(c, in, 4, "div(mul($0, mul($1, $2)), $3)"), onnx_node(c, 7));
     onnx_result(c, 0, onnx_channels_back(c, y));
 }
 
-// --------------------------------------------------------------------------------------------------------------------- pooling
+// ----------------------------------------------------------------------------------------- pooling
 // ceil_mode: a last window that begins inside the input or its first pad.
 static void add_ceil(OnnxCall *c, Window *w, const Node *x) {
     for (int i = 0; onnx_int(c, "ceil_mode", 0) && i < w->spatial; i++) {
         Graph *g = c->graph;
         const Dim *first = dim_binary(g, DIM_ADD, x->type.dim[2 + i], w->pads.low[2 + i]);
-        const Dim *room = plus(c, dim_binary(g, DIM_ADD, first, w->pads.high[2 + i]), -reach_of(w, i) - 1);
+        const Dim *room =
+            plus(c, dim_binary(g, DIM_ADD, first, w->pads.high[2 + i]), -reach_of(w, i) - 1);
         const Dim *count = plus(c, divided_up(c, room, w->strides[i]), 1);
         count = dim_binary(g, DIM_MIN, count, divided_up(c, first, w->strides[i]));
         w->count[i] = count;
-        w->ceil_rest[i] = at_least_0(c, dim_sub(g, scaled(c, plus(c, count, -1), w->strides[i]), room));
+        w->ceil_rest[i] =
+            at_least_0(c, dim_sub(g, scaled(c, plus(c, count, -1), w->strides[i]), room));
     }
 }
 
 static OnnxPadDims pads_and_rest(const OnnxCall *c, const Window *w) {
     OnnxPadDims p = w->pads;
-    for (int i = 0; i < w->spatial; i++) p.high[2 + i] = dim_binary(c->graph, DIM_ADD, p.high[2 + i], w->ceil_rest[i]);
+    for (int i = 0; i < w->spatial; i++)
+        p.high[2 + i] = dim_binary(c->graph, DIM_ADD, p.high[2 + i], w->ceil_rest[i]);
     return p;
 }
 
@@ -333,7 +376,9 @@ static Node *pool_sum(OnnxCall *c, Node *x, const Window *w) {
 
 // How many elements each window counts: a sum over ones, known at compile time.
 static Node *pool_count(OnnxCall *c, const Node *x, const Window *w, bool pads_count) {
-    Type shape = {.dtype = DT_f32, .rank = x->type.rank, .dim = {dim_const(c->graph, 1), dim_const(c->graph, 1)}};
+    Type shape = {.dtype = DT_f32,
+                  .rank = x->type.rank,
+                  .dim = {dim_const(c->graph, 1), dim_const(c->graph, 1)}};
     for (int i = 2; i < shape.rank; i++) shape.dim[i] = x->type.dim[i];
     Node *ones = onnx_expand_to(c, onnx_scalar(c, DT_f32, 1), &shape);
     Window rest = *w;
@@ -346,13 +391,15 @@ static Node *pool_count(OnnxCall *c, const Node *x, const Window *w, bool pads_c
 
 Node *onnx_average_of_windows(OnnxCall *c, Node *x) {
     Window w = pool_window(c, x);
-    Node *count = onnx_cast(c, pool_count(c, x, &w, onnx_int(c, "count_include_pad", 0)), x->type.dtype);
+    Node *count =
+        onnx_cast(c, pool_count(c, x, &w, onnx_int(c, "count_include_pad", 0)), x->type.dtype);
     return ONNX_BINARY(c, OP_div, pool_sum(c, x, &w), count);
 }
 
 void onnx_average_pool(OnnxCall *c, int argument) {
     (void)argument;
-    onnx_result(c, 0, onnx_cast(c, onnx_average_of_windows(c, widened(c, 0)), onnx_node(c, 0)->type.dtype));
+    onnx_result(
+        c, 0, onnx_cast(c, onnx_average_of_windows(c, widened(c, 0)), onnx_node(c, 0)->type.dtype));
 }
 
 void onnx_lp_pool(OnnxCall *c, int argument) {
@@ -366,7 +413,11 @@ void onnx_lp_pool(OnnxCall *c, int argument) {
 }
 
 static double lowest(DType t) {
-    return dtype_is_float(t) ? -INFINITY : t == DT_i8 ? -128 : t == DT_i16 ? -32768 : t == DT_i32 ? INT32_MIN : 0;
+    return dtype_is_float(t) ? -INFINITY
+           : t == DT_i8      ? -128
+           : t == DT_i16     ? -32768
+           : t == DT_i32     ? INT32_MIN
+                             : 0;
 }
 
 // The position in x (without pads, over all its elements; storage_order 1: columns first) of each
@@ -392,7 +443,8 @@ static Node *flat_windows(OnnxCall *c, Node *x, const Window *w) {
     Node *v = windows(c, x, w);
     const Dim *dims[MAX_RANK], *taps = dim_const(c->graph, 1);
     for (int i = 0; i < 2 + w->spatial; i++) dims[i] = v->type.dim[i];
-    for (int i = 0; i < w->spatial; i++) taps = dim_binary(c->graph, DIM_MUL, taps, v->type.dim[2 + w->spatial + i]);
+    for (int i = 0; i < w->spatial; i++)
+        taps = dim_binary(c->graph, DIM_MUL, taps, v->type.dim[2 + w->spatial + i]);
     dims[2 + w->spatial] = taps;
     return onnx_shape_to(c, v, 3 + w->spatial, dims);
 }
@@ -418,7 +470,8 @@ void onnx_max_pool(OnnxCall *c, int argument) {
     Node *places = padded_with(c, pool_positions(c, x, &w), &p, 0);
     Node *best = onnx_emit_make(c, OP_arg_max, 1, (Node *[]){flat_windows(c, padded, &w)});
     attr_set_int(best, "axis", -1);
-    Node *chosen = onnx_emit_make(c, OP_gather_elements, 2, (Node *[]){flat_windows(c, places, &w), onnx_finish(c, best)});
+    Node *chosen = onnx_emit_make(c, OP_gather_elements, 2,
+                                  (Node *[]){flat_windows(c, places, &w), onnx_finish(c, best)});
     attr_set_int(chosen, "axis", -1);
     chosen = onnx_finish(c, chosen);
     onnx_result(c, 1, onnx_shape_to(c, chosen, chosen->type.rank - 1, chosen->type.dim));
@@ -451,8 +504,10 @@ void onnx_max_unpool(OnnxCall *c, int argument) {
     OnnxPadDims rest = {0};
     for (int i = 0; i < MAX_RANK; i++) rest.low[i] = rest.high[i] = size(c, 0);
     for (int i = 0; i < w.spatial; i++) {
-        const Dim *out = plus(c, scaled(c, plus(c, x->type.dim[2 + i], -1), w.strides[i]), w.kernel[i]);
-        own.dim[2 + i] = out = dim_sub(g, out, dim_binary(g, DIM_ADD, w.pads.low[2 + i], w.pads.high[2 + i]));
+        const Dim *out =
+            plus(c, scaled(c, plus(c, x->type.dim[2 + i], -1), w.strides[i]), w.kernel[i]);
+        own.dim[2 + i] = out =
+            dim_sub(g, out, dim_binary(g, DIM_ADD, w.pads.low[2 + i], w.pads.high[2 + i]));
         if (given) rest.high[2 + i] = dim_sub(g, size(c, shape[2 + i]), out);
     }
     const Dim *count = type_count(g, &own), *updates = type_count(g, &x->type);

@@ -20,7 +20,9 @@ static inline bool burin_cpu_x86_64_v4(void) { return burin_cpu_x86_64_v3(); }
 static inline bool burin_cpu_x86_64_v4_vnni(void) { return burin_cpu_x86_64_v3(); }
 static inline bool burin_cpu_x86_64_v4_bf16(void) { return burin_cpu_x86_64_v3(); }
 // asks the system for tiles, where they are
-static inline bool burin_cpu_x86_64_v4_amx(void) { return burin_cpu_x86_64_v4_amx_here() || burin_cpu_x86_64_v3(); }
+static inline bool burin_cpu_x86_64_v4_amx(void) {
+    return burin_cpu_x86_64_v4_amx_here() || burin_cpu_x86_64_v3();
+}
 static inline bool burin_cpu_x86_64_v4_amx_bf16(void) { return burin_cpu_x86_64_v4_amx(); }
 #endif
 #endif

@@ -1,14 +1,16 @@
-// What ONNX Runtime's optimizer makes of quantized graphs, and of convolutions with their activation: each is its formula.
-// A QLinear operator computes in f32 between bytes: q(f(x)) with x = (bytes - zero point) * scale.
+// What ONNX Runtime's optimizer makes of quantized graphs, and of convolutions with their
+// activation: each is its formula. A QLinear operator computes in f32 between bytes: q(f(x)) with x
+// = (bytes - zero point) * scale.
 #include <string.h>
 
 #include "frontend/onnx/operators/compose.h"
 #include "frontend/onnx/scope.h"
 
-// ------------------------------------------------------------------------------------------------------------ with activations
+// -------------------------------------------------------------------------------- with activations
 static Node *activated(OnnxCall *c, Node *x, const double *alpha, const double *beta) {
     const char *name = onnx_string(c, "activation", "");
-    if (!strcmp(name, "Clip")) return ONNX_FORMULA(c, x, "min(max($0, %a), %a)", alpha ? *alpha : 0, beta ? *beta : 0);
+    if (!strcmp(name, "Clip"))
+        return ONNX_FORMULA(c, x, "min(max($0, %a), %a)", alpha ? *alpha : 0, beta ? *beta : 0);
     return *name ? onnx_activated(c, name, x, alpha, beta) : x;
 }
 
@@ -29,7 +31,7 @@ void onnx_ms_fused(OnnxCall *c, int is_gemm) {
     onnx_result(c, 0, activated(c, y, parameter[0], parameter[1]));
 }
 
-// -------------------------------------------------------------------------------------------------------------------- products
+// ---------------------------------------------------------------------------------------- products
 Node *onnx_scaled_sums(OnnxCall *c, Node *sums, Node *a_scale, Node *b_scale, Node *bias) {
     Node *in[] = {onnx_cast(c, sums, a_scale->type.dtype), a_scale, b_scale};
     Node *y = onnx_formula(c, in, 3, "mul($0, mul($1, $2))");
@@ -49,7 +51,9 @@ void onnx_ms_dynamic_matmul(OnnxCall *c, int argument) {
 // of 16 bits: sums of 32
 void onnx_ms_matmul_integer16(OnnxCall *c, int argument) {
     (void)argument;
-    onnx_result(c, 0, ONNX_BINARY(c, OP_matmul, onnx_cast(c, onnx_node(c, 0), DT_i32), onnx_cast(c, onnx_node(c, 1), DT_i32)));
+    onnx_result(c, 0,
+                ONNX_BINARY(c, OP_matmul, onnx_cast(c, onnx_node(c, 0), DT_i32),
+                            onnx_cast(c, onnx_node(c, 1), DT_i32)));
 }
 
 // A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias
@@ -58,13 +62,15 @@ void onnx_ms_integer_matmul(OnnxCall *c, int argument) {
     Node *a = onnx_centred(c, onnx_node(c, 0), onnx_optional_node(c, 4), true);
     Node *b = onnx_centred(c, onnx_node(c, 1), onnx_optional_node(c, 5), false);
     onnx_result(c, 0,
-                onnx_scaled_sums(c, onnx_integer_sums(c, a, b), onnx_node(c, 2), onnx_node(c, 3), onnx_optional_node(c, 6)));
+                onnx_scaled_sums(c, onnx_integer_sums(c, a, b), onnx_node(c, 2), onnx_node(c, 3),
+                                 onnx_optional_node(c, 6)));
 }
 
-// ----------------------------------------------------------------------------------------------------------- bytes and bytes
+// --------------------------------------------------------------------------------- bytes and bytes
 // Operand i, its scale and its zero point follow.
 static Node *dequantized(OnnxCall *c, int i) {
-    Node *x = onnx_centred(c, onnx_node(c, i), onnx_optional_node(c, i + 2), false), *scale = onnx_node(c, i + 1);
+    Node *x = onnx_centred(c, onnx_node(c, i), onnx_optional_node(c, i + 2), false),
+         *scale = onnx_node(c, i + 1);
     return ONNX_BINARY(c, OP_mul, onnx_cast(c, x, scale->type.dtype), scale);
 }
 
@@ -78,7 +84,8 @@ static Node *requantized(OnnxCall *c, Node *y, int i, int like) {
 
 // a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
 void onnx_ms_qlinear_binary(OnnxCall *c, int op) {
-    onnx_result(c, 0, requantized(c, ONNX_BINARY(c, (Op)op, dequantized(c, 0), dequantized(c, 3)), 6, 0));
+    onnx_result(c, 0,
+                requantized(c, ONNX_BINARY(c, (Op)op, dequantized(c, 0), dequantized(c, 3)), 6, 0));
 }
 
 // x, x_scale, x_zero_point, y_scale, y_zero_point: also those below
@@ -97,7 +104,9 @@ void onnx_ms_qlinear_leaky_relu(OnnxCall *c, int argument) {
 // `opset` is that of the Softmax it was.
 void onnx_ms_qlinear_softmax(OnnxCall *c, int argument) {
     (void)argument;
-    onnx_result(c, 0, requantized(c, onnx_softmax_of(c, dequantized(c, 0), onnx_int(c, "opset", 13)), 3, 0));
+    onnx_result(
+        c, 0,
+        requantized(c, onnx_softmax_of(c, dequantized(c, 0), onnx_int(c, "opset", 13)), 3, 0));
 }
 
 // condition, a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
@@ -133,7 +142,8 @@ void onnx_ms_qlinear_concat(OnnxCall *c, int argument) {
     onnx_result(c, 0, requantized(c, y, 0, 2));
 }
 
-// a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias in whole numbers, y_scale, y_zero_point; without y_scale: floats
+// a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias in whole numbers, y_scale, y_zero_point;
+// without y_scale: floats
 void onnx_ms_qgemm(OnnxCall *c, int argument) {
     (void)argument;
     Node *in[2];
