@@ -161,9 +161,6 @@ static int build_for_one(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
     const char *output = output_name(arena, o, b.tools.machine);
     bool printed = o->emit || o->stop_after;
-    if (printed && o->output)
-        diag_warning(NO_LOC, "%s is not written: %s prints, and stops", o->output,
-                     o->emit ? "--emit" : "--stop-after");
     if (!printed) build_check_output(&b, output);
     if (o->perplexity && (printed || b.kind != OUTPUT_PROGRAM || !b.tools.native || b.tools.mpi))
         usage_error(
@@ -324,7 +321,6 @@ static int command_bench(Arena *arena, const Options *o) {
 }
 
 static int command_check(Arena *arena, const Options *o) {
-    if (o->reduce && !o->bisect) usage_error("--reduce goes with --bisect");
     if (o->reduce != !!o->reduced)
         usage_error("--reduce and -o go together: --bisect --reduce -o small.ir");
     Build b = build_new(arena, o);

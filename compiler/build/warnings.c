@@ -119,8 +119,6 @@ static void check_options(const Build *b) {
         no_effect("max-ram", count_text(b, o->max_ram), "the interpreter takes what it needs");
     if (o->draft && interpreted)
         no_effect("draft", o->draft, "the interpreter reads each token alone");
-    if (o->draft_quant && !o->draft && !b->is_draft)
-        no_effect("draft-quant", o->draft_quant, "it is for --draft");
     if (o->gather_above && o->command == COMMAND_build && !b->tools.mpi)
         no_effect("gather-above", count_text(b, o->gather_above), "it is for --with=mpi");
     if (o->line_editor && !strcmp(o->line_editor, "libedit") && !b->has_chat)

@@ -29,6 +29,10 @@ extern const int n_options;
 
 static inline bool option_is_of(const OptionRow *o, Command c) { return o->commands & 1u << c; }
 
+// Warns of options that have no effect on this command line, and ends the run with status 2 where
+// one makes no sense without another (option_rules.def).
+void options_check_rules(const Options *);
+
 void print_overview(FILE *);       // help.c
 void print_command_help(Command);  // bits of the commands that need it
 #endif

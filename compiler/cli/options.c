@@ -280,6 +280,7 @@ void options_read(Options *to, int argc, char **argv) {
     if (*commands[to->command].arguments && *commands[to->command].arguments != '[' && !to->model)
         usage_error("burin %s needs a MODEL\n  hint: %s", commands[to->command].name,
                     commands[to->command].example);
+    options_check_rules(to);
 }
 
 static uint64_t key_TEXT(const char *const *text, uint64_t h) {

@@ -249,8 +249,6 @@ static void weigh_constants(Build *b, const Map *columns) {
 
 void calibrate(Build *b) {
     const char *path = b->options->calibrate;
-    if (!b->options->quant)
-        usage_error("--calibrate=%s weighs what --quant loses\n  hint: --quant=q4_k_m", path);
     TokenList tokens = read_tokens(b, &(TextFile){"calibrate", path, MOST_TOKENS, FEWEST_TOKENS,
                                                   "some pages of text like the model's own"});
     Build floats = build_floats(b);

@@ -5,12 +5,11 @@
 // follows it, and every further line is printed after the excerpt ("note: ...", "hint: ..."). Say
 // what is wrong, what was expected, and what to do:
 //
-//     diag_fatal(loc, "unknown function \"rms_nrm\"
-// hint: did you mean \"rms_norm\"?");
+//     diag_fatal(loc, "unknown function \"rms_nrm\"\nhint: did you mean \"rms_norm\"?");
 //
 // Names and texts from outside arrive by %s, which escapes control characters and line ends
-// (base/escape.h). %-s takes lines of our own ("
-// hint: ..."), made by arena_message if they contain such names.
+// (base/escape.h). %-s takes lines of our own ("\nhint: ..."), made by arena_message if they
+// contain such names.
 #ifndef BURIN_DIAG_H
 #define BURIN_DIAG_H
 #include <setjmp.h>

@@ -49,7 +49,7 @@ says "commands: inspect: a description" 0 "graph decode(" $BURIN inspect dsl/mod
 says "commands: the report of the fusions" 0 "attention                       6        0" $BURIN build $model --report --stop-after=fuse
 says "commands: no fusion missed" 0 "a program" $BURIN build $model --require-fusion -o "$WORK/austen"
 says "commands: C text" 0 "forward_" $BURIN build $model --emit=c
-says "commands: C text is printed, not written" 0 "$WORK/text is not written: --emit prints" $BURIN build $model --emit=c -o "$WORK/text"
+says "commands: C text is printed, not written" 0 "$WORK/text has no effect: --emit prints" $BURIN build $model --emit=c -o "$WORK/text"
 says "commands: steps and commands" 0 "+ clang-19" $BURIN build $model -v --mcpu=x86-64-v3 -o "$WORK/austen"
 says "commands: objects that are kept" 0 "a program" $BURIN build $model --save-temps --mcpu=x86-64-v3 -o "$WORK/kept"
 check "commands: they are there" [ -s "$WORK/kept.temps/model.c" ]
