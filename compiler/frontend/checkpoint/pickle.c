@@ -246,126 +246,97 @@ static void push_stack_global(Machine *m) {
     push_name(m, module->text, name->text);
 }
 
-// False at the end.
+// ------------------------------------------------------------------------------------ instructions
+static void skip(Machine *m, uint64_t operand) { (void)m, (void)operand; }
+static void push_unsigned(Machine *m, uint64_t n) { push_number(m, (int64_t)n); }
+static void push_int32(Machine *m, uint64_t n) { push_number(m, (int32_t)n); }
+
+// Floats are settings of an optimizer: their values are never read.
+static void push_float(Machine *m, uint64_t bits) {
+    (void)bits;
+    push(m, new_value(m, PICKLE_FLOAT));
+}
+
+static void push_true(Machine *m) { push_number(m, 1); }
+static void push_false(Machine *m) { push_number(m, 0); }
+static void push_none(Machine *m) { push(m, new_value(m, PICKLE_NONE)); }
+static void push_mark(Machine *m) { push(m, new_value(m, PICKLE_MARK)); }
+static void push_dict(Machine *m) { push(m, new_value(m, PICKLE_DICT)); }
+static void push_empty_list(Machine *m) { push_tuple(m, m->n_stack, true); }
+static void push_empty_tuple(Machine *m) { push_tuple(m, m->n_stack, false); }
+static void push_single(Machine *m) { push_short_tuple(m, 1); }
+static void push_pair(Machine *m) { push_short_tuple(m, 2); }
+static void push_triple(Machine *m) { push_short_tuple(m, 3); }
+static void remember_next(Machine *m) { remember(m, (uint64_t)m->n_memo); }
+static void add_marked_items(Machine *m) { add_items(m, find_mark(m)); }
+static void add_marked_elements(Machine *m) { add_elements(m, find_mark(m)); }
+
+// One instruction of the pickle protocol, as Python's pickletools names them.
+typedef struct Instruction {
+    unsigned char code;
+    unsigned char operand_bytes;                // of the number after the code; 0: none
+    void (*read)(Machine *, uint64_t operand);  // NULL: it has no operand
+    void (*run)(Machine *);                     // NULL: it has one
+} Instruction;
+
+enum { STOP = '.' };
+
+static const Instruction instructions[] = {
+    {0x80, 1, .read = skip},            // PROTO
+    {0x95, 8, .read = skip},            // FRAME
+    {'q', 1, .read = remember},         // BINPUT
+    {'r', 4, .read = remember},         // LONG_BINPUT
+    {0x94, .run = remember_next},       // MEMOIZE
+    {'h', 1, .read = recall},           // BINGET
+    {'j', 4, .read = recall},           // LONG_BINGET
+    {'X', 4, .read = push_text},        // BINUNICODE
+    {0x8c, 1, .read = push_text},       // SHORT_BINUNICODE
+    {0x8d, 8, .read = push_text},       // BINUNICODE8
+    {'T', 4, .read = push_text},        // BINSTRING
+    {'U', 1, .read = push_text},        // SHORT_BINSTRING
+    {'J', 4, .read = push_int32},       // BININT
+    {'K', 1, .read = push_unsigned},    // BININT1
+    {'M', 2, .read = push_unsigned},    // BININT2
+    {0x8a, 1, .read = push_long},       // LONG1
+    {'G', 8, .read = push_float},       // BINFLOAT
+    {0x88, .run = push_true},           // NEWTRUE
+    {0x89, .run = push_false},          // NEWFALSE
+    {'N', .run = push_none},            // NONE
+    {'(', .run = push_mark},            // MARK
+    {'}', .run = push_dict},            // EMPTY_DICT
+    {']', .run = push_empty_list},      // EMPTY_LIST
+    {')', .run = push_empty_tuple},     // EMPTY_TUPLE
+    {'t', .run = push_marked},          // TUPLE
+    {0x85, .run = push_single},         // TUPLE1
+    {0x86, .run = push_pair},           // TUPLE2
+    {0x87, .run = push_triple},         // TUPLE3
+    {'c', .run = push_global},          // GLOBAL
+    {0x93, .run = push_stack_global},   // STACK_GLOBAL
+    {'Q', .run = push_storage},         // BINPERSID
+    {'R', .run = call},                 // REDUCE
+    {'b', .run = set_state},            // BUILD
+    {'s', .run = add_item},             // SETITEM
+    {'u', .run = add_marked_items},     // SETITEMS
+    {'a', .run = add_element},          // APPEND
+    {'e', .run = add_marked_elements},  // APPENDS
+};
+
+static const Instruction *find_instruction(unsigned char code) {
+    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++)
+        if (instructions[i].code == code) return &instructions[i];
+    return NULL;
+}
+
+// Runs one instruction. Returns false at STOP.
 static bool run_step(Machine *m) {
     unsigned char code = *take(m, 1);
-    switch (code) {
-        case 0x80:
-            take(m, 1);
-            break;  // the protocol
-        case 0x95:
-            take(m, 8);
-            break;  // a frame's length
-        case '}':
-            push(m, new_value(m, PICKLE_DICT));
-            break;
-        case ']':
-            push_tuple(m, m->n_stack, true);
-            break;
-        case ')':
-            push_tuple(m, m->n_stack, false);
-            break;
-        case '(':
-            push(m, new_value(m, PICKLE_MARK));
-            break;
-        case 'q':
-            remember(m, take_number(m, 1));
-            break;
-        case 'r':
-            remember(m, take_number(m, 4));
-            break;
-        case 0x94:
-            remember(m, (uint64_t)m->n_memo);
-            break;
-        case 'h':
-            recall(m, take_number(m, 1));
-            break;
-        case 'j':
-            recall(m, take_number(m, 4));
-            break;
-        case 'X':
-            push_text(m, take_number(m, 4));
-            break;
-        case 0x8c:
-            push_text(m, take_number(m, 1));
-            break;
-        case 0x8d:
-            push_text(m, take_number(m, 8));
-            break;
-        case 'T':
-            push_text(m, take_number(m, 4));
-            break;
-        case 'U':
-            push_text(m, take_number(m, 1));
-            break;
-        case 'J':
-            push_number(m, (int32_t)take_number(m, 4));
-            break;
-        case 'K':
-            push_number(m, (int64_t)take_number(m, 1));
-            break;
-        case 'M':
-            push_number(m, (int64_t)take_number(m, 2));
-            break;
-        case 0x8a:
-            push_long(m, take_number(m, 1));
-            break;
-        case 0x88:
-            push_number(m, 1);
-            break;
-        case 0x89:
-            push_number(m, 0);
-            break;
-        case 'N':
-            push(m, new_value(m, PICKLE_NONE));
-            break;
-        case 'G':
-            take(m, 8), push(m, new_value(m, PICKLE_FLOAT));
-            break;
-        case 't':
-            push_marked(m);
-            break;
-        case 0x85:
-            push_short_tuple(m, 1);
-            break;
-        case 0x86:
-            push_short_tuple(m, 2);
-            break;
-        case 0x87:
-            push_short_tuple(m, 3);
-            break;
-        case 'c':
-            push_global(m);
-            break;
-        case 0x93:
-            push_stack_global(m);
-            break;
-        case 'Q':
-            push_storage(m);
-            break;
-        case 'R':
-            call(m);
-            break;
-        case 'b':
-            set_state(m);
-            break;
-        case 's':
-            add_item(m);
-            break;
-        case 'u':
-            add_items(m, find_mark(m));
-            break;
-        case 'a':
-            add_element(m);
-            break;
-        case 'e':
-            add_elements(m, find_mark(m));
-            break;
-        case '.':
-            return false;
-        default:
-            refuse(m, arena_printf(m->arena, "has the instruction 0x%02x", code));
-    }
+    if (code == STOP) return false;
+    const Instruction *i = find_instruction(code);
+    if (!i) refuse(m, arena_printf(m->arena, "has the instruction 0x%02x", code));
+    if (i->read)
+        i->read(m, take_number(m, i->operand_bytes));
+    else
+        i->run(m);
     return true;
 }
 
