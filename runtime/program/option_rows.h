@@ -222,6 +222,8 @@ static const option options[] = {
     {D | E | L, "--serve", NULL, "[HOST:PORT]", OPTIONAL, AT(server.address), 0, 0,
      "answer HTTP requests (OpenAI's and Anthropic's APIs); a path with a / is a unix socket "
      "[127.0.0.1:8080]"},
+    {D, "--replay", NULL, "F.json", TEXT, AT(server.replay), 0, 0,
+     "give the answer of a receipt again: F has the reply to a request with \"receipt\": true"},
     {D | E | L, "--host", NULL, "HOST", TEXT, AT(server.host), 0, 0,
      "address that --serve listens on [127.0.0.1]"},
     {D | E | L, "--port", NULL, "N", INTEGER, AT(server.port), 0, 65535,

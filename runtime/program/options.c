@@ -322,6 +322,21 @@ static void check_recordings(burin_kind program, const burin_command *c) {
         bad_command_line("more than one input", "give recordings or ", "--input");
 }
 
+// Requests to a server bring the settings of their own answers.
+static void check_server(const burin_command *c) {
+    static const char *const others[] = {
+        "-n",         "--stop",        "--grammar",    "--json-schema", "--json-object", "--json",
+        "--logprobs", "--session",     "--beams",      "--shift",       "--chat",        "--raw",
+        "--messages", "--tokens",      "-f",           "--system",      "--tool-choice", "--bench",
+        "--logits",   "--logits-hash", "--perplexity", "--attention"};
+    if (!c->server.address && !c->server.replay) return;
+    if (c->server.address && c->server.replay)
+        bad_command_line("--replay needs no server", "leave out ", "--serve");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is_given(c, others[i]))
+            bad_command_line("each request says what its answer is like", "leave out ", others[i]);
+}
+
 static void check_combination(burin_kind program, const burin_command *c) {
     bool together = program == BURIN_DECODER;  // a file follows a prompt, and both may begin a chat
     int text =
@@ -365,6 +380,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
         bad_command_line("--beams reads several texts at once", "leave out ", alone);
     check_history(c);
     check_recordings(program, c);
+    check_server(c);
     if (c->session_read_only && !c->session)
         bad_command_line("--session-read-only without --session", "--session F ",
                          "--session-read-only");
@@ -509,7 +525,30 @@ uint64_t burin_command_sum(const burin_command *c) {
                                             "--numa",
                                             "--output",
                                             "--profile",
-                                            "-v"};
+                                            "-v",
+                                            "--chunk",
+                                            "--draft",
+                                            "--draft-max",
+                                            "--serve",
+                                            "--replay",
+                                            "--host",
+                                            "--port",
+                                            "--api-key",
+                                            "--parallel",
+                                            "--queue",
+                                            "--max-body",
+                                            "--max-messages",
+                                            "--max-connections",
+                                            "--timeout",
+                                            "--alias",
+                                            "--cors-origins",
+                                            "--cache-ram",
+                                            "--cache-dir",
+                                            "--cache-disk",
+                                            "--slot-save-path",
+                                            "--slots",
+                                            "--metrics",
+                                            "--log-format"};
     uint64_t sum = burin_hash_start;
     for (int i = 0; i < N_OPTIONS; i++) {
         bool counts = c->given[i];

@@ -34,6 +34,7 @@ typedef struct burin_server_options {
     const char *log_format;              // "text", "json", "none"; NULL: text
     burin_texts keys;                    // API keys; none: requests need no key
     const char *cache_dir, *slot_save_path;  // folders; NULL: none
+    const char *replay;                      // a file with a receipt; NULL: none
     int64_t cache_ram, cache_disk;           // MiB; 0: none, the default
     bool show_slots, metrics;                // answer /slots, /metrics
     int64_t port, queue;                     // -1: the default

@@ -214,6 +214,7 @@ static void finish_message(burin_request *q) {
     print_stop(q->answers, called);
     burin_print(", ");
     print_message_usage(q->answers, true);
+    burin_print_receipt(q);
     burin_print("}");
     burin_capture_into(before);
     burin_reply(q, 200, &body, NULL);
@@ -297,6 +298,7 @@ static void stream_message(burin_answer *a, bool ended) {
         print_stop(a, called);
         burin_print("}, ");
         print_message_usage(a, true);
+        burin_print_receipt(a->request);
         end_event();
         begin_event("message_stop");
         end_event();

@@ -36,14 +36,20 @@ static bool is_utf8(const char *text, size_t bytes) {
     return same == bytes;
 }
 
-void burin_body_read(burin_request *q) {
+// The body that a client sent.
+static const char *sent_text(burin_request *q, size_t *bytes) {
     struct evbuffer *input = evhttp_request_get_input_buffer(q->http);
-    size_t bytes = evbuffer_get_length(input);
     const char *type =
-                   evhttp_find_header(evhttp_request_get_input_headers(q->http), "Content-Type"),
-               *text = (const char *)evbuffer_pullup(input, -1);
+        evhttp_find_header(evhttp_request_get_input_headers(q->http), "Content-Type");
     if (type && strncasecmp(type, "application/json", strlen("application/json")))
         burin_request_fail(q, 415, NULL, "the body must be application/json");
+    *bytes = evbuffer_get_length(input);
+    return (const char *)evbuffer_pullup(input, -1);
+}
+
+void burin_body_read(burin_request *q) {
+    size_t bytes = q->given ? strlen(q->given) : 0;
+    const char *text = q->given ? q->given : sent_text(q, &bytes);
     if (bytes > q->server->limits.max_body)
         burin_request_fail(q, 413, NULL, "the body has %zu bytes, more than %zu", bytes,
                            q->server->limits.max_body);
@@ -57,6 +63,7 @@ void burin_body_read(burin_request *q) {
     q->body = burin_json_read(&q->r, "body", text, bytes);
     if (q->body.kind != BURIN_DICT)
         burin_request_fail(q, 400, NULL, "the body must be an object in JSON");
+    burin_receipt_read(q);
 }
 
 const burin_value *burin_body_field(burin_request *q, burin_value dict, const char *name) {

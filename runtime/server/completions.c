@@ -18,11 +18,11 @@ static void print_head(const burin_request *q, const char *object) {
     burin_print("{\"id\": \"%-s\", \"object\": \"%-s\", \"created\": %lld", q->id, object,
                 (long long)q->created);
     burin_print_model(q);
-    burin_print(", \"system_fingerprint\": \"%-s\"", q->server->model->identity);
+    burin_print(", \"system_fingerprint\": \"%-s\"", q->server->fingerprint);
 }
 
 // The tokens, and the seed that gives the same answer again on any machine, where one matters.
-static void print_usage(const burin_request *q) {
+static void print_usage(burin_request *q) {
     long long written = 0;
     for (int i = 0; i < q->n_answers; i++) written += q->answers[i].g.generated;
     burin_print(
@@ -30,13 +30,13 @@ static void print_usage(const burin_request *q) {
         "\"prompt_tokens_details\": {\"cached_tokens\": %d}}",
         q->n_prompt, written, q->n_prompt + written, q->answers[0].cached);
     if (q->command.sampling.temperature > 0)
-        burin_print(", \"seed\": %llu", (unsigned long long)q->command.sampling.seed);
+        burin_print(", \"seed\": %lld", (long long)q->command.sampling.seed);
+    burin_print_receipt(q);
 }
 
 // The same request has the same name: over the prompt, and the seed where it matters.
 void burin_name_request(burin_request *q, const char *prefix) {
-    uint64_t h =
-        burin_hash_bytes(burin_hash_start, q->prompt, (size_t)q->n_prompt * sizeof *q->prompt);
+    uint64_t h = burin_prompt_hash(q);
     if (q->command.sampling.temperature > 0)
         h = burin_hash_bytes(h, &q->command.sampling.seed, sizeof q->command.sampling.seed);
     snprintf(q->id, sizeof q->id, "%s%016llx", prefix, (unsigned long long)h);
@@ -57,7 +57,13 @@ static void print_logprobs(const burin_answer *a, size_t from) {
     }
     while (bytes && strchr(",\n ", *text)) text++, bytes--;
     burin_print(", \"logprobs\": {\"content\": [");
-    burin_print_bytes(text, bytes);
+    while (bytes) {  // each token is a line, and an event is one line
+        size_t line = bytes;
+        const char *end = memchr(text, '\n', bytes);
+        if (end) line = (size_t)(end - text);
+        burin_print_bytes(text, line);
+        text += line + (end != NULL), bytes -= line + (end != NULL);
+    }
     burin_print("]}");
 }
 

@@ -103,12 +103,19 @@ static struct evhttp_request *give_away(burin_request *q) {
     return http;
 }
 
+void burin_request_set_time(burin_request *q, int64_t created) {
+    time_t clock = (time_t)created;
+    struct tm now;
+    q->created = created;
+    if (localtime_r(&clock, &now)) strftime(q->now, sizeof q->now, "%Y-%m-%d %H:%M:%S", &now);
+}
+
 static burin_request *open_request(burin_server *s, struct evhttp_request *http) {
     burin_request *q = burin_allocate(1, sizeof *q);
     struct evhttp_connection *connection = evhttp_request_get_connection(http);
     const char *uri = evhttp_request_get_uri(http);
-    q->server = s, q->http = http, q->arrived = burin_nanoseconds(),
-    q->created = (int64_t)time(NULL);
+    q->server = s, q->http = http, q->arrived = burin_nanoseconds();
+    burin_request_set_time(q, (int64_t)time(NULL));
     q->method = method_of(q);
     snprintf(q->path, sizeof q->path, "%.*s", (int)strcspn(uri ? uri : "", "?"), uri ? uri : "");
     q->next = s->requests;
@@ -142,7 +149,7 @@ void burin_request_close(burin_request *q) {
     burin_job_close(q->job);
     free((void *)(uintptr_t)q->command.sampling.bias);
     free(q->grammar), free(q->stop_texts), free(q->echo), free(q->prompt), free(q->answers),
-        free(q);
+        free(q->receipt), free(q);
 }
 
 // A client that has closed its side wants no answer.
@@ -216,7 +223,10 @@ void burin_reply(burin_request *q, int status, burin_capture *body, const char *
         if (body->n) evbuffer_add(out, body->data, body->n);
         evhttp_send_reply(give_away(q), status, phrase_of(status), NULL);
     }
-    free(body->data);
+    if (q->given)
+        q->replayed = *body;
+    else
+        free(body->data);
     *body = (burin_capture){0};
     q->done = true;
 }
@@ -320,7 +330,7 @@ static bool has_key(const burin_request *q) {
     return found;
 }
 
-static void run_handler(burin_request *q) {
+void burin_request_run(burin_request *q) {
     if (!setjmp(q->r.stop)) {
         q->route->handle(q);
     } else {
@@ -331,9 +341,8 @@ static void run_handler(burin_request *q) {
     free_preparation(q);
 }
 
-// The route of the path. NULL: none; *known: by another method.
-static const burin_route *find_route(const burin_route *routes, const char *path,
-                                     enum evhttp_cmd_type method, bool *known) {
+const burin_route *burin_route_find(const burin_route *routes, const char *path,
+                                    enum evhttp_cmd_type method, bool *known) {
     for (const burin_route *r = routes; r->path; r++) {
         size_t n = strlen(r->path);
         bool folder = n > 1 && r->path[n - 1] == '/';
@@ -350,7 +359,7 @@ static void handle_request(struct evhttp_request *http, void *server) {
     burin_request *q = open_request(s, http);
     bool known = false;
     enum evhttp_cmd_type method = evhttp_request_get_command(http);
-    q->route = find_route(s->routes, q->path, method, &known);
+    q->route = burin_route_find(s->routes, q->path, method, &known);
     if (q->route) q->api = q->route->api;
     if (method == EVHTTP_REQ_OPTIONS)
         burin_reply(q, 204, &(burin_capture){0}, NULL);
@@ -363,7 +372,7 @@ static void handle_request(struct evhttp_request *http, void *server) {
         burin_reply_error(q, 401,
                           "the request has no API key of this server: Authorization: Bearer KEY");
     else
-        run_handler(q);
+        burin_request_run(q);
 }
 
 void burin_http_open(burin_server *s) {

@@ -150,7 +150,8 @@ void burin_prompt_chat(burin_request *q) {
     *r = (burin_rendering){.template_blob = template_of(m),
                            .json = json.text,
                            .json_bytes = json.length,
-                           .json_name = "body"};
+                           .json_name = "body",
+                           .now = q->now};
     r->memory_bytes = BURIN_RENDER_BYTES(json.length);
     r->memory = burin_allocate(1, r->memory_bytes);
     if (!burin_render(r)) burin_request_fail(q, 400, "messages", "%s", r->error);

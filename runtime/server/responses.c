@@ -185,7 +185,7 @@ static void print_output(const burin_answer *a) {
     burin_stream_parts(&whole, &items);
 }
 
-static void print_response(const burin_request *q) {
+static void print_response(burin_request *q) {
     const burin_answer *a = q->answers;
     bool cut = a->finish && !strcmp(a->finish, "length");
     burin_print(
@@ -208,11 +208,13 @@ static void print_response(const burin_request *q) {
         burin_print(
             "{\"input_tokens\": %d, \"input_tokens_details\": {\"cached_tokens\": %d}, "
             "\"output_tokens\": %lld, "
-            "\"output_tokens_details\": {\"reasoning_tokens\": 0}, \"total_tokens\": %lld}}",
+            "\"output_tokens_details\": {\"reasoning_tokens\": 0}, \"total_tokens\": %lld}",
             a->n_prompt, a->cached, (long long)a->g.generated,
             (long long)(a->n_prompt + a->g.generated));
     else
-        burin_print("null}");
+        burin_print("null");
+    if (a->finish) burin_print_receipt(q);
+    burin_print("}");
 }
 
 // ---- events ----

@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "engine/hash.h"
 #include "program/output.h"
 #include "server/server.h"
 #include "text/prompt.h"
@@ -230,18 +231,36 @@ static void say_memory(const burin_server *s) {
         (double)(step + logits) / 1e6);
 }
 
-static void open_server(burin_server *s) {
-    const burin_model *m = s->model;
+static void name_program(burin_server *s) {
+    uint64_t options = burin_command_sum(s->command);
+    int n = snprintf(s->fingerprint, sizeof s->fingerprint, "%s", s->model->identity);
+    if (options != burin_hash_start)
+        snprintf(s->fingerprint + n, sizeof s->fingerprint - (size_t)n, "-%016llx",
+                 (unsigned long long)options);
+    s->name = setting_of(s->command->server.alias, "BURIN_ALIAS", s->model->name);
+}
+
+void burin_server_open(burin_server *s) {
+    s->tokenizer = burin_tokenizer_of(s->model);
+    name_program(s);
+    read_limits(s);
     size_t slots = (size_t)s->limits.slots;
     s->slots = burin_allocate(slots, sizeof *s->slots);
     for (size_t i = 0; i < slots; i++)
         s->slots[i].tokens = burin_allocate((size_t)s->base->context + 1, sizeof(int32_t));
     s->rows = burin_allocate(slots + (size_t)s->base->chunk, sizeof *s->rows);
     s->wanted = burin_allocate(slots, sizeof *s->wanted);
-    s->logits = burin_allocate(slots * (size_t)m->vocab_size, sizeof *s->logits);
+    s->logits = burin_allocate(slots * (size_t)s->model->vocab_size, sizeof *s->logits);
     s->queue_end = &s->queue;
-    if (!s->batch) burin_store_open(s);
     s->started = burin_nanoseconds();
+}
+
+void burin_server_close(burin_server *s) {
+    for (int32_t i = 0; i < s->limits.slots; i++) free(s->slots[i].tokens);
+    free(s->slots), free(s->rows), free(s->wanted), free(s->logits);
+}
+
+static void open_events(burin_server *s) {
     limit_connections(s);
     s->events = event_base_new();
     burin_http_open(s);
@@ -250,30 +269,28 @@ static void open_server(burin_server *s) {
     say_memory(s);
 }
 
-static void close_server(burin_server *s) {
-    burin_store_close(s);
+static void close_events(burin_server *s) {
     if (strchr(s->command->server.address, '/')) unlink(s->command->server.address);
     evhttp_free(s->http);  // and its listener
     event_free(s->retry);
     for (int i = 0; i < 2; i++) event_free(s->signals[i]);
     event_base_free(s->events);
-    for (int32_t i = 0; i < s->limits.slots; i++) free(s->slots[i].tokens);
-    free(s->slots), free(s->rows), free(s->wanted), free(s->logits);
 }
 
 int burin_server_run(burin_server *s) {
     const struct timeval tick = {1, 0};
-    s->tokenizer = burin_tokenizer_of(s->model);
-    s->name = setting_of(s->command->server.alias, "BURIN_ALIAS", s->model->name);
-    read_limits(s);
-    open_server(s);
+    burin_server_open(s);
+    if (!s->batch) burin_store_open(s);
+    open_events(s);
     for (bool works = false; !s->draining || s->n_requests || s->n_unsent;) {
         if (!works) event_base_loopexit(s->events, &tick);
         event_base_loop(s->events, works ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
         tend_requests(s);
         works = s->batch ? burin_encoder_step(s) : burin_server_step(s);
     }
-    close_server(s);
+    burin_store_close(s);
+    close_events(s);
+    burin_server_close(s);
     return 0;
 }
 

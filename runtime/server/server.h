@@ -74,6 +74,9 @@ struct burin_request {
     const struct burin_route *route;
     const burin_api *api;
     uint64_t turn;            // of an encoder: the newest step that had texts of it
+    const char *given;        // body of a receipt, not of a client; NULL: `http` has it
+    burin_capture replayed;   // the reply to it
+    char *receipt;            // the body, for a receipt that the client wants; NULL: none
     uint64_t arrived, first;  // nanoseconds; first: the first token, 0: none yet
     int status;               // of the reply; 0: none yet
     bool done, gone;          // all answers have ended; the client has left
@@ -105,6 +108,7 @@ struct burin_request {
     bool base64;                  // floats as base64
     int64_t dimensions;           // of embeddings; 0: all
     int64_t created;              // seconds since 1970
+    char now[32];                 // the same as the template's clock: "2025-07-05 14:03:09"
     burin_answer *answers;
     int n_answers, n_ended;
     burin_request *next, *before;  // of all that are open
@@ -143,6 +147,7 @@ struct burin_server {
     burin_run *base;  // whose session all answers share
     const void *tokenizer;
     const char *name;                // of the model, for clients
+    char fingerprint[48];            // of the program and its options
     const burin_route *routes;       // ends with a path that is NULL
     struct burin_text_batch *batch;  // of an encoder; NULL: a decoder
     const struct burin_card *card;   // of an encoder's head; NULL: it embeds
@@ -178,6 +183,11 @@ struct burin_route {
 };
 void burin_http_open(burin_server *);
 extern const burin_route burin_routes[], burin_encoder_routes[];  // end with a path that is NULL
+// The route of a path. NULL: none; *known: the path takes another method.
+const burin_route *burin_route_find(const burin_route *, const char *path, enum evhttp_cmd_type,
+                                    bool *known);
+void burin_request_run(burin_request *);  // its route's handler
+void burin_request_set_time(burin_request *, int64_t created);
 // Replies with what `body` captured, as JSON unless another type is named.
 void burin_reply(burin_request *, int status, burin_capture *body, const char *type);
 void burin_reply_error(burin_request *, int status, const char *message);
@@ -283,6 +293,13 @@ void burin_handle_classify(burin_request *);
 bool burin_encoder_step(burin_server *);
 void burin_job_close(burin_texts_job *);  // also NULL
 
+// ---- receipt.c: requests that can be answered again ----
+void burin_receipt_read(burin_request *);   // "receipt": true
+void burin_print_receipt(burin_request *);  // , "receipt": {...}, if the client wants one
+uint64_t burin_prompt_hash(const burin_request *);
+
 // ---- serve.c ----
+void burin_server_open(burin_server *);  // the memory of its slots, its limits and names
+void burin_server_close(burin_server *);
 int burin_server_run(burin_server *);  // until it is told to stop
 #endif

@@ -148,5 +148,5 @@ void burin_settings_read(burin_request *q, int64_t max_tokens) {
     const burin_value *usage = options && options->kind == BURIN_DICT
                                    ? burin_body_field(q, *options, "include_usage")
                                    : NULL;
-    q->include_usage = usage && usage->kind == BURIN_BOOL && usage->integer;
+    q->include_usage = q->receipt || (usage && usage->kind == BURIN_BOOL && usage->integer);
 }

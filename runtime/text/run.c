@@ -170,7 +170,8 @@ void burin_close(burin_session *session) {
 
 static int32_t slots_of(const burin_command *c) {
 #ifdef BURIN_SERVER
-    if (c->server.address) return c->server.slots ? (int32_t)c->server.slots : 4;
+    if (c->server.address || c->server.replay)
+        return c->server.slots ? (int32_t)c->server.slots : 4;
 #endif
     return c->beams ? (int32_t)c->beams : 1;
 }

@@ -38,7 +38,10 @@ reply "apis: a wrong grammar" '^400 .*"param": "grammar"' POST /v1/completions '
 reply "apis: a tool that is not there" '^400 .*"param": "tool_choice"' POST /v1/chat/completions "{$ask, \"tools\": [{\"type\": \"function\", \"function\": {$light}}], \"tool_choice\": {\"type\": \"function\", \"function\": {\"name\": \"x\"}}}"
 reply "apis: reasoning apart" '"reasoning_content": "([^"\\]|\\.)+", "content": ""' POST /v1/chat/completions "{$ask, \"max_tokens\": 6, \"chat_template_kwargs\": {\"enable_thinking\": true}}"
 reply "apis: reasoning streamed" '"delta": {"reasoning_content": "' POST /v1/chat/completions "{$ask, \"max_tokens\": 6, \"stream\": true, \"chat_template_kwargs\": {\"enable_thinking\": true}}"
-reply "apis: probabilities" '"logprobs": {"content": \[{"id": [0-9]*, "token": "[^"]*", "logprob": -[0-9.]*, "bytes": \[[0-9, ]*\], "top_logprobs": \[{.*}\]}, *~? *{' POST /v1/chat/completions "{$ask, \"max_tokens\": 2, \"logprobs\": true, \"top_logprobs\": 1}"
+reply "apis: probabilities" '"logprobs": {"content": \[{"id": [0-9]*, "token": "[^"]*", "logprob": -[0-9.]*, "bytes": \[[0-9, ]*\], "top_logprobs": \[{.*}\]}, *{' POST /v1/chat/completions "{$ask, \"max_tokens\": 2, \"logprobs\": true, \"top_logprobs\": 1}"
+printf 'POST /v1/chat/completions {%s, "max_tokens": 40, "seed": 3, "logprobs": true, "stream": true, "stop": ["ezz", "nzz", "dzz", ",zz", "tzz", "szz", "rzz"]}\n' "$ask" > "$WORK/requests"
+asked 1 "$WORK/requests" "$WORK/replies"
+check "apis: each event is one line" sh -c "tr '~' '\n' < '$WORK/replies' | sed 's/^200 //' | grep -v '^data: ' | grep -q . && exit 1 || exit 0"
 reply "apis: a banned token" '"text": "( [^n]|[^ ])' POST /v1/completions "{\"prompt\": \"It was\", \"temperature\": 0, \"max_tokens\": 2, \"logit_bias\": {\"$("$WORK/talk" --tokenize "It was not" | sed 's/.*,//')\": -100}}"
 reply "apis: ids" '^200 {"tokens": \[[0-9]+, [0-9]+\]}$' POST /tokenize '{"content": "It was"}'
 reply "apis: pieces" '^200 {"tokens": \[{"id": [0-9]+, "piece": "It"}, {"id": [0-9]+, "piece": " was"}\]}$' POST /tokenize '{"content": "It was", "with_pieces": true}'
