@@ -152,6 +152,8 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libburin.a
 	@mkdir -p $(dir $@)
 	$(call say,cc,$<)
 	$(Q)$(CC) $(COMPILE) -fsanitize=fuzzer -Itests/tools -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
+$(BUILD)/fuzz/image: LIBS += $(if $(wildcard /usr/include/png.h),-lpng) $(if $(wildcard /usr/include/jpeglib.h),-ljpeg)
+$(BUILD)/fuzz/server: LIBS += -levent
 
 # Each file with each compiler, for its warnings alone; what the build compiles with gcc has been through that.
 UNBUILT := runtime/main/main.c $(wildcard tests/tools/run_*.c)

@@ -60,8 +60,8 @@ static burin_value text_of_item(burin_request *q, burin_value item, const char *
 }
 
 static void add_ids(burin_request *q, const burin_list *ids) {
-    int32_t most = q->server->model->vocab_size ? q->server->model->vocab_size
-                                                : burin_tokenizer_size(q->server->tokenizer);
+    int32_t most = burin_input_vocabulary(q->server->model);
+    if (!most) most = burin_tokenizer_size(q->server->tokenizer);
     burin_tokens tokens = {.id = burin_allocate(ids->n, sizeof *tokens.id)};
     add_tokens(q, tokens, NULL);  // which the job frees, whatever follows
     burin_batched *x = &q->job->texts[q->job->n - 1];

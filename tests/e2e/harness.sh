@@ -42,3 +42,11 @@ for test in $(sed '/^#/d; s/^[^ ]*//' tests/of.txt); do
     case $test in *.sh) [ -e "$test" ] ;; *) [ -e "tests/unit/$test.c" ] ;; esac || echo "$test"
 done >> "$WORK/stale"
 same "harness: tests/of.txt knows every source file, and its tests exist" /dev/null "$WORK/stale"
+
+# Models of tests/families: blanks at the end of a line, and a last line without a newline.
+mkdir "$WORK/tiny" "$WORK/blanks"
+printf 'a 0.5 0 2 3\nb 1 0 4\n' > "$WORK/tiny/tensors"
+printf 'a 0.5 0 2 3 \nb 1 0 4 \t' > "$WORK/blanks/tensors"
+check "harness: tensors of a tiny model" timeout 10 "$BUILD/tools/family_weights" "$WORK/tiny" "$WORK/tiny.out"
+check "harness: tensors with blanks at the ends of lines" timeout 10 "$BUILD/tools/family_weights" "$WORK/blanks" "$WORK/blanks.out"
+same "harness: are the same" "$WORK/tiny.out/model.safetensors" "$WORK/blanks.out/model.safetensors"

@@ -1,13 +1,13 @@
 #!/bin/sh
 # libFuzzer on all readers of foreign files, FUZZ_SECONDS (60) each, under AddressSanitizer and
-# UBSan, from valid and damaged files. usage: slow-fuzz.sh [TARGET...]. Findings are left in
-# build/fuzz/found-*; replay: build/fuzz/fuzz/onnx FILE.
+# UBSan, from valid and damaged files. usage: slow-fuzz.sh [TARGET...]. Executions and coverage are
+# in the names of the tests. Findings are left in build/fuzz/found-*; replay: build/fuzz/fuzz/onnx FILE.
 . tests/lib.sh
 . tests/lib_conformance.sh
 SECONDS_EACH=${FUZZ_SECONDS:-60}
 fuzz=build/fuzz
 need fuzz "$(clang-19 -print-file-name=libclang_rt.fuzzer-$(uname -m).a)"
-[ $# -gt 0 ] || set -- $(basename -s .c tests/fuzz/*.c)
+[ $# -gt 0 ] || set -- $(basename -s .c tests/fuzz/*.c | grep -v "$([ -e /usr/include/event2/http.h ] && echo /// || echo server)")
 
 flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 # shellcheck disable=SC2046 # names
@@ -56,6 +56,37 @@ folders() {
         '{"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}' '{"b": {"dtype": "BF16", "shape": [4], "data_offsets": [0, 8]}}' > "$corpus/two"
 }
 
+# sessions: sizes of the parts, a header, then tokens, a text with its marks, turns and a slot
+sessions() {
+    turns='[{"role": "user", "content": "a"}]'
+    { printf '\2\0\2\0\042\0\0\0' && head -c 120 /dev/zero && printf '\1\0\0\0\2\0\0\0ab\0\1%s' "$turns" && head -c 128 /dev/zero; } > "$corpus/turns"
+    { printf '\1\0\0\0\0\0\0\0' && head -c 120 /dev/zero && printf '\1\0\0\0' && head -c 128 /dev/zero; } > "$corpus/tokens"
+}
+
+# requests: of every path, as server.c wants them, and one with its head
+requests() {
+    chat='{"messages": [{"role": "user", "content": "a"}], "max_tokens": 4, "seed": 1'
+    tools='"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}}]'
+    n=0
+    while IFS= read -r line; do n=$((n + 1)) && printf '%s' "$line" > "$corpus/$n"; done << END
+/v1/chat/completions $chat, "n": 2, "logprobs": true, "top_logprobs": 2, "temperature": 0.7, "top_p": 0.9}
+/v1/chat/completions $chat, "stream": true, "stream_options": {"include_usage": true}, "stop": ["b", "cc"]}
+/v1/chat/completions $chat, $tools, "tool_choice": "required", "stream": true}
+/v1/chat/completions $chat, "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}}}
+/v1/completions {"prompt": ["It", [2, 3]], "max_tokens": 3, "echo": true, "logit_bias": {"5": 1}, "grammar": "root ::= [a-c]+"}
+/v1/responses {"input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]}], "max_output_tokens": 3, "stream": true}
+/v1/messages {"max_tokens": 3, "system": "s", "messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}], "stream": true}
+/v1/messages/count_tokens {"messages": [{"role": "user", "content": "x"}]}
+/tokenize {"content": "ab", "with_pieces": true}
+/detokenize {"tokens": [5, 6]}
+/apply-template $chat}
+/slots/0?action=save {"filename": "a"}
+/slots/0?action=restore {"filename": "../a"}
+END
+    printf 'GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n' > "$corpus/head"
+    printf 'POST /tokenize HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nd\r\n{"content":"a\r\n2\r\n"}\r\n0\r\n\r\n' > "$corpus/chunked"
+}
+
 fill_corpus() {
     case $1 in
         checkpoint) broken broken .safetensors && broken broken .gguf && broken broken .bin ;;
@@ -75,6 +106,9 @@ fill_corpus() {
             printf '%s%s' $n "$text" > "$corpus/$n"
         done ;;
         wav) tar -C "$WORK" -xJf tests/e2e/whisper/tiny.tar.xz && named "$WORK"/tiny/*.wav "$SHARED"/data/sound/*.wav ;;
+        image) tar -C "$WORK" -xJf tests/e2e/pictures.tar.xz && named "$WORK"/pictures/* ;;
+        session) sessions ;;
+        server) requests ;;
         tokenizer) broken broken .json && broken broken .bin && named "$SHARED"/data/tokenizers/*/tokenizer.json ;;
     esac
 }
@@ -85,6 +119,11 @@ for target; do
     mkdir "$corpus"
     fill_corpus "$target" > /dev/null 2>&1
     find "$corpus" -size +64k -delete
-    check "fuzz: $target, from $(ls "$corpus" | wc -l) files, $SECONDS_EACH seconds" "$fuzz/fuzz/$target" -max_total_time="$SECONDS_EACH" \
-        -close_fd_mask=2 -detect_leaks=0 -timeout=10 -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$fuzz/found-$target-" "$corpus"
+    log=$fuzz/$target.log
+    "$fuzz/fuzz/$target" -max_total_time="$SECONDS_EACH" -print_final_stats=1 \
+        -close_fd_mask=2 -detect_leaks=0 -timeout=10 -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$fuzz/found-$target-" "$corpus" > "$log" 2>&1
+    status=$?
+    done=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log") edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
+    check "fuzz: $target, from $(ls "$corpus" | wc -l) inputs in the end, $SECONDS_EACH seconds, $done executions, $edges edges" test $status = 0
+    [ $status = 0 ] || tail -n 40 "$log" | sed 's/^/# /'
 done

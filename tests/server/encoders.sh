@@ -5,6 +5,9 @@
 unsanitized "encoders: replies"
 [ -e /usr/include/event2/http.h ] || { skip "encoders: with libevent" "it is not here" && exit 0; }
 tar xJf tests/e2e/heads.tar.xz -C "$WORK"
+# A table of 41 embeddings, and a tokenizer that lacks the last one.
+tr -d '\n' < "$WORK/mask/tokenizer.json" | sed 's/, *"[^"]*": *40\( *}\)/\1/' > "$WORK/tokenizer.json"
+check "encoders: a tokenizer of 40 tokens" sh -c "! cmp -s '$WORK/tokenizer.json' '$WORK/mask/tokenizer.json' && mv '$WORK/tokenizer.json' '$WORK/mask/tokenizer.json'"
 for name in cross mood; do "$BURIN" build "$WORK/$name" --mcpu=native --with=server -o "$WORK/$name/program" > "$WORK/out" 2>&1 || cat "$WORK/out"; done
 "$BURIN" build "$WORK/mask" --pooling=mean --mcpu=native --with=server -o "$WORK/embed" > "$WORK/out" 2>&1 || cat "$WORK/out"
 
@@ -25,6 +28,8 @@ sed 's/.*"embedding": \[\(.*\)\]}.*/\1/' "$WORK/replies" | awk -F ', ' '{ s = $1
 check "encoders: two dimensions have length 1" test $? = 0
 reply "encoders: too many dimensions" '^400 .*dimensions' POST /v1/embeddings '{"input": "x", "dimensions": 100000}'
 reply "encoders: ids" '^200' POST /v1/embeddings '{"input": [[5, 6], [7]]}'
+reply "encoders: the last id of the table" '^200' POST /v1/embeddings '{"input": [40]}'
+reply "encoders: the id after it" '^400 .*from 0 to 40' POST /v1/embeddings '{"input": [41]}'
 reply "encoders: a foreign id" '^400 .*"param": "input"' POST /v1/embeddings '{"input": [1000000]}'
 reply "encoders: an empty text" '^400 .*"param": "input"' POST /v1/embeddings '{"input": ["x", ""]}'
 reply "encoders: no text" '^400 .*from 1 to 4096' POST /v1/embeddings '{"input": []}'

@@ -39,8 +39,9 @@ static Formula read_line(const char *line, Text *shape) {
     Formula f = {.count = 1};
     if (sscanf(line, "%255s %lf %lf%n", f.name, &f.scale, &f.offset, &f.shape) != 3) exit(2);
     const char *at = line + f.shape, *separator = "";
-    for (char *end; *at == ' '; at = end, separator = ",") {
+    for (char *end; *(at += strspn(at, " \t\r")) && *at != '\n'; at = end, separator = ",") {
         size_t n = strtoul(at, &end, 10);
+        if (end == at) exit(2);
         text_add(shape, "%s%zu", separator, n);
         f.count *= n;
     }
@@ -49,7 +50,9 @@ static Formula read_line(const char *line, Text *shape) {
 
 static void write_weights(const char *formulas, const char *path, bool wide) {
     Text header = {0}, data = {0}, file = {0};
-    for (const char *line = formulas; *line; line += strcspn(line, "\n") + 1) {
+    for (const char *line = formulas, *next; *line; line = next) {
+        next = line + strcspn(line, "\n");
+        next += *next != 0;
         Text shape = {0};
         text_add(&shape, "%s", "");
         size_t begin = data.length;

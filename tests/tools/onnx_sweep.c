@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "frontend/onnx.h"
+#include "frontend/onnx/operators/values.h"
 #include "ir/eval/eval.h"
 #include "onnx_text.h"
 #include "util/diag.h"
@@ -227,17 +228,6 @@ static void try_operands(const Call *c) {
 }
 
 // -------------------------------------------------------------------------------------- attributes
-static const struct {
-    const char *operator, * attribute, *words;
-    int64_t least, most;
-} VALUES[] = {
-#define WORDS(operator, attribute, words)       {operator, attribute, words, 0, 0},
-#define RANGE(operator, attribute, least, most) {operator, attribute, NULL, least, most},
-#include "frontend/onnx/operators/values.def"
-#undef WORDS
-#undef RANGE
-};
-
 // The last node, with the attribute set to `value` instead of its own.
 static void try_attribute(const Call *c, const char *name, int name_length, const char *value,
                           const char *wanted) {
@@ -287,17 +277,16 @@ static const OperatorRow *find_operator(const Call *c) {
 static bool try_listed(const Call *c, const OperatorRow *op, const char *name, int length,
                        char kind) {
     bool found = false;
-    for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
-        if (strcmp(VALUES[i].operator, "*") && strcmp(VALUES[i].operator, op->name)) continue;
-        if ((int)strlen(VALUES[i].attribute) != length ||
-            strncmp(VALUES[i].attribute, name, (size_t)length))
+    for (int i = 0; i < ONNX_N_VALUES; i++) {
+        const OnnxValues *v = &ONNX_VALUES[i];
+        if (strcmp(v->operator, "*") && strcmp(v->operator, op->name)) continue;
+        if ((int)strlen(v->attribute) != length || strncmp(v->attribute, name, (size_t)length))
             continue;
         char value[32], wanted[96];
-        if (VALUES[i].words)
+        if (v->words)
             snprintf(value, sizeof value, "'wrong'");
         else
-            snprintf(value, sizeof value, kind == 'I' ? "[%lld]" : "%lld",
-                     (long long)VALUES[i].most + 1);
+            snprintf(value, sizeof value, kind == 'I' ? "[%lld]" : "%lld", (long long)v->most + 1);
         snprintf(wanted, sizeof wanted, "the attribute %.*s is ", length, name);
         try_attribute(c, name, length, value, wanted);
         found = true;

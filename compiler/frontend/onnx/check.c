@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/onnx/operators/values.h"
 #include "frontend/onnx/scope.h"
 
 enum { NEWEST_OPSET = 27 };
@@ -93,19 +94,6 @@ static void check_integers(const OnnxCall *c, const BurinOnnx__Attribute *a) {
     }
 }
 
-// Values that an attribute may have (operators/values.def): words, or the integers from least to
-// most where words is NULL.
-static const struct {
-    const char *operator, * attribute, *words;
-    int64_t least, most;
-} VALUES[] = {
-#define WORDS(operator, attribute, words)       {operator, attribute, words, 0, 0},
-#define RANGE(operator, attribute, least, most) {operator, attribute, NULL, least, most},
-#include "frontend/onnx/operators/values.def"
-#undef WORDS
-#undef RANGE
-};
-
 static bool is_listed(const char *words, const char *word, size_t length) {
     for (const char *at = words; *at;
          at += at[strcspn(at, " ")] ? strcspn(at, " ") + 1 : strlen(at))
@@ -144,13 +132,13 @@ static void check_range(const OnnxCall *c, const BurinOnnx__Attribute *a, int64_
 // Refuses a word or an integer that the attribute cannot have; `name` is the attribute's in the
 // node, `a` its value.
 static void check_values(const OnnxCall *c, const char *name, const BurinOnnx__Attribute *a) {
-    for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
-        bool every = !strcmp(VALUES[i].operator, "*");
-        if (strcmp(VALUES[i].attribute, name) ||
-            (!every && strcmp(VALUES[i].operator, c->proto->op_type)))
+    for (int i = 0; i < ONNX_N_VALUES; i++) {
+        const OnnxValues *v = &ONNX_VALUES[i];
+        bool every = !strcmp(v->operator, "*");
+        if (strcmp(v->attribute, name) || (!every && strcmp(v->operator, c->proto->op_type)))
             continue;
-        if (VALUES[i].words && a->has_s) check_words(c, a, VALUES[i].words);
-        if (!VALUES[i].words) check_range(c, a, VALUES[i].least, VALUES[i].most);
+        if (v->words && a->has_s) check_words(c, a, v->words);
+        if (!v->words) check_range(c, a, v->least, v->most);
     }
 }
 
