@@ -16,7 +16,7 @@ typedef struct LibraryFacts {
     const burin_network *net;  // of a network: for the header's example; NULL: without one
     int32_t vocab_size, context, max_rows;
     const char *numbers;  // Build.numbers
-    const char *shared;   // the file name of a shared library, for NAME.py
+    const char *shared;   // the file name of a shared library, for the Python package
     uint64_t weight_bytes, slot_bytes, row_bytes, arena_bytes, arena_lower_bound;
 } LibraryFacts;
 
@@ -24,6 +24,6 @@ typedef struct LibraryFacts {
 // folder runtime/.
 void library_header(const char *home, const char *name, const LibraryFacts *, Text *out);
 void library_source(const char *home, const char *name, const LibraryFacts *, Text *out);
-// NAME.py, beside NAME.so.
+// NAME/__init__.py, beside NAME.so.
 void library_python(const char *home, const char *name, const LibraryFacts *, Text *out);
 #endif

@@ -150,28 +150,38 @@ static void copy_file(const char *from, const char *to) {
     free(bytes);
 }
 
-// Returns true if the file is burin's own, or missing: a user may have a NAME.py in the folder of
-// NAME.so.
-static bool may_write_python(const char *path) {
+// Returns true if the file is burin's own. It is read, never followed.
+static bool is_own_python(const char *path) {
     char head[200] = "";
     struct stat s;
-    if (lstat(path, &s)) return errno == ENOENT;
-    int file = S_ISREG(s.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    int file =
+        !lstat(path, &s) && S_ISREG(s.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     bool read_it = file >= 0 && read(file, head, sizeof head - 1) > 0;
     if (file >= 0) close(file);
     return read_it && strstr(head, "Written by burin");
 }
 
-static void write_python(const Build *b, const char *path, const char *output) {
+// The package NAME beside the library: Python finds a folder before a NAME.so, which it would take
+// for an extension of its own. A folder of others stays as it is.
+static void write_package(const Build *b, const char *output) {
+    const char *folder = arena_printf(b->arena, "%s/%s", path_folder(b->arena, output), b->name),
+               *module = arena_printf(b->arena, "%s/__init__.py", folder);
+    struct stat s;
+    bool there = !lstat(folder, &s);
     LibraryFacts facts = library_facts(b);
-    facts.shared = path_name(output);
     Text text = {0};
-    if (!may_write_python(path)) {
-        diag_warning(NO_LOC, "%s is not written: burin did not write the one that is there", path);
+    if (there && (!S_ISDIR(s.st_mode) || !is_own_python(module))) {
+        diag_warning(NO_LOC, "the Python package %s is not written: %s\nhint: -o in another folder",
+                     folder,
+                     S_ISDIR(s.st_mode) ? "burin did not make what is there"
+                                        : "a file of that name is there");
         return;
     }
+    facts.shared = path_name(output);
+    make_folder(folder);
     library_python(b->tools.home, b->name, &facts, &text);
-    write_file(path, text.data, text.length);
+    write_file(module, text.data, text.length);
+    write_file(arena_printf(b->arena, "%s/py.typed", folder), "", 0);
     text_free(&text);
 }
 
@@ -197,8 +207,7 @@ static void build_library(Build *b, const char *folder, const char *output) {
     int stem = (int)(strrchr(output, '.') - output);
     copy_file(arena_printf(b->arena, "%s/%s.h", folder, b->name),
               arena_printf(b->arena, "%.*s.h", stem, output));
-    if (b->kind == OUTPUT_SHARED)
-        write_python(b, arena_printf(b->arena, "%.*s.py", stem, output), output);
+    if (b->kind == OUTPUT_SHARED) write_package(b, output);
 }
 
 // ------------------------------------------------------------------------------------ folders of C

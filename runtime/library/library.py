@@ -1,10 +1,15 @@
-# The model NAME for Python, over its library beside this file. Written by burin; numpy is used where it is installed.
-#
-# Python takes a NAME.so for an extension of its own and looks at it before NAME.py: import this file under another name
-# (`mv NAME.py novel.py`, `import novel`), or load it from its path with importlib.
+"""The model NAME. Written by burin.
+
+The library is in the folder above this package, or in it. numpy is used where it is installed.
+"""
+from __future__ import annotations
+
 import ctypes as c
+import difflib
 import mmap
 import os
+import threading
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 try:
     import numpy
@@ -13,7 +18,17 @@ except ImportError:
 
 # constants of the model
 
-_library = c.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), LIBRARY))
+
+def _find_library() -> str:
+    here = os.path.dirname(os.path.abspath(__file__))
+    for folder in (here, os.path.dirname(here)):
+        path = os.path.join(folder, LIBRARY)
+        if os.path.exists(path):
+            return path
+    raise ImportError("%s is not beside the package NAME: it must be in %s or in the folder above" % (LIBRARY, here))
+
+
+_library = c.CDLL(_find_library())
 
 
 class _State(c.Structure):
@@ -38,9 +53,22 @@ _PROTOTYPES = {
 class Error(Exception):
     """An error of the library: its number and its text."""
 
-    def __init__(self, status):
+    def __init__(self, status: int):
         super().__init__(_call("error_text", status).decode())
         self.status = status
+
+
+_NAMES_ELSEWHERE = {"n": "count", "max_tokens": "count", "max_new_tokens": "count", "n_predict": "count", "temp": "temperature",
+                    "logit_bias": "bias", "repetition_penalty": "repeat_penalty", "n_threads": "threads"}
+
+
+def _refuse_unknown(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    known = sorted(known)
+    for name in names:
+        if name not in known:
+            near = [_NAMES_ELSEWHERE[name]] if name in _NAMES_ELSEWHERE else difflib.get_close_matches(name, known, 1)
+            hint = "did you mean %s?" % near[0] if near else "there are %s" % ", ".join(known)
+            raise TypeError("%s has no setting %s: %s" % (what, name, hint))
 
 
 def _call(name, *arguments):
@@ -60,17 +88,17 @@ def _memory(size):
     return block, c.addressof(c.c_char.from_buffer(block))
 
 
-def identity():
+def identity() -> str:
     """16 hex digits over architecture, weights and options."""
     return _call("identity").decode()
 
 
-def verify():
+def verify() -> None:
     """Reads all weights; an Error when they are not as they were built."""
     _check(_call("verify"))
 
 
-def encode(text, special=True):
+def encode(text: str | bytes, special: bool = True) -> list[int]:
     """The ids of a text; special: with what the tokenizer puts around it."""
     data = text.encode() if isinstance(text, str) else bytes(text)
     ids = (c.c_int32 * (len(data) + 16))()
@@ -85,7 +113,7 @@ def encode(text, special=True):
     return list(ids[:n])
 
 
-def token(text):
+def token(text: str) -> int | None:
     """The id of exactly this token ("<|im_end|>"), or None."""
     data = text.encode()
     found = _call("token", data, len(data))
@@ -103,12 +131,13 @@ class _Model:
         self._block, memory = _memory(size)
         _check(_call("init", self._state, c.byref(options), memory, size))
 
-    def close(self):
+    def close(self) -> None:
+        """Ends its threads and frees its memory."""
         if getattr(self, "_state", None) is not None:
             _call("close", self._state)
             self._state = None
 
-    def cpu(self):
+    def cpu(self) -> str:
         """Whose code runs here: "x86-64-v3"."""
         return _call("cpu", self._state).decode()
 

@@ -63,7 +63,7 @@ class Model(_Model):
     numbers of an f16 its bits. Inputs that are not given are what they usually are: masks ones, types of tokens zeros.
     """
 
-    def __init__(self, threads=0, cpu=None, dims=None):
+    def __init__(self, threads: int = 0, cpu: str | None = None, dims: Sequence[int] | None = None):
         self._threads, self._cpu = threads, cpu.encode() if cpu else None
         self._reopen(dims)
 
@@ -90,7 +90,7 @@ class Model(_Model):
                 return dims, array, c.addressof(array)
         raise ValueError("the input %s is needed: %r" % (t.name, t))
 
-    def run(self, inputs=None, **more):
+    def run(self, inputs: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
         """The outputs by name, of inputs by name: a dictionary, or keywords."""
         inputs = dict(inputs or {}, **more)
         for name in set(inputs) - {t.name for t in INPUTS}:

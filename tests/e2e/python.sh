@@ -1,5 +1,6 @@
 #!/bin/sh
-# NAME.py beside NAME.so: text like the program's, saved slots, networks, errors; a NAME.py of others stays as it is.
+# The package NAME beside NAME.so: text like the program's, saved slots, networks, errors, unknown settings; a folder of others
+# stays as it is.
 . tests/lib.sh
 unsanitized "python"
 python=${PYTHON:-python3}
@@ -8,11 +9,10 @@ mkdir "$WORK/made"
 check "builds a program" "$BURIN" build examples/austen --mcpu=native -o "$WORK/story"
 for pair in story:examples/austen translator:examples/numbers digits:examples/digits/digits.onnx; do
     check "builds ${pair%%:*}.so" "$BURIN" build "${pair#*:}" --mcpu=native -o "$WORK/made/${pair%%:*}.so"
-    mv "$WORK/made/${pair%%:*}.py" "$WORK/made/my_${pair%%:*}.py"
 done
 cat > "$WORK/made/use.py" << 'EOF'
 import sys
-import my_story as story, my_translator as translator, my_digits as digits
+import story, translator, digits
 
 what = sys.argv[1]
 if what == "write":
@@ -39,6 +39,23 @@ elif what == "slots":
         except translator.Error as e:
             print(e)
     story.verify()
+elif what == "wrong":
+    for wrong in (lambda: story.Sampler(temprature=3), lambda: story.generate("It", sede=1), lambda: story.generate("It", n=3),
+                  lambda: story.generate("It", count=-1), lambda: story.Sampler(nonesuch=3)):
+        try:
+            wrong()
+            sys.exit("no error")
+        except (TypeError, ValueError) as e:
+            print(str(e)[:60])
+elif what == "leave":
+    with story.Model() as model:
+        text = model.generate("It was", 60, seed=7)
+        first = next(text)
+        text.close()
+        for piece in model.generate("It was", 60, seed=7):
+            break
+        assert piece == first
+        print("".join(model.generate("It was", 60, seed=7)))
 elif what == "translate":
     print("".join(translator.Model().generate("einhundertacht", 60, temperature=0)))
 elif what == "digits":
@@ -60,6 +77,31 @@ use() { "$python" "$WORK/made/use.py" "$@"; }
 "$WORK/story" "It was" -n 60 --seed 7 > "$WORK/expected"
 use write > "$WORK/got" 2>&1
 same "the program's text" "$WORK/expected" "$WORK/got"
+check "an iterator that is left" test "$(use leave 2>&1)" = "$(cat "$WORK/expected")"
+cat > "$WORK/expected" << 'EOF'
+Sampler has no setting temprature: did you mean temperature?
+Sampler has no setting sede: did you mean seed?
+Sampler has no setting n: did you mean count?
+count is -1: expected the number of tokens to generate, 0 or
+Sampler has no setting nonesuch: there are bias, dry_allowed
+EOF
+use wrong > "$WORK/got" 2>&1
+same "unknown settings are refused before the first token" "$WORK/expected" "$WORK/got"
+cat > "$WORK/batch.py" << 'EOF'
+import story
+prompts = ["It was", "She had", "The", "", "Once upon a time", "And"]
+for slots in 1, 3:
+    with story.Model(slots=slots) as model:
+        texts = model.generate_batch(prompts, 30, seed=5)
+        print(texts == ["".join(model.generate(p, 30, seed=5)) for p in prompts])
+with story.Model() as model:
+    whole = "".join(model.generate("It was", 60, seed=7))
+    cut = "".join(model.generate("It was", 60, seed=7, stop=[whole[20:23]]))
+    print(cut == whole[:whole.index(whole[20:23])])
+EOF
+printf 'True\nTrue\nTrue\n' > "$WORK/true"
+PYTHONPATH="$WORK/made" "$python" "$WORK/batch.py" > "$WORK/got" 2>&1
+same "several texts at once are as each alone, and texts end a text" "$WORK/true" "$WORK/got"
 printf '%s\n' -8 -9 -22 -2 "the slot was saved by another model, or by one that was built with other options" > "$WORK/expected"
 use slots > "$WORK/got" 2>&1
 same "slots are saved and loaded, errors have their numbers" "$WORK/expected" "$WORK/got"
@@ -71,7 +113,12 @@ echo "there is no input picture, but [image: f32[batch, 1, 8, 8]]" >> "$WORK/exp
 use digits > "$WORK/got" 2>&1
 same "a network, with a larger batch as well" "$WORK/expected" "$WORK/got"
 
-mkdir "$WORK/other" && echo 'print("mine")' > "$WORK/other/digits.py"
-says "a NAME.py of others is kept" 0 "other/digits.py is not written: burin did not write the one that is there" \
+mkdir -p "$WORK/other/digits" "$WORK/moved/story" && echo 'print("mine")' > "$WORK/other/digits/__init__.py"
+says "a folder of others is kept" 0 "other/digits is not written: burin did not make what is there" \
     "$BURIN" build examples/digits/digits.onnx --mcpu=native -o "$WORK/other/digits.so"
-check "as it was" grep -qx 'print("mine")' "$WORK/other/digits.py"
+check "as it was" grep -qx 'print("mine")' "$WORK/other/digits/__init__.py"
+cp "$WORK/made/story/__init__.py" "$WORK/made/story.so" "$WORK/moved/story"
+check "a package may hold its library" sh -c "cd '$WORK/moved' && '$python' -c 'import story; story.verify()'"
+rm "$WORK/moved/story/story.so"
+says "a package without its library" 1 "story.so is not beside the package story" sh -c "cd '$WORK/moved' && '$python' -c 'import story'"
+says "a package has help" 0 "Chooses tokens as the model's program does" sh -c "cd '$WORK/made' && '$python' -c 'import story; help(story)'"
