@@ -157,6 +157,23 @@ static void print_summary(const Build *b, const char *output) {
     printf("\n");
 }
 
+// A cache is valid on every machine: a program for another one gets that of its twin for this one.
+// NULL: the program reads the prompt itself.
+static const char *reader_of_prompt(const Build *b) {
+    Options here = *b->options;
+    if (b->tools.native) return NULL;
+    const char *folder = work_folder(b->arena);
+    here.target = here.sysroot = here.prompt = here.prompt_messages = here.perplexity = NULL;
+    here.quant_report = here.save_temps = here.verbose = here.report = false;
+    here.mcpu = "native", here.optimize = "1";
+    here.output = arena_printf(b->arena, "%s/reader", folder);
+    if (!build_in_process(b->arena, &here, true))
+        diag_fatal(NO_LOC,
+                   "--prompt: the program cannot be built for this machine, which reads "
+                   "the prompt\nhint: burin build without --target has the reason");
+    return here.output;
+}
+
 static int build_for_one(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
     const char *output = output_name(arena, o, b.tools.machine);
@@ -167,9 +184,11 @@ static int build_for_one(Arena *arena, const Options *o) {
             "--perplexity=%s runs the program that is built\n  hint: leave it out, or build a "
             "program for this machine",
             o->perplexity);
+    if (!printed && (o->prompt || o->prompt_messages)) b.reader = reader_of_prompt(&b);
     if (!compile(&b)) return 0;
     if (o->verbose) print_sizes(&b);
     build_output(&b, output);
+    if (b.reader) remove_tree(path_folder(arena, b.reader));
     if (o->quant_report || o->quant) print_errors(&b);
     if (o->perplexity) compare_perplexity(arena, o, output);
     if (b.numbers) printf("numbers %s\n", b.numbers);

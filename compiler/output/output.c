@@ -17,6 +17,7 @@
 #include "build/pictures.h"
 #include "build/server.h"
 #include "cli/options.h"
+#include "output/bake.h"
 #include "output/folder.h"
 #include "output/library.h"
 #include "output/manifest.h"
@@ -110,6 +111,7 @@ static void build_program(Build *b, const char *folder, const char *output) {
         image_append_behind(&b->image, draft, partial.path);
     else if (apart)
         image_append(&b->image, draft, partial.path);
+    bake_prompt(b, folder, partial.path);
     move_into_place(b, partial, output);
 }
 
@@ -413,6 +415,7 @@ void build_check_output(Build *b, const char *output) {
     check_ranks(b, output);
     check_draft(b, output);
     check_sysroot(b, output);
+    bake_check(b, output);
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     editor_check(b, output);
     server_check(b, output);

@@ -113,7 +113,7 @@ static uint64_t writer_sum(Writer *w) {
 }
 
 static void put_image(Writer *w, const Image *image) {
-    burin_sums sums;
+    burin_sums sums = {0};
     uint64_t start = w->at;
     w->step = image->step;
     writer_sum(w);
@@ -214,26 +214,68 @@ static void add_section(Executable *e, uint64_t offset, uint64_t bytes) {
     e->header.e_shoff = round_up(names->sh_offset + names->sh_size, 8);
 }
 
+// Names of sections and their table follow the image.
+static void put_tables(Writer *w, const Executable *e) {
+    const Elf64_Shdr *names = &e->sections[e->header.e_shstrndx];
+    writer_put(w, e->names, names->sh_size);
+    writer_zeros(w, e->header.e_shoff - w->at);
+    writer_put(w, e->sections, e->header.e_shnum * sizeof *e->sections);
+    writer_seek(w, 0);
+    writer_put(w, &e->header, sizeof e->header);
+    writer_seek(w, e->header.e_phoff);
+    writer_put(w, e->segments, e->header.e_phnum * sizeof *e->segments);
+}
+
+static void executable_free(Executable *e) { free(e->segments), free(e->sections), free(e->names); }
+
 void image_append(const Image *image, const Image *draft, const char *path) {
     Executable e = executable_read(path);
     uint64_t offset = round_up(e.size, page_of(&e)),
              bytes = image->bytes + (draft ? draft->bytes : 0);
     add_segment(&e, path, offset, bytes);
     add_section(&e, offset, bytes);
-    const Elf64_Shdr *names = &e.sections[e.header.e_shstrndx];
     Writer w = writer_open(path, O_WRONLY, offset + bytes);
     writer_seek(&w, offset);
     put_image(&w, image);
     if (draft) put_image(&w, draft);
-    writer_put(&w, e.names, names->sh_size);
-    writer_zeros(&w, e.header.e_shoff - w.at);
-    writer_put(&w, e.sections, e.header.e_shnum * sizeof *e.sections);
-    writer_seek(&w, 0);
-    writer_put(&w, &e.header, sizeof e.header);
-    writer_seek(&w, e.header.e_phoff);
-    writer_put(&w, e.segments, e.header.e_phnum * sizeof *e.segments);
+    put_tables(&w, &e);
     writer_close(&w);
-    free(e.segments), free(e.sections), free(e.names);
+    executable_free(&e);
+}
+
+static Elf64_Phdr *image_segment(const Executable *e, const char *path) {
+    for (int i = 0; i < e->header.e_phnum; i++)
+        if (e->segments[i].p_type == PT_LOAD && e->segments[i].p_vaddr == IMAGE_ADDRESS)
+            return &e->segments[i];
+    diag_fatal(NO_LOC, "cannot read %s back: it has no weights", path);
+}
+
+// The image grows at its end, which the tables of the file follow: they are written again.
+void image_add_prompt(const Image *image, const ImagePrompt *p, const char *path) {
+    Executable e = executable_read(path);
+    Elf64_Phdr *segment = image_segment(&e, path);
+    Elf64_Shdr *section = &e.sections[e.header.e_shnum - 1],
+               *names = &e.sections[e.header.e_shstrndx];
+    burin_sums sums;
+    uint64_t sums_at = segment->p_offset + image->sums_offset,
+             at = round_up(segment->p_filesz, ALIGNMENT);
+    Writer w = writer_open(path, O_RDWR, 0);
+    if (pread(w.fd, &sums, sizeof sums, (off_t)sums_at) != (ssize_t)sizeof sums)
+        diag_fatal(NO_LOC, "cannot read %s back: %s", path, strerror(errno));
+    sums.prompt = at, sums.prompt_bytes = p->session_bytes, sums.system_bytes = p->system_bytes;
+    writer_seek(&w, sums_at);
+    writer_put(&w, &sums, sizeof sums);
+    writer_seek(&w, segment->p_offset + segment->p_filesz);
+    writer_zeros(&w, at - segment->p_filesz);
+    writer_put(&w, p->session, p->session_bytes);
+    if (p->system_bytes) writer_put(&w, p->system, p->system_bytes);
+    writer_zeros(&w, 1);
+    segment->p_filesz = segment->p_memsz = section->sh_size = w.at - segment->p_offset;
+    names->sh_offset = w.at;
+    e.header.e_shoff = round_up(names->sh_offset + names->sh_size, 8);
+    put_tables(&w, &e);
+    writer_close(&w);
+    executable_free(&e);
 }
 
 // Where the last section of an executable of Windows ends in its file.

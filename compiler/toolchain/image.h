@@ -29,6 +29,13 @@ void image_write(const Image *, const char *path);
 // Adds to a linked static executable: a PT_LOAD segment at IMAGE_ADDRESS and the section
 // .burin.weights, so that strip keeps it. `draft`, if not NULL, follows the image without a gap.
 void image_append(const Image *, const Image *draft, const char *executable);
+// Adds a prompt to such a program: the session that has read it, and its system message
+// (runtime/text/prompt_cache.h).
+typedef struct ImagePrompt {
+    const char *session, *system;
+    size_t session_bytes, system_bytes;
+} ImagePrompt;
+void image_add_prompt(const Image *, const ImagePrompt *, const char *executable);
 // Adds to a linked program for Windows the image that it maps by itself
 // (runtime/windows/weights.c), on a page after its last section.
 void image_append_behind(const Image *, const Image *draft, const char *executable);

@@ -449,7 +449,7 @@ int burin_chat(burin_run *run) {
     burin_conversation_load(&t.c);
     run->stop = &chat_stop;
     catch_interrupts();
-    if (run->command->system) burin_conversation_system(&t.c, run->command->system);
+    burin_conversation_begin(&t.c);
     if (json)
         converse_in_json(&t);
     else

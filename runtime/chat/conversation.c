@@ -11,6 +11,7 @@
 #include "program/output.h"
 #include "text/answer_form.h"
 #include "text/prompt.h"
+#include "text/prompt_cache.h"
 #include "text/session_file.h"
 
 static const burin_template *template_of(const burin_model *m) {
@@ -73,6 +74,14 @@ void burin_conversation_remove(burin_conversation *c, int32_t first, int32_t n) 
         memmove(c->turns + first, c->turns + first + n,
                 (size_t)(c->n_turns - first - n) * sizeof *c->turns);
     c->n_turns -= n;
+}
+
+void burin_conversation_begin(burin_conversation *c) {
+    const char *given = c->g.run->command->system, *own = burin_prompt_system(c->g.run->model);
+    if (given)
+        burin_conversation_system(c, given);
+    else if (own && !c->n_turns)
+        burin_conversation_system(c, own);
 }
 
 void burin_conversation_system(burin_conversation *c, const char *text) {
@@ -246,6 +255,7 @@ bool burin_conversation_answer(burin_conversation *c) {
     burin_generation *g = &c->g;
     burin_run *run = g->run;
     c->kept = burin_generation_kept(g, c->ids, c->n_ids);
+    c->kept = burin_prompt_cache_use(run, 0, c->ids, c->n_ids, c->kept);
     burin_slot_truncate(run->session, 0, c->kept);
     memcpy(g->tokens, c->ids, (size_t)c->n_ids * sizeof *g->tokens);
     g->n_tokens = c->n_ids, g->generated = 0, g->full = false, g->answer_bytes = 0;

@@ -48,6 +48,7 @@ bool burin_conversation_prompt(burin_conversation *, const char *json, size_t by
                                const char *name);
 // Replaces the first turn if it is of the system, or puts one before all; "": without.
 void burin_conversation_system(burin_conversation *, const char *text);
+void burin_conversation_begin(burin_conversation *);  // with --system, or the program's own message
 bool burin_conversation_fits(const burin_conversation *);  // with room for an answer
 // Reads the new part of the prompt and answers: g.answer. False: run->stop was set before all was
 // read.

@@ -202,7 +202,7 @@ int burin_answer_question(burin_run *run) {
     }
     burin_conversation_open(&c, run);
     burin_conversation_load(&c);
-    if (run->command->system) burin_conversation_system(&c, run->command->system);
+    burin_conversation_begin(&c);
     burin_conversation_add(&c, "user", text, bytes);
     free(text);
     char *json = burin_conversation_json(&c, &bytes);

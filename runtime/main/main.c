@@ -12,6 +12,7 @@
 #include "program/output.h"
 #include "program/private_file.h"
 #include "text/modes.h"
+#include "text/prompt_cache.h"
 #include "text/run.h"
 #include "tokenizer/prompt_ids.h"
 
@@ -20,6 +21,7 @@ static void verify(const burin_model *model) {
     const char *what = !burin_weights_intact(model)     ? "weights"
                        : !burin_tokenizer_intact(model) ? "tokenizer"
                                                         : NULL;
+    if (!what && !burin_prompt_cache_intact(model)) what = "prompt";
     if (what)
         burin_stop(BURIN_USER_MISTAKE,
                    "the %s in this program are damaged\nhint: copy it again, or build it again",
@@ -46,6 +48,10 @@ static void print_info(const burin_model *model) {
         burin_print("texts: at most %d tokens, what is longer is cut\n", burin_most_tokens(model));
     if (model->encoder) model->modes->print_network(model->encoder->net);
     if (model->draft) burin_print("draft %s\n", model->draft->info);
+    size_t bytes;
+    int32_t tokens = burin_prompt_cache_size(model, &bytes);
+    if (tokens)
+        burin_print("prompt    %d tokens that are read already, %zu bytes\n", tokens, bytes);
     verify(model);
 }
 

@@ -8,6 +8,7 @@
 
 #include "chat/tool_calls.h"
 #include "server/server.h"
+#include "text/prompt_cache.h"
 #include "tokenizer/prompt_ids.h"
 
 static const burin_template *template_of(const burin_model *m) {
@@ -104,6 +105,20 @@ static burin_value input_of_template(burin_request *q, const burin_value *tools)
     return input;
 }
 
+// The program's own system message goes before messages that have none.
+static void add_own_system(burin_request *q, burin_value messages) {
+    const char *own = burin_prompt_system(q->server->model);
+    const burin_value *role = burin_body_field(q, messages.list->items[0], "role");
+    if (!own || burin_is_text(*role, "system") || burin_is_text(*role, "developer")) return;
+    burin_value message = burin_dict_new(&q->r);
+    burin_body_set(q, message, "role", burin_body_text("system"));
+    burin_body_set(q, message, "content", burin_body_text(own));
+    burin_list_add(&q->r, messages, message);
+    burin_value *items = messages.list->items;
+    for (uint32_t i = messages.list->n - 1; i > 0; i--) items[i] = items[i - 1];
+    items[0] = message;
+}
+
 // The messages as JSON, within the request's memory.
 burin_value burin_prompt_json(burin_request *q, const burin_value *tools) {
     const burin_value *messages = burin_body_list(q, "messages");
@@ -113,6 +128,7 @@ burin_value burin_prompt_json(burin_request *q, const burin_value *tools) {
         burin_request_fail(q, 400, "messages", "\"messages\" has %u of them, more than %d",
                            messages->list->n, q->server->limits.max_messages);
     for (uint32_t i = 0; i < messages->list->n; i++) make_alike(q, i, messages->list->items[i]);
+    add_own_system(q, *messages);
     return burin_body_json(q, input_of_template(q, tools));
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/server.h"
+#include "text/prompt_cache.h"
 
 // ---- slots ----
 static int32_t common_tokens(const burin_slot *slot, const burin_request *q) {
@@ -60,6 +61,7 @@ static void take_slot(burin_server *s, burin_answer *a, int32_t slot, int32_t ca
     burin_store_keep(s, slot, cached);
     cached = copy_longer_prefix(s, slot, q, cached);
     cached = burin_store_load(s, slot, q, cached);
+    cached = burin_prompt_cache_use(s->base, slot, q->prompt, q->n_prompt, cached);
     burin_slot_truncate(s->base->session, slot, cached);
     memcpy(own->tokens, q->prompt, (size_t)cached * sizeof *own->tokens);
     own->n = cached, own->answer = a, own->used = ++s->count;

@@ -16,6 +16,7 @@
 #include "text/generation.h"
 #include "text/modes.h"
 #include "text/prompt.h"
+#include "text/prompt_cache.h"
 #include "text/session_file.h"
 
 bool burin_generation_ends(const burin_generation *g, int32_t token) {
@@ -426,6 +427,7 @@ static int32_t begin_session(burin_generation *g, burin_tokens *prompt, bool emp
         memcpy(prompt->id, g->tokens, (size_t)g->n_tokens * sizeof *g->tokens);
     }
     int32_t kept = loaded ? burin_generation_kept(g, prompt->id, prompt->n) : 0;
+    kept = burin_prompt_cache_use(g->run, 0, prompt->id, prompt->n, kept);
     burin_slot_truncate(g->run->session, 0, kept);
     set_tokens(g, *prompt);
     if (loaded && g->run->command->verbose)
