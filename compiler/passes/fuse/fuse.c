@@ -16,7 +16,7 @@
 
 PassFunction pass_split_products, pass_fuse_attention, pass_fuse_norms, pass_integer_products,
     pass_keep_floats, pass_pack, pass_fuse_gates, pass_fuse_epilogues, pass_merge_projections,
-    pass_split_extremes, pass_fuse_elementwise;
+    pass_split_extremes, pass_fuse_elementwise, pass_fuse_channels;
 
 static bool fuse_all_attention(Graph *g, PassContext *c) {
     bool changed = false;
@@ -97,5 +97,12 @@ bool pass_fuse_elementwise(Graph *g, PassContext *c) {
     (void)c;
     bool changed = fuse_elementwise(g);
     changed |= simplify_graph(g);
+    return settled(g, changed);
+}
+
+bool pass_fuse_channels(Graph *g, PassContext *c) {
+    (void)c;
+    bool changed = fuse_channels(g);
+    if (changed) simplify_graph(g);
     return settled(g, changed);
 }

@@ -20,6 +20,7 @@ bool fuse_epilogues(Graph *);          // then epilogues, then chains
 bool merge_projections(Graph *);       // matmul.c: products of one value become one
 bool split_extremes(Graph *);          // extremes.c
 bool fuse_elementwise(Graph *);
+bool fuse_channels(Graph *);  // channels.c: epilogues of convolutions
 // lookup.c: tables that are also packed, by any graph of the module, in their own format or in
 // another
 bool look_up_in_packs(const Module *, Graph *, bool same_format);
