@@ -39,6 +39,7 @@ void matmul_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
     take_range(ps, "units");
     take_rows(ps, &k->out[0].type);
+    take_step(ps);
     take_operand(ps, "x", &k->in[PRODUCT_X]);
     take_operand(ps, "w", &k->in[PRODUCT_WEIGHTS]);
     if (is_experts(k)) {
@@ -169,8 +170,47 @@ static void write_sink(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "}");
 }
 
+// {16, 16}, from the innermost axis on
+static void write_axes(Text *t, const Program *p, const Dim *const *list, int n) {
+    for (int i = n - 1; i >= 0; i--) {
+        text_add(t, i == n - 1 ? "{" : ", ");
+        c_dim(t, p, list[i]);
+    }
+    text_add(t, "}");
+}
+
+// Rows of a convolution: axes of rows and of taps, and terms that are adjacent in x
+static void write_windows(Text *t, const Program *p, const Kernel *k) {
+    const View *x = &k->in[PRODUCT_X];
+    int rows = k->row_axes, taps = x->type.rank - 1 - rows;
+    text_add(t, "    const matmul_windows windows = {\n        .rows = ");
+    write_axes(t, p, x->type.dim, rows);
+    text_add(t, ", .row_steps = "), write_axes(t, p, x->stride, rows);
+    if (taps) {
+        text_add(t, ",\n        .taps = "), write_axes(t, p, x->type.dim + rows, taps);
+        text_add(t, ", .tap_steps = "), write_axes(t, p, x->stride + rows, taps);
+    }
+    text_add(t, ", .adjacent = "), c_dim(t, p, x->type.dim[x->type.rank - 1]);
+    text_add(t, "};\n");
+}
+
+static void write_convolution(Text *t, const Program *p, const Kernel *k) {
+    const PackedWeight *w = k->in[PRODUCT_WEIGHTS].weight;
+    write_windows(t, p, k);
+    text_add(
+        t,
+        "    matmul_args m = {.panels = %lld, .k = %lld, .windows = &windows, .rows = rows, .x = "
+        "x, .w = w, .units = units};\n    convolve_%s(m, ",
+        ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, w->format->name);
+    write_sink(t, p, k), text_add(t, ");\n");
+}
+
 void write_matmul(Text *t, const Program *p, const Kernel *k) {
     const PackedWeight *w = k->in[PRODUCT_WEIGHTS].weight;
+    if (k->row_axes) {
+        write_convolution(t, p, k);
+        return;
+    }
     bool integers = dtype_is_rows(k->in[PRODUCT_X].type.dtype);
     text_add(t, "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s",
              ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth,

@@ -37,8 +37,9 @@ static void name_matmul(Text *t, const Kernel *k) {
     const PackedWeight *w = k->in[1].weight;
     const Expr *epilogue = kernel_expr(k, "epilogue");
     bool floats = w->format->blocks && k->in[0].type.dtype == DT_f32;
-    text_add(t, "%smatmul_%s%s_%lld", k->family == FAMILY_EXPERTS ? "expert_" : "", w->format->name,
-             floats ? "_floats" : "", (long long)w->depth);
+    text_add(t, "%s%s_%s%s_%lld", k->family == FAMILY_EXPERTS ? "expert_" : "",
+             k->row_axes ? "convolution" : "matmul", w->format->name, floats ? "_floats" : "",
+             (long long)w->depth);
     name_dim(t, "x", k->out[0].type.dim[k->out[0].type.rank - 1]);
     if (epilogue) name_expr(t, epilogue);
 }

@@ -143,8 +143,81 @@ static void write_one_by_one(Text *t, const Reduction *r, int depth) {
     store_result(t, r, value, depth);
 }
 
+// ---- sixteen results at once, whose operands are adjacent: each lane does what one result does
+
+// The last axis of more than one element, if the operand's elements along it are adjacent; or -1
+static int vector_axis(const Reduction *r) {
+    const View *out = &r->k->out[0];
+    int axis = out->type.rank - 1, of_operand = -1;
+    while (axis > 0 && dim_is(out->type.dim[axis], 1)) axis--;
+    if (axis < 0 || dim_is(out->type.dim[axis], 1) || r->v->base == BASE_SCALAR) return -1;
+    for (int i = 0, kept = 0; i < r->v->type.rank; i++) {
+        bool keeps = kernel_int(r->k, "keepdims", 1);
+        if (!r->reduced[i] && (keeps ? i : kept) == axis) of_operand = i;
+        kept += !r->reduced[i];
+    }
+    bool adjacent =
+        of_operand >= 0 && dim_is(r->v->stride[of_operand], 1) && dim_is(out->stride[axis], 1);
+    return adjacent && nest_parted(r->p, r->k) <= axis ? axis : -1;
+}
+
+// The index of the vector's axis is j.
+static NestIndex along_vector(NestIndex at, const char *name) {
+    for (int i = 0; i < at.rank; i++)
+        if (!strcmp(at.index[i], name)) at.index[i] = "j";
+    return at;
+}
+
+static bool has_whole_vectors(const Reduction *r, int axis) {
+    return dim_divides(r->p->graph, dim_const(r->p->graph, 16), r->k->out[0].type.dim[axis]);
+}
+
+static int open_vectors(Text *t, const Reduction *r, int axis) {
+    const Type *type = &r->k->out[0].type;
+    int depth = nest_open(t, r->p, r->k, axis);
+    nest_indent(t, depth), text_add(t, "for (int j = 0; j < ");
+    c_dim(t, r->p, type->dim[axis]), text_add(t, "; j += LANES) {\n");
+    if (has_whole_vectors(r, axis)) return depth + 1;
+    nest_indent(t, ++depth), text_add(t, "int n = ");
+    c_dim(t, r->p, type->dim[axis]), text_add(t, " - j;\n");
+    return depth;
+}
+
+static void write_vectors(Text *t, const Reduction *r, int axis) {
+    const Reducer *f = reducer_of(r->k);
+    const View *out = &r->k->out[0];
+    NestIndex result = nest_index(&out->type, out->type.rank);
+    const char *name = result.index[axis], *sum = r->inner ? "lane[e % LANES]" : "total";
+    const bool whole = has_whole_vectors(r, axis);
+    int depth = open_vectors(t, r, axis), inside = depth;
+    nest_indent(t, depth), text_add(t, "vf %s = ", r->inner ? "lane[LANES], start" : "total");
+    text_add(t, "vf_set1(%s);\n", f->start);
+    if (r->inner) nest_indent(t, depth), text_add(t, "fill_lanes(lane, start);\n");
+    if (r->inner) nest_indent(t, depth), text_add(t, "int e = 0;\n");
+    for (int i = 0; i < r->v->type.rank; i++)
+        if (r->reduced[i]) inside = nest_loop(t, r->p, r->at.index[i], r->v->type.dim[i], inside);
+    nest_indent(t, inside), text_add(t, "%s = %s(vf_load%s(", sum, f->vector, whole ? "" : "_n");
+    nest_address(t, r->p, r->v, "a0", along_vector(r->at, name));
+    text_add(t, whole ? "), %s);\n" : ", n), %s);\n", sum);
+    if (r->inner) nest_indent(t, inside), text_add(t, "e++;\n");
+    while (inside > depth) nest_indent(t, --inside), text_add(t, "}\n");
+    nest_indent(t, depth), text_add(t, "vf_store%s(", whole ? "" : "_n");
+    nest_address(t, r->p, out, "y", along_vector(result, name));
+    text_add(t, r->k->op == OP_reduce_mean ? ", vf_div(" : ", ");
+    text_add(t, r->inner ? "%s_of(lane)" : "total", f->lanes);
+    if (r->k->op == OP_reduce_mean)
+        text_add(t, ", vf_set1((float)("), c_dim(t, r->p, r->count), text_add(t, ")))");
+    text_add(t, whole ? ");\n" : ", n);\n");
+    nest_close(t, depth);
+}
+
 void write_reduce(Text *t, const Program *p, const Kernel *k) {
     Reduction r = reduction_of(p, k);
+    const int axis = k->in[0].type.dtype == DT_f32 && !r.adjacent ? vector_axis(&r) : -1;
+    if (axis >= 0) {
+        write_vectors(t, &r, axis);
+        return;
+    }
     int depth = nest_open(t, p, k, k->out[0].type.rank);
     if (k->in[0].type.dtype != DT_f32)
         write_plain_reduce(t, p, k, &(PlainReduction){r.reduced, r.at, r.count, depth});

@@ -58,6 +58,25 @@ static int64_t symbol_of_step(const Dim *symbol, void *user) {
     return strcmp(symbol->name, "S") ? p->rows.n : 1;
 }
 
+// A result that is stored in another order of its axes, in that of its type
+static void put_in_order(const Kernel *k, const Tensor *t, const float *stored, float *values) {
+    int64_t step[MAX_RANK], at[MAX_RANK] = {0}, stride = 1, count = tensor_count(t);
+    for (int i = t->rank - 1; i >= 0; i--)
+        step[k->order[i]] = stride, stride *= t->dim[k->order[i]];
+    for (int64_t i = 0; i < count; i++) {
+        int64_t from = 0;
+        for (int j = 0; j < t->rank; j++) from += at[j] * step[j];
+        values[i] = stored[from];
+        for (int j = t->rank - 1; j >= 0 && ++at[j] == t->dim[j]; j--) at[j] = 0;
+    }
+}
+
+static const Kernel *ordered_kernel(const Program *p, const Node *n) {
+    for (int i = 0; i < p->n_kernels; i++)
+        if (p->kernels[i]->node == n && p->kernels[i]->order) return p->kernels[i];
+    return NULL;
+}
+
 static void record(void *context, const char *value, int layer, const float *data, int rows,
                    int columns, int row_stride) {
     Part *p = context;
@@ -76,6 +95,12 @@ static void record(void *context, const char *value, int layer, const float *dat
     if (tensor_count(t) != (int64_t)rows * columns)
         diag_fatal(n->loc, "%%%s has %" PRId64 " elements, the program recorded %d x %d", n->name,
                    tensor_count(t), rows, columns);
+    const Kernel *ordered = ordered_kernel(p->program, n);
+    if (ordered) {
+        float *values = ARENA_ARRAY(p->arena, float, (size_t)tensor_count(t) + 1);
+        put_in_order(ordered, t, copy, values);
+        t->data = values;
+    }
     p->recorded[n->mark] = p->value[n->mark] = t;
 }
 

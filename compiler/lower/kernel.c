@@ -176,8 +176,8 @@ bool dies_here(const Lowering *l, const Node *value, const Node *at) {
 // Returns true if a kernel may write its result over this operand: no later kernel reads the
 // operand's memory, the kernel itself reads no other elements of it, threads touch the same
 // elements, and the memory is of the same class.
-bool may_overwrite(const Lowering *l, const Node *operand_node, const Kernel *k, const Type *type) {
-    const View *v = view_of(operand_node);
+bool may_overwrite_view(const Lowering *l, const Node *operand_node, const View *v, const Kernel *k,
+                        const Type *type) {
     for (int i = 0; v && i < k->n_in; i++)
         if (k->in[i].base == BASE_BUFFER && k->in[i].buffer == v->buffer &&
             !view_same_place(&k->in[i], v))
@@ -187,6 +187,10 @@ bool may_overwrite(const Lowering *l, const Node *operand_node, const Kernel *k,
         return false;
     return type_equal(&v->type, type) && view_is_contiguous(l->graph, v) &&
            v->buffer->row_bytes == type_row_bytes(l, type) && dies_here(l, operand_node, k->node);
+}
+
+bool may_overwrite(const Lowering *l, const Node *operand_node, const Kernel *k, const Type *type) {
+    return may_overwrite_view(l, operand_node, view_of(operand_node), k, type);
 }
 
 // A row-wise kernel: row r of the result from row r of the operands that have rows.

@@ -38,6 +38,7 @@ typedef enum {
     BASE_SCALAR
 } BaseKind;
 
+enum { WINDOW_AXES = 4 };   // of a convolution: at most as many axes of rows, and of sums
 enum { GUARD_BYTES = 64 };  // after each buffer of a guarded program, for each row
 
 typedef struct Buffer {
@@ -192,7 +193,11 @@ typedef struct Kernel {
     View out[4];
     int n_out;
     const Dim *defines;  // the symbol whose value is its last result, or NULL
-    const Dim *count;    // uncached attention: keys of a sequence; an order: the experts
+    const int
+        *order;    // axes of the node's value from the outermost in memory on; NULL: as they are
+    int row_axes;  // of a convolution: number of leading axes of x that are rows. Later axes are
+                   // summed; 0: x is rows in memory
+    const Dim *count;  // uncached attention: keys of a sequence; an order: the experts
     Share share;
     const char *cache;  // appends: "key" or "value", which layout is written
     bool copies;        // a nest that only makes its operand row-major, whatever the node is

@@ -7,8 +7,8 @@
 //   %t = skip_rms_normalization(%o, %x, %w)  norm kernel, the sum overwrites %x
 //
 // This file has the order of nodes, views, and the table of selectors: select_rows.c,
-// select_attention.c, select_nest.c (no tuned kernel), data_dependent.c, control.c. kernel.c has
-// their common parts.
+// select_attention.c, select_windows.c (convolutions), select_nest.c (no tuned kernel),
+// data_dependent.c, control.c. kernel.c has their common parts.
 #include "lower/select.h"
 
 #include <limits.h>
@@ -41,6 +41,7 @@ static void select_view(Lowering *l, Node *n) {
         from.type = one, from.offset = dim_const(l->graph, 0);
         v = view_broadcast(l, from, &n->type);
     } else if (!view_derive(l, n, &from, &v)) {
+        if (leave_to_products(l, n)) return;
         from = view_copy(l, n->in[0], from);
         view_derive(l, n, &from, &v);
     }

@@ -14,6 +14,25 @@ SelectFunction select_gather, select_cast, select_norm, select_skip_norm, select
 SelectFunction select_matmul_packed, select_expert_matmul, select_rotary, select_append,
     select_shift_rows, select_attention, select_nest, select_top_k;
 
+// axis_order.c: the axes of a value from the outermost in memory to the innermost
+typedef struct AxisOrder {
+    int rank, axis[MAX_RANK];
+} AxisOrder;
+AxisOrder order_with_last(int rank, int axis);
+AxisOrder order_of(const View *);
+bool order_is_plain(const AxisOrder *);
+Type type_in_order(const Type *, const AxisOrder *);
+View view_in_order(const View *, const AxisOrder *);
+View view_out_of_order(const View *, const AxisOrder *);  // the inverse
+// strides of a dense value that is stored in this order
+View view_in_memory_order(Lowering *, const Type *, const AxisOrder *);
+// Copies a value, whose view becomes that of the copy.
+void copy_in_order(Lowering *, Node *, View from, const AxisOrder *);
+
+// select_windows.c: convolutions
+bool leave_to_products(Lowering *, Node *rows);  // rows of windows that products read in place
+View windows_operand(Lowering *, Node *rows, int *row_axes);
+
 // kernel.c: how threads share a kernel
 Share share_by(ShareKind, const Dim *count);
 Share share_rows(Lowering *, const Type *);
@@ -29,5 +48,8 @@ View matrix_operand(Lowering *, Node *);  // rows of adjacent elements: a copy w
 View matrix_like(Lowering *, Node *, const Node *of);
 bool shares_memory(const Node *view);  // with its operand
 bool dies_here(const Lowering *, const Node *value, const Node *at);
+// the same for an operand as the kernel sees it
+bool may_overwrite_view(const Lowering *, const Node *operand, const View *, const Kernel *,
+                        const Type *result);
 bool may_overwrite(const Lowering *, const Node *operand, const Kernel *, const Type *result);
 #endif

@@ -77,8 +77,161 @@ static bool reads_scalar(const Node *n, int i) {
     return is_pointwise(n) || n->op == OP_cast || n->op == OP_concat || (n->op == OP_pad && i == 1);
 }
 
+// ---------------------------------------------------------------------------------- memory orders
+static bool is_full(const Node *n, const View *v) {
+    if (v->type.rank != n->type.rank || v->base == BASE_SCALAR || v->base == BASE_NONE)
+        return false;
+    for (int i = 0; i < v->type.rank; i++) {
+        bool one = dim_is(n->type.dim[i], 1);
+        if (n->op == OP_concat && i == node_axis(n)) continue;
+        if (n->op != OP_pad && v->type.dim[i] != n->type.dim[i]) return false;
+        if (!one && dim_is(v->stride[i], 0)) return false;
+    }
+    return true;
+}
+
+// ---- reductions: kept axes in the order of memory, reduced ones where they are
+
+static bool is_reduction(const Node *n) {
+    return op_info[n->op].eval == op_info[OP_reduce_sum].eval && n->type.dtype == DT_f32 &&
+           n->in[0]->type.dtype == DT_f32;
+}
+
+static bool is_reduced(const Node *n, int axis) {
+    int count;
+    const int64_t *axes = attr_ints(n, "axes", &count);
+    for (int i = 0; i < count; i++)
+        if (axes[i] == axis) return true;
+    return !count;
+}
+
+// The axis of the operand that axis `result` of the result is
+static int operand_axis(const Node *n, int result) {
+    if (attr_int(n, "keepdims", 1)) return result;
+    int axis = 0;
+    for (; is_reduced(n, axis) || result; axis++) result -= !is_reduced(n, axis);
+    return axis;
+}
+
+// The operand's kept axes, as the result has them
+static View kept_axes(const Node *n, const View *v) {
+    View kept = *v;
+    kept.type.rank = n->type.rank;
+    for (int i = 0; i < n->type.rank; i++) {
+        kept.type.dim[i] = n->type.dim[i];
+        kept.stride[i] = v->stride[operand_axis(n, i)];
+    }
+    return kept;
+}
+
+static View reduced_operand(const Node *n, const View *v, const AxisOrder *o) {
+    AxisOrder all = {.rank = v->type.rank};
+    for (int i = 0; i < all.rank; i++) all.axis[i] = i;
+    for (int i = 0; i < o->rank; i++)
+        if (!is_reduced(n, operand_axis(n, i)))
+            all.axis[operand_axis(n, i)] = operand_axis(n, o->axis[i]);
+    return view_in_order(v, &all);
+}
+
+// Units of a reduction are the axes before the last of more than one element: its vectors are
+// along that one.
+static const Dim *reduction_units(Lowering *l, const Type *type) {
+    int last = type->rank - 1;
+    while (last > 0 && dim_is(type->dim[last], 1)) last--;
+    return count_before(l, type, last < 0 ? 0 : last);
+}
+
+// The order that all operands of the result's shape are stored in. Graphs over rows keep theirs:
+// rows come first.
+static bool order_of_operands(const Lowering *l, const Node *n, const View *read,
+                              AxisOrder *order) {
+    bool found = false;
+    if (is_reduction(n) && !l->program->rows && !l->places && output_index(l->graph, n) < 0 &&
+        n->type.rank && read[0].base != BASE_SCALAR) {
+        const View kept = kept_axes(n, &read[0]);
+        *order = order_of(&kept);
+        return !order_is_plain(order);
+    }
+    bool follows = is_pointwise(n) || n->op == OP_cast || n->op == OP_pad || n->op == OP_concat;
+    if (!follows || l->program->rows || l->places || output_index(l->graph, n) >= 0 ||
+        dtype_bits(n->type.dtype) < 8)
+        return false;
+    for (int i = 0; i < n->n_in; i++) {
+        if (!is_full(n, &read[i])) continue;
+        AxisOrder o = order_of(&read[i]);
+        if (found && memcmp(&o, order, sizeof o)) return false;
+        *order = o, found = true;
+    }
+    return found && !order_is_plain(order);
+}
+
+static void reorder_dims(Node *n, const char *name, const AxisOrder *o) {
+    int count;
+    const Dim *moved[MAX_RANK], *const *dims = attr_dims(n, name, &count);
+    if (!dims) return;
+    for (int i = 0; i < count; i++) moved[i] = dims[o->axis[i]];
+    attr_set_dims(n, name, moved, count);
+}
+
+static void reorder_ints(Node *n, const char *name, const AxisOrder *o) {
+    int count;
+    int64_t moved[MAX_RANK];
+    const int64_t *ints = attr_ints(n, name, &count);
+    if (!ints) return;
+    for (int i = 0; i < count; i++) moved[i] = ints[o->axis[i]];
+    attr_set_ints(n, name, moved, count);
+}
+
+// A copy of the node with its axes in the order of memory, for the kernel
+static Node *node_in_order(Lowering *l, const Node *n, const AxisOrder *o) {
+    Node *m = ARENA_NEW(l->arena, Node);
+    *m = *n;
+    m->attrs = NULL;
+    attr_copy(m, n);
+    m->type = type_in_order(&n->type, o);
+    if (n->op == OP_pad) reorder_dims(m, "low", o), reorder_dims(m, "high", o);
+    if (n->op == OP_pad) reorder_ints(m, "interior", o);
+    for (int i = 0; n->op == OP_concat && i < o->rank; i++)
+        if (o->axis[i] == node_axis(n)) attr_set_int(m, "axis", i);
+    return m;
+}
+
+static View operand_in_order(Lowering *l, const Node *n, const View *v, const AxisOrder *o) {
+    if (v->base == BASE_SCALAR || v->base == BASE_NONE || !v->type.rank) return *v;
+    if (n->op == OP_pad || n->op == OP_concat) return view_in_order(v, o);
+    if (is_reduction(n)) return reduced_operand(n, v, o);
+    Type shape = n->type;
+    shape.dtype = v->type.dtype;
+    View full = view_broadcast(l, *v, &shape);
+    return view_in_order(&full, o);
+}
+
+// A result that is stored in the order of the operands, so that its kernel goes through memory.
+static void select_ordered(Lowering *l, Node *n, const View *read, const AxisOrder *o) {
+    Node *seen = node_in_order(l, n, o);
+    Kernel *k = kernel_new(l, FAMILY_NEST, n, n->n_in);
+    int *order = ARENA_ARRAY(l->arena, int, o->rank);
+    memcpy(order, o->axis, (size_t)o->rank * sizeof *order);
+    k->attrs = seen->attrs, k->order = order;
+    for (int i = 0; i < n->n_in; i++) k->in[i] = operand_in_order(l, n, &read[i], o);
+    share_nest(l, k, seen);
+    if (is_reduction(n))
+        k->share = share_by(SHARE_OUTER, reduction_units(l, &seen->type)),
+        k->in[0].own_part = false;
+    View result = {0};
+    for (int i = 0; is_pointwise(n) && i < n->n_in && !result.buffer; i++)
+        if (may_overwrite_view(l, n->in[i], &k->in[i], k, &seen->type)) result = k->in[i];
+    if (!result.buffer) {
+        result = view_contiguous(l, &seen->type);
+        result.base = BASE_BUFFER, result.buffer = buffer_new(l, &seen->type, false);
+    }
+    kernel_give(l, k, 0, NULL, result);
+    set_view(l, n, view_out_of_order(&result, o));
+}
+
 void select_nest(Lowering *l, Node *n) {
     View read[n->n_in + 1];
+    AxisOrder order;
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] && n->in[i]->op == OP_pack)
             diag_fatal(n->loc, "%s has no kernel that reads packed weights\nnote: %%%s",
@@ -88,6 +241,10 @@ void select_nest(Lowering *l, Node *n) {
         read[i] = !n->in[i]            ? (View){0}
                   : reads_scalar(n, i) ? view_operand(l, n->in[i])
                                        : memory_operand(l, n->in[i]);
+    if (order_of_operands(l, n, read, &order)) {
+        select_ordered(l, n, read, &order);
+        return;
+    }
     Kernel *k = kernel_new(l, FAMILY_NEST, n, n->n_in);
     for (int i = 0; i < n->n_in; i++) k->in[i] = read[i];
     share_nest(l, k, n);

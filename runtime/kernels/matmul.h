@@ -5,6 +5,7 @@
 //   matmul_q8_0, _q4_k ...                x: q8_block rows; weights in panels of blocks (blocks.h): exact sums of integers
 //   matmul_i8_32, _i9_32                  x: q8_block rows of integers (quantize_row_integers): the exact sum, rounded once
 //   matmul_q8_0_floats, matmul_nf4_64 ... x: f32 rows; each weight as a float
+//   convolve_f32, _f16, _bf16             x: windows of a tensor, as they are in memory (matmul_windows)
 //   ..._glu                               panels of gate and up alternate; the epilogue gets both sums
 //
 // All fields of matmul_args that are extents are literals at the call; the epilogue is a static
@@ -528,4 +529,19 @@ MATMUL(bf16, floats, WEIGHT_BF16)
 #include "format_rows.h"
 #undef FORMAT
 #undef MATMUL
+
+// Convolutions: any number of rows goes by tiles.
+#define CONVOLVE(name, format)                                                                 \
+    KIND(windows_##name, windows, format)                                                      \
+    PRODUCT_FUNCTION windows_##name(const matmul_args *m, matmul_sink sink) {                  \
+        const matmul_args seen = *m;                                                           \
+        matmul_many((matmul_kind){format, true, windows_##name##_core, &seen, NULL}, m, sink); \
+    }                                                                                          \
+    INLINE void convolve_##name(matmul_args m, matmul_epilogue store, const void *context) {   \
+        windows_##name(&m, (matmul_sink){store, NULL, context, NULL});                         \
+    }
+CONVOLVE(f32, WEIGHT_F32)
+CONVOLVE(f16, WEIGHT_F16)
+CONVOLVE(bf16, WEIGHT_BF16)
+#undef CONVOLVE
 #endif

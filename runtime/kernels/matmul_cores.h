@@ -8,6 +8,16 @@
 #include "group_sums.h"
 #include "range.h"
 
+// Rows of a convolution, as they are in memory: axes from the innermost on, unused ones of extent
+// 0. A row is `adjacent` elements for each tap.
+typedef struct matmul_windows {
+    int rows[4];
+    ptrdiff_t row_steps[4];  // elements between neighbours along an axis
+    int taps[4];
+    ptrdiff_t tap_steps[4];
+    int adjacent;
+} matmul_windows;
+
 typedef struct matmul_args {
     int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats,
                               // or q8_blocks) between rows
@@ -16,6 +26,7 @@ typedef struct matmul_args {
     const int32_t
         *entry;  // rows are these entries of products by experts (experts.h); NULL: rows of x
     const void *x, *w;
+    const matmul_windows *windows;  // of a convolution: x_stride is unused
     union {
         burin_range units;  // of matmul_units(panels, rows): the share of this thread
         struct {
@@ -155,9 +166,10 @@ INLINE void tile_end(int R, int P, vf (*sum)[PANELS_MOST], vf *sums) {
     }
 }
 
-// Steps [step, step + steps) of a tile: extent is rows, panels, steps
+// Steps [step, step + steps) of a tile: extent is rows, panels, steps. A row's term of `step` is at
+// x[row][term].
 INLINE void floats_steps(weight_format format, const int extent[3], const matmul_args *m,
-                         const tile_place *at, int step, const float *const *x,
+                         const tile_place *at, int step, const float *const *x, int term,
                          vf (*sum)[PANELS_MOST]) {
     const int R = extent[0], P = extent[1];
     const unsigned char *panels =
@@ -173,7 +185,7 @@ INLINE void floats_steps(weight_format format, const int extent[3], const matmul
                                           (size_t)k * panel_bytes(format, 1));
         UNROLL
         for (int i = 0; i < R; i++) {
-            vf a = vf_set1(x[i][k]);
+            vf a = vf_set1(x[i][term - step + k]);
             UNROLL
             for (int p = 0; p < P; p++) sum[i][p] = vf_fma(a, w[p], sum[i][p]);
         }
@@ -190,9 +202,53 @@ INLINE void floats_tile(weight_format format, int R, int P, const matmul_args *m
     int step = at->from;
     NO_UNROLL
     for (; TILE_STEPS > 1 && step + TILE_STEPS <= at->to; step += TILE_STEPS)
-        floats_steps(format, (const int[]){R, P, TILE_STEPS}, m, at, step, x, sum);
+        floats_steps(format, (const int[]){R, P, TILE_STEPS}, m, at, step, x, step, sum);
     NO_UNROLL
-    for (; step < at->to; step++) floats_steps(format, (const int[]){R, P, 1}, m, at, step, x, sum);
+    for (; step < at->to; step++)
+        floats_steps(format, (const int[]){R, P, 1}, m, at, step, x, step, sum);
+    tile_end(R, P, sum, sums);
+}
+
+// ---- convolutions: a row is some elements of x for each tap ----
+
+// The offset of an index that counts these axes, the innermost fastest
+INLINE ptrdiff_t axes_offset(const int *extent, const ptrdiff_t *steps, int index) {
+    ptrdiff_t offset = 0;
+    NO_UNROLL
+    for (int i = 0; i < 4 && extent[i]; i++) {
+        offset += index % extent[i] * steps[i];
+        index /= extent[i];
+    }
+    return offset;
+}
+
+// Terms [at->from, at->to) of a tile: of each tap those that are adjacent
+INLINE void windows_tile(weight_format format, int R, int P, const matmul_args *m,
+                         const tile_place *at, vf *sums) {
+    const matmul_windows *w = m->windows;
+    vf sum[ROWS_MOST][PANELS_MOST];
+    const float *row[ROWS_MOST], *x[ROWS_MOST];
+    UNROLL
+    for (int i = 0; i < R; i++) {
+        int r = at->row + i < m->rows ? at->row + i : m->rows - 1;
+        row[i] = (const float *)m->x + axes_offset(w->rows, w->row_steps, r);
+    }
+    tile_begin(R, P, at, sums, sum);
+    NO_UNROLL
+    for (int step = at->from; step < at->to;) {
+        const int term = step % w->adjacent, left = w->adjacent - term;
+        const int end = left < at->to - step ? step + left : at->to, first = step - term;
+        const ptrdiff_t tap = axes_offset(w->taps, w->tap_steps, step / w->adjacent);
+        UNROLL
+        for (int i = 0; i < R; i++) x[i] = row[i] + tap;
+        NO_UNROLL
+        for (; TILE_STEPS > 1 && step + TILE_STEPS <= end; step += TILE_STEPS)
+            floats_steps(format, (const int[]){R, P, TILE_STEPS}, m, at, step, x, step - first,
+                         sum);
+        NO_UNROLL
+        for (; step < end; step++)
+            floats_steps(format, (const int[]){R, P, 1}, m, at, step, x, step - first, sum);
+    }
     tile_end(R, P, sum, sums);
 }
 
@@ -380,7 +436,7 @@ INLINE int tile_rows_of(weight_format format) {
 #endif
     return in_blocks(format) ? INT_ROWS : TILE_ROWS;
 }
-enum { PANELS_floats = TILE_PANELS, PANELS_integers = INT_PANELS };
+enum { PANELS_floats = TILE_PANELS, PANELS_windows = TILE_PANELS, PANELS_integers = INT_PANELS };
 INLINE int tile_panels_of(weight_format format) {
     return in_blocks(format) ? INT_PANELS : TILE_PANELS;
 }

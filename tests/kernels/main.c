@@ -15,6 +15,7 @@ int main(int argc, char **argv) {
         test_functions();
         test_conversions();
         test_quantize();
+        test_convolution();
         test_matmul();
         test_rows();
         test_attention();

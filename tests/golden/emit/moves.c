@@ -57,15 +57,17 @@ KERNEL void add_60(burin_range range, const float *a0, const float *a1, float *y
 // %rn: f32[R, 15, 4] -> f32[R, 15]
 KERNEL void reduce_min_15(burin_range range, const float *a0, float *y) {
     for (int i0 = range.first; i0 < range.last; i0++) {
-        for (int i1 = 0; i1 < 15; i1++) {
-            float lane[LANES];
-            vf_store(lane, vf_set1(INFINITY));
+        for (int j = 0; j < 15; j += LANES) {
+            int n = 15 - j;
+            vf lane[LANES], start = vf_set1(INFINITY);
+            fill_lanes(lane, start);
             int e = 0;
             for (int r2 = 0; r2 < 4; r2++) {
-                lane[e % LANES] = sf_min(a0[(ptrdiff_t)i0 * 60 + i1 + (ptrdiff_t)r2 * 15], lane[e % LANES]);
+                lane[e % LANES] = vf_min(vf_load_n(a0 + (ptrdiff_t)i0 * 60 + j + (ptrdiff_t)r2 * 15, n),
+                                         lane[e % LANES]);
                 e++;
             }
-            y[(ptrdiff_t)i0 * 15 + i1] = vf_reduce_min(vf_load(lane));
+            vf_store_n(y + (ptrdiff_t)i0 * 15 + j, vf_reduce_min_of(lane), n);
         }
     }
 }

@@ -140,12 +140,13 @@ KERNEL void reduce_sum_4x1(burin_range range, const float *a0, float *y) {
 // %rm: f32[R, 4, 15] -> f32[R, 1, 15]
 KERNEL void reduce_mean_1x15(burin_range range, const float *a0, float *y) {
     for (int i0 = range.first; i0 < range.last; i0++) {
-        for (int i2 = 0; i2 < 15; i2++) {
-            float total = 0;
+        for (int j = 0; j < 15; j += LANES) {
+            int n = 15 - j;
+            vf total = vf_set1(0);
             for (int r1 = 0; r1 < 4; r1++) {
-                total = sf_add(a0[(ptrdiff_t)i0 * 60 + (ptrdiff_t)r1 * 15 + i2], total);
+                total = vf_add(vf_load_n(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)r1 * 15 + j, n), total);
             }
-            y[(ptrdiff_t)i0 * 15 + i2] = total / (float)(4);
+            vf_store_n(y + (ptrdiff_t)i0 * 15 + j, vf_div(total, vf_set1((float)(4))), n);
         }
     }
 }
@@ -167,15 +168,17 @@ KERNEL void reduce_max_1x1(burin_range range, const float *a0, float *y) {
 // %rn: f32[R, 15, 4] -> f32[R, 15]
 KERNEL void reduce_min_15(burin_range range, const float *a0, float *y) {
     for (int i0 = range.first; i0 < range.last; i0++) {
-        for (int i1 = 0; i1 < 15; i1++) {
-            float lane[LANES];
-            vf_store(lane, vf_set1(INFINITY));
+        for (int j = 0; j < 15; j += LANES) {
+            int n = 15 - j;
+            vf lane[LANES], start = vf_set1(INFINITY);
+            fill_lanes(lane, start);
             int e = 0;
             for (int r2 = 0; r2 < 4; r2++) {
-                lane[e % LANES] = sf_min(a0[(ptrdiff_t)i0 * 60 + i1 + (ptrdiff_t)r2 * 15], lane[e % LANES]);
+                lane[e % LANES] = vf_min(vf_load_n(a0 + (ptrdiff_t)i0 * 60 + j + (ptrdiff_t)r2 * 15, n),
+                                         lane[e % LANES]);
                 e++;
             }
-            y[(ptrdiff_t)i0 * 15 + i1] = vf_reduce_min(vf_load(lane));
+            vf_store_n(y + (ptrdiff_t)i0 * 15 + j, vf_reduce_min_of(lane), n);
         }
     }
 }

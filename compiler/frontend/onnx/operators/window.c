@@ -1,12 +1,14 @@
 // Convolutions and pooling: windows over the spatial axes (a view of the padded input), then a
 // product or a reduction.
 //
-//   Conv     windows [N, C, out.., kernel..] as rows [N, G, out, C/G * kernel] by weights [G, C/G * kernel, M/G]
+//   Conv     windows [N, C, out.., kernel..] as rows [N, G, out, kernel * C/G], by weights
+//            [G, kernel * C/G, M/G]
 //   MaxPool  reduce_max over the kernel axes; AveragePool: reduce_sum over the number of elements inside
 #include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/operators/compose.h"
+#include "ir/eval/eval.h"
 
 enum { MAX_SPATIAL = 3 };
 
@@ -97,7 +99,22 @@ static Window read_window(const OnnxCall *c, const Node *x, const Node *weights)
     return w;
 }
 
+static bool is_window_of_one(const Window *w) {
+    for (int i = 0; i < w->spatial; i++)
+        if (w->kernel[i] != 1 || w->strides[i] != 1) return false;
+    return true;
+}
+
+// Windows of one element: only the axes of the kernel are new.
+static Node *single_windows(OnnxCall *c, Node *x, const Window *w) {
+    const Dim *dims[MAX_RANK];
+    int rank = x->type.rank;
+    for (int i = 0; i < rank + w->spatial; i++) dims[i] = i < rank ? x->type.dim[i] : size(c, 1);
+    return onnx_shape_to(c, x, rank + w->spatial, dims);
+}
+
 static Node *windows(OnnxCall *c, Node *x, const Window *w) {
+    if (is_window_of_one(w)) return single_windows(c, x, w);
     Node *n = onnx_emit_make(c, OP_windows, 1, &x);
     attr_set_ints(n, "kernel", w->kernel, w->spatial);
     attr_set_ints(n, "strides", w->strides, w->spatial);
@@ -115,7 +132,8 @@ static Node *windows(OnnxCall *c, Node *x, const Window *w) {
 }
 
 // ------------------------------------------------------------------------------------ convolutions
-// [N, C, out.., kernel..] to [N, G, out, C/G * kernel]
+// [N, C, out.., kernel..] to [N, G, out, kernel * C/G]: sums run over the taps, and for each tap
+// over the channels, which are adjacent in memory where results of products are
 static Node *window_rows(OnnxCall *c, Node *x, int spatial, int64_t groups) {
     Graph *g = c->graph;
     int64_t perm[MAX_RANK];
@@ -126,9 +144,9 @@ static Node *window_rows(OnnxCall *c, Node *x, int spatial, int64_t groups) {
         depth = dim_binary(g, DIM_MUL, depth, x->type.dim[2 + spatial + i]);
     }
     dims[3] = depth;
-    if (groups == 1) {  // N, out.., C, kernel..
+    if (groups == 1) {  // N, out.., kernel.., C
         for (int i = 0; i < x->type.rank; i++)
-            perm[i] = i == 0 ? 0 : i <= spatial ? i + 1 : i == spatial + 1 ? 1 : i;
+            perm[i] = i == 0 ? 0 : i + 1 < x->type.rank ? i + 1 : 1;
         return onnx_shape_to(c, onnx_permute(c, x, perm), 4, dims);
     }
     // one spatial axis more is needed for the groups: the windows are made a matrix of positions by
@@ -139,10 +157,31 @@ static Node *window_rows(OnnxCall *c, Node *x, int spatial, int64_t groups) {
     const Dim *split[5] = {dims[0], dims[1], dim_binary(g, DIM_FLOORDIV, x->type.dim[1], dims[1]),
                            dims[2], taps};
     Node *grouped = onnx_shape_to(c, x, 5, split);
-    return onnx_shape_to(c, onnx_permute(c, grouped, (int64_t[]){0, 1, 3, 2, 4}), 4, dims);
+    return onnx_shape_to(c, onnx_permute(c, grouped, (int64_t[]){0, 1, 3, 4, 2}), 4, dims);
 }
 
-// [M, C/G, kernel..] to [G, C/G * kernel, M/G]
+// A weight of the file in another order of its axes: computed now, under its name.
+static Node *reordered_weight(OnnxCall *c, Node *w, Node *view) {
+    const Tensor *value = w->value && w->value->data ? eval_constant_node(view) : NULL;
+    if (!value) return view;
+    Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
+    *t = *value;
+    t->name = w->value->name;
+    return node_constant(c->graph, t, view->loc, NULL);
+}
+
+// [M, C/G, kernel..] to [M, kernel.., C/G]. Casts and zero points stay around the constant.
+static Node *taps_first(OnnxCall *c, Node *w) {
+    int64_t perm[MAX_RANK] = {0};
+    if (w->op == OP_cast) return onnx_cast(c, taps_first(c, w->in[0]), w->type.dtype);
+    if (w->op == OP_sub && w->in[0]->type.rank == w->type.rank)
+        return ONNX_BINARY(c, OP_sub, taps_first(c, w->in[0]), w->in[1]);
+    for (int i = 1; i < w->type.rank; i++) perm[i] = i + 1 < w->type.rank ? i + 1 : 1;
+    Node *view = onnx_permute(c, w, perm);
+    return w->op == OP_constant ? reordered_weight(c, w, view) : view;
+}
+
+// [M, kernel.., C/G] to [G, kernel * C/G, M/G]
 static Node *weight_columns(OnnxCall *c, Node *w, int64_t groups) {
     Graph *g = c->graph;
     const Dim *dims[3] = {dim_const(g, groups),
@@ -169,6 +208,7 @@ static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int6
         onnx_fatal(c, "%lld groups of %s by weights %s", (long long)groups, type_text(&x->type),
                    type_text(&weights->type));
     Node *padded = windows(c, padded_with(c, x, &w->pads, pad), w);
+    weights = taps_first(c, weights);
     Node *rows = window_rows(c, padded, w->spatial, groups), *y;
     const Dim *dims[MAX_RANK] = {x->type.dim[0], weights->type.dim[0]};
     if (groups == 1) {  // a plain matrix of weights
