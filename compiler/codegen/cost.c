@@ -8,6 +8,7 @@
 
 #include "codegen/emit.h"
 #include "ir/operands.h"
+#include "lower/scan.h"
 
 typedef struct Measure {
     const Program *program;
@@ -61,6 +62,28 @@ static double terms_of(const Measure *m, const Kernel *k) {
     return k->op == OP_matmul ? last_of(m, &k->in[0].type) : 0;
 }
 
+// Rows of the step: the results of a scan begin with them.
+static double rows_of(const Measure *m, const Kernel *k) {
+    return k->n_out && k->out[0].base != BASE_STATE
+               ? (double)dim_eval(k->out[0].type.dim[0], value_of, (void *)m)
+               : 0;
+}
+
+// Of a row, each function once for each of its elements
+static double scan_operations(const Scan *s) {
+    double sum = 0;
+    for (int i = 0; i < s->n_values; i++) {
+        const ScanValue *v = &s->values[i];
+        double elements = 1;
+        unsigned axes = v->kind == SCAN_REDUCTION ? s->values[v->in[0]].axes : v->axes;
+        for (int j = 0; j < s->n_axes; j++)
+            if (axes >> j & 1) elements *= (double)s->extent[j];
+        if (v->is_read && v->kind != SCAN_OPERAND)
+            sum += elements * (v->kind == SCAN_REDUCTION ? 1 : functions_in(v->expr));
+    }
+    return sum;
+}
+
 static double operations_of(const Measure *m, const Kernel *k) {
     double results = k->n_out ? count_of(m, &k->out[0].type) : 0;
     const Expr *e = kernel_expr(k, k->family == FAMILY_NEST ? "expr" : "epilogue");
@@ -79,6 +102,8 @@ static double operations_of(const Measure *m, const Kernel *k) {
             return 3 * results;
         case FAMILY_QUANTIZE:
             return 2 * results;
+        case FAMILY_SCAN:
+            return rows_of(m, k) * scan_operations(k->scan);
         case FAMILY_NEST:
             if (k->copies) return 0;
             if (e) return results * functions_in(e);
@@ -133,7 +158,9 @@ Cost kernel_cost(const Program *p, const Kernel *k, const StepSizes *sizes) {
     }
     for (int i = 0; i < k->n_out; i++) {
         const View *v = &k->out[i];
-        if (v->base == BASE_STATE && k->n_in > 1)
+        if (v->base == BASE_STATE && k->family == FAMILY_SCAN)  // read and written once a step
+            c.bytes += 2 * (double)v->state->bytes;
+        else if (v->base == BASE_STATE && k->n_in > 1)
             c.bytes += bytes_of(&m, &k->in[0].type);
         else if (v->base == BASE_BUFFER || v->base == BASE_OUTPUT)
             c.bytes += bytes_of(&m, &v->type);

@@ -83,6 +83,7 @@ void write_rotary(Text *, const Program *, const Kernel *);
 void write_append(Text *, const Program *, const Kernel *);
 void write_shift_rows(Text *, const Program *, const Kernel *);
 void write_attention(Text *, const Program *, const Kernel *);
+void write_scan(Text *, const Program *, const Kernel *);
 void write_nest(Text *, const Program *, const Kernel *);
 void write_slice_order(Text *, const Program *, const Kernel *);
 void embed_parameters(Parameters *);
@@ -95,6 +96,7 @@ void rotary_parameters(Parameters *);
 void append_parameters(Parameters *);
 void shift_rows_parameters(Parameters *);
 void attention_parameters(Parameters *);
+void scan_parameters(Parameters *);
 void nest_parameters(Parameters *);
 
 // codegen/names.c

@@ -115,7 +115,8 @@ void write_location(Text *t, const Kernel *k, bool in_loop) {
 static void write_record(Writer *w, const Kernel *k, int result) {
     const View *v = &k->out[result];
     if (k->ranks.units && !k->ranks.gathered) return;
-    if (w->depth || v->type.dtype != DT_f32 || k->cache || k->copies ||
+    // no error bound is known for values of loops
+    if (w->depth || k->scan || v->type.dtype != DT_f32 || k->cache || k->copies ||
         (k->family == FAMILY_ATTENTION && result))
         return;
     text_add(w->t, " RECORD(\"%s\", %s, ", kernel_value(k, result), w->in_loop ? "layer" : "-1");

@@ -5,6 +5,7 @@
 
 #include "codegen/emit.h"
 #include "ir/operands.h"
+#include "lower/scan.h"
 
 static void name_dim(Text *t, const char *separator, const Dim *d) {
     int64_t value;
@@ -107,6 +108,12 @@ static void name_embed(Text *t, const Kernel *k) {
              (long long)last_dim(&k->out[0]));
 }
 
+static void name_scan(Text *t, const Kernel *k) {
+    text_add(t, "scan");
+    for (int i = 0; i < k->scan->n_axes; i++)
+        text_add(t, "%s%lld", i ? "x" : "_", (long long)k->scan->extent[i]);
+}
+
 const char *function_name(const Program *p, const Kernel *k) {
     Text t = {0};
     switch (k->family) {
@@ -138,6 +145,9 @@ const char *function_name(const Program *p, const Kernel *k) {
         case FAMILY_APPEND:
         case FAMILY_ATTENTION:
             name_heads(&t, k);
+            break;
+        case FAMILY_SCAN:
+            name_scan(&t, k);
             break;
         case FAMILY_NEST:
             name_nest(&t, k);

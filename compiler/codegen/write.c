@@ -21,6 +21,7 @@ const KernelWriter kernel_writers[] = {
     [FAMILY_APPEND] = {append_parameters, write_append, {{0}}},
     [FAMILY_SHIFT] = {shift_rows_parameters, write_shift_rows, {{0}}},
     [FAMILY_ATTENTION] = {attention_parameters, write_attention, {{0}}},
+    [FAMILY_SCAN] = {scan_parameters, write_scan, {{0}}},
     [FAMILY_GATHER] = {gather_rows_parameters, write_gather_rows, {{0}}},
     [FAMILY_NEST] = {nest_parameters, write_nest, {{'$', order_name, write_slice_order}}},
 };

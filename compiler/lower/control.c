@@ -103,6 +103,7 @@ static View *begin_states(Lowering *l, Node *n, const LoopParts *parts) {
 }
 
 void select_loop(Lowering *l, Node *n) {
+    if (select_scan(l, n)) return;
     LoopParts parts = loop_parts(n);
     Program *p = l->program;
     int n_values = n->n_in - LOOP_FIRST;

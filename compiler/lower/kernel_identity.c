@@ -5,6 +5,7 @@
 
 #include "ir/operands.h"
 #include "lower/lowering.h"
+#include "lower/scan.h"
 
 // -------------------------------------------------------------------------------------------- keys
 static void key_attr(Text *t, const Attr *a) {
@@ -62,7 +63,8 @@ static const char *kernel_key(Arena *arena, const Kernel *k) {
              k->copies  ? "copy"
              : k->cache ? k->cache
                         : op_info[k->op].name);
-    for (const Attr *a = k->copies ? NULL : k->attrs; a; a = a->next)
+    if (k->scan) text_add(&t, " %s", k->scan->key);
+    for (const Attr *a = k->copies || k->scan ? NULL : k->attrs; a; a = a->next)
         if (k->cache ? !strcmp(a->name, "batch")
                      : strcmp(a->name, "layer") && strcmp(a->name, "hash"))
             key_attr(&t, a);
@@ -117,13 +119,14 @@ static const char *identifier(Arena *arena, const char *name) {
                                                               : text;
 }
 
-// A tuple's results are its items: of a skip norm the norm (1) first, then the sum (0).
+// A tuple's results are its items: of a skip norm the norm (1) first, then the sum (0); of a scan
+// the results after the states.
 const char *kernel_value(const Kernel *k, int result) {
     const Node *n = k->node;
     if (n->type.dtype != DT_tuple) return n->name;
+    int item = k->scan ? result + (int)attr_int(n, "states", 0) : !result;
     for (int i = 0; i < n->n_users; i++)
-        if (n->users[i] && n->users[i]->op == OP_item &&
-            attr_int(n->users[i], "index", 0) == !result)
+        if (n->users[i] && n->users[i]->op == OP_item && attr_int(n->users[i], "index", 0) == item)
             return n->users[i]->name;
     return n->name;
 }

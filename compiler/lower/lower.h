@@ -141,6 +141,7 @@ typedef enum {
     FAMILY_APPEND,  // rows into a cache
     FAMILY_SHIFT,   // rows of a cache, some positions back
     FAMILY_ATTENTION,
+    FAMILY_SCAN,    // a loop over rows whose body acts lane by lane (lower/scan.h)
     FAMILY_GATHER,  // the rows that are wanted
     FAMILY_NEST,    // anything else: a generated loop nest
 } KernelFamily;
@@ -199,8 +200,9 @@ typedef struct Kernel {
                    // summed; 0: x is rows in memory
     const Dim *count;  // uncached attention: keys of a sequence; an order: the experts
     Share share;
-    const char *cache;  // appends: "key" or "value", which layout is written
-    bool copies;        // a nest that only makes its operand row-major, whatever the node is
+    const char *cache;        // appends: "key" or "value", which layout is written
+    const struct Scan *scan;  // of a scan: its body (lower/scan.h)
+    bool copies;              // a nest that only makes its operand row-major, whatever the node is
     bool replicated_if_one_row;  // computed by every thread when there is one row
     bool dynamic;       // threads take its work as they come to it, so no part is a thread's own
     bool per_sequence;  // of several texts in a step, one after the other (lower/sequences.c)

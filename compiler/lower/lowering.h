@@ -57,6 +57,9 @@ void select_if(Lowering *, Node *);
 int count_places(
     const Graph *);  // at least as many kernels, buffers and weights as the graph can need
 
+// lower/scan.c: a loop over rows as one kernel; false: its body does not act lane by lane
+bool select_scan(Lowering *, Node *);
+
 // lower/data_dependent.c: sizes that depend on values
 void select_nonzero(Lowering *, Node *);
 void select_suppression(Lowering *, Node *);

@@ -4,8 +4,10 @@
 //            %b = cast(%a) {to=f32} : f32[192]
 //
 // The program must not grow by it: a result above LARGEST bytes stays a node, and so does a cast or
-// transpose of a weight matrix of the checkpoint (layout packs weights as the file has them). A
-// reshape, and a slice of the first axis, of any constant is again a reference into the file.
+// transpose of a weight matrix of the checkpoint (layout packs weights as the file has them). In
+// the body of a loop, which would compute it in every iteration, such a matrix is folded too unless
+// products read it. A reshape, and a slice of the first axis, of any constant is again a reference
+// into the file.
 //
 // Needs types; gives nothing new; keeps everything.
 #include "ir/eval/eval.h"
@@ -15,7 +17,7 @@
 
 PassFunction pass_fold;
 
-enum { LARGEST = 1 << 18 };
+enum { LARGEST = 1 << 18, LARGEST_IN_BODY = 1 << 22 };
 
 static bool is_matrix_of_checkpoint(const Node *n) {
     return n->op == OP_constant && n->value && n->value->name && n->value->rank > 1;
@@ -28,6 +30,21 @@ static bool has_constant_shape(const Node *n) {
     return true;
 }
 
+// Returns true if formulas alone read the value, also by casts and views.
+static bool feeds_formulas(const Node *n) {
+    for (int i = 0; i < n->n_users; i++) {
+        const Node *user = n->users[i];
+        if (!user) continue;
+        bool passes_on = is_view(user->op) || user->op == OP_cast;
+        if (passes_on ? !feeds_formulas(user)
+                      : !op_is_elementwise(user->op) && user->op != OP_elementwise)
+            return false;
+    }
+    return true;
+}
+
+static bool repeats(const Node *n) { return n->graph->outer && feeds_formulas(n); }
+
 static bool may_fold(const Node *n) {
     OpInfo info = op_info[n->op];
     if (info.rows == ROWS_STATE || n->type.dtype == DT_tuple) return false;
@@ -35,7 +52,9 @@ static bool may_fold(const Node *n) {
     for (int i = 0; i < n->n_in; i++) {
         if (!n->in[i]) continue;
         if (n->in[i]->op != OP_constant || !n->in[i]->value || !n->in[i]->value->data) return false;
-        if ((n->op == OP_cast || is_view(n->op)) && is_matrix_of_checkpoint(n->in[i])) return false;
+        if ((n->op == OP_cast || is_view(n->op)) && is_matrix_of_checkpoint(n->in[i]) &&
+            !repeats(n))
+            return false;
     }
     return has_constant_shape(n) && attr_dims_are_constant(n);
 }
@@ -90,7 +109,8 @@ Node *fold_node(Node *n) {
     Node *by = n->op == OP_reshape || n->op == OP_slice ? refer(n) : NULL;
     int64_t count;
     if (by || !may_fold(n) || !dim_is_const(type_count(n->graph, &n->type), &count)) return by;
-    if (count > LARGEST || dtype_bytes(n->type.dtype, count) > LARGEST) return NULL;
+    const int64_t largest = repeats(n) ? LARGEST_IN_BODY : LARGEST;
+    if (count > largest || dtype_bytes(n->type.dtype, count) > (uint64_t)largest) return NULL;
     const Tensor *value = eval_constant_node(n);
     if (!value) return NULL;
     Tensor *t = ARENA_NEW(n->graph->arena, Tensor);

@@ -100,6 +100,22 @@ static const Sample samples[] = {
      "graph g(%x: @0[R, 16]) -> (%y) where R <= 8 {\n  %y = shift_rows(%x) {back=1}\n}",
      {0},
      {"f32"}},
+    {FAMILY_SCAN,
+     "graph g(%s: i32[R] {role=\"slots\"}, %p: i32[R] {role=\"positions\"}, %x: @0[R, 16]) -> (%y) "
+     "where R <= 8, S <= 4, 0 <= row <= 7 {\n"
+     "  %h = state {kind=\"row\", layer=0, ring=1, window=1} : f32[S, 1, 8, 16]\n"
+     "  %t = loop(_, _, %h, %x, %s, %p) {body=graph step(%h: f32[S, 1, 8, 16], %x: @0[R, 16], "
+     "%s: i32[R], %p: i32[R]) -> (%n, %z) {\n"
+     "    %o = slice(%s) {axis=0, extent=1, start=row}\n"
+     "    %a = slice(%p) {axis=0, extent=1, start=row}\n"
+     "    %b = shift_rows(%h, %o, %a) {back=1}\n"
+     "    %e = slice(%x) {axis=0, extent=1, start=row}\n"
+     "    %z = add(%b, %e)\n"
+     "    %n = cache_append(%h, %z, %o, %a) {heads=1}\n"
+     "  }, counter=row, extent=R, length=R, states=1}\n"
+     "  %y = item(%t) {index=1}\n}",
+     {-1},
+     {"f32"}},
     {FAMILY_EMBED,
      "graph g(%t: i32[R]) -> (%y) where R <= 8 {\n  %w = constant {hash=0x11, name=\"w\"} : @0[32, "
      "16]\n"

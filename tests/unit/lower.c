@@ -7,6 +7,7 @@
 #include "graphs.h"
 #include "ir/encode.h"
 #include "lower/pack_blocks.h"
+#include "lower/scan.h"
 
 static Program *lower_graph(Arena *arena, Graph *g) {
     Module *m = ARENA_NEW(arena, Module);
@@ -47,6 +48,79 @@ static void layers_are_a_loop(void) {
     CHECK(kernel_of(p, "qkv.0")->signature == kernel_of(p, "qkv.2")->signature);
     CHECK(kernel_of(p, "kc1.0")->signature != kernel_of(p, "vc1.0")->signature);
     finish(arena, p);
+}
+
+static const Scan *scan_of(const Program *p, int which) {
+    for (int i = 0; i < p->n_kernels; i++)
+        if (p->kernels[i]->family == FAMILY_SCAN && !which--) return p->kernels[i]->scan;
+    return NULL;
+}
+
+static const ScanResult *state_of(const Scan *s, int which) {
+    for (int i = 0; i < s->n_results; i++)
+        if (s->results[i].is_state && !which--) return &s->results[i];
+    return NULL;
+}
+
+// tests/e2e/scans/scans.burin: heads, a reduced axis and lanes; passes as sums need earlier sums;
+// a state is stored in the last pass that reads it.
+static void loops_by_lanes_are_scans(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_file(arena, "tests/golden/emit/scan.ir");
+    const Scan *odd = scan_of(p, 0), *thrice = scan_of(p, 1), *keep = scan_of(p, 2);
+    CHECK(odd && thrice && keep);
+    if (!odd || !thrice || !keep) return;
+    CHECK(odd->n_axes == 3 && odd->reduced == 1 && odd->lane == 2 && odd->extent[2] == 20);
+    CHECK(odd->vectors == 1 && odd->units == 3 * 2 && odd->n_passes == 2);
+    CHECK(state_of(odd, 0)->pass == 1 && scan_stores_along(odd, state_of(odd, 0)));
+    CHECK(!scan_stores_along(odd, state_of(odd, 1)));
+    CHECK(thrice->n_passes == 3 && state_of(thrice, 0)->pass == 2);
+    CHECK(keep->reduced < 0 && keep->n_passes == 0 && keep->units == 2);
+    CHECK(p->n_regions == 1);  // a sum along the innermost axis is one of sixteen lanes
+    finish(arena, p);
+}
+
+// Bodies of loops over rows that are no scans, and one that is.
+static void other_loops_stay(void) {
+    static const char *const results[] = {
+        "reduce_sum(%S.1) {axes=[1], keepdims=0} : f32[4]",    // innermost
+        "reduce_sum(%S.1) {axes=[0, 1], keepdims=0} : f32[]",  // two axes
+        "transpose(%S.1) {perm=[1, 0]} : f32[32, 4]",          // lanes that are not adjacent
+        "mul(%S.1, %q) : f32[4, 32]",                          // strided lanes of an operand
+        "cum_sum(%S.1) {axis=1} : f32[4, 32]",                 // no formula
+    };
+    static const char before[] =
+        "graph g(%tokens: i32[R] {role=\"tokens\"}, %slot: i32[R] {role=\"slots\"}, "
+        "%position: i32[R] {role=\"positions\"}) -> (%y) where R <= 8, S <= 4, 0 <= row <= 7 {\n"
+        "%table = constant {hash=0x1} : f32[9, 128]\n"
+        "%x = gather(%table, %tokens) {axis=0} : f32[R, 128]\n"
+        "%s = state {kind=\"row\", layer=0, ring=1, window=1} : f32[S, 1, 8, 128]\n"
+        "%loop = loop(_, _, %s, %x, %slot, %position) {body=graph step(%S: f32[S, 1, 8, 128], "
+        "%v: f32[R, 128], %of: i32[R], %at: i32[R]) -> (%c, %r) {\n"
+        "%slot1 = slice(%of) {axis=0, extent=1, start=row} : i32[1]\n"
+        "%at1 = slice(%at) {axis=0, extent=1, start=row} : i32[1]\n"
+        "%h = shift_rows(%S, %slot1, %at1) {back=1} : f32[1, 128]\n"
+        "%h2 = reshape(%h) {shape=[4, 32]} : f32[4, 32]\n"
+        "%v1 = slice(%v) {axis=0, extent=1, start=row} : f32[1, 128]\n"
+        "%w = reshape(%v1) {shape=[4, 32]} : f32[4, 32]\n"
+        "%wide = reshape(%v1) {shape=[32, 4]} : f32[32, 4]\n"
+        "%q = transpose(%wide) {perm=[1, 0]} : f32[4, 32]\n"
+        "%S.1 = add(%h2, %w) : f32[4, 32]\n"
+        "%r = ";
+    static const char after[] =
+        "\n%flat = reshape(%S.1) {shape=[1, 128]} : f32[1, 128]\n"
+        "%c = cache_append(%S, %flat, %slot1, %at1) {heads=1} : f32[S, 1, 8, 128]\n"
+        "}, counter=row, extent=R, length=R, states=1}\n"
+        "%y = item(%loop) {index=1}\n}\n";
+    for (size_t i = 0; i <= sizeof results / sizeof *results; i++) {
+        bool scan = i == sizeof results / sizeof *results;
+        Arena *arena = arena_new();
+        const char *result =
+            scan ? "reduce_sum(%S.1) {axes=[0], keepdims=0} : f32[32]" : results[i];
+        Program *p = lower_text(arena, arena_printf(arena, "%s%s%s", before, result, after));
+        CHECK((scan_of(p, 0) != NULL) == scan && p->n_regions == !scan);
+        finish(arena, p);
+    }
 }
 
 // Rows of int8 after a norm are a result of its kernel; those of attention and of the MLP's
@@ -332,6 +406,8 @@ static void encoder_and_decoder_share(void) {
 
 SUITE(lower) {
     TEST(layers_are_a_loop);
+    TEST(loops_by_lanes_are_scans);
+    TEST(other_loops_stay);
     TEST(encoder_and_decoder_share);
     TEST(norms_quantize_their_rows);
     TEST(barriers_are_counted);
