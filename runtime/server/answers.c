@@ -39,6 +39,7 @@ void burin_answer_open(burin_answer *a, int32_t slot, int32_t cached) {
     g->n_tokens = q->n_prompt;
     if (q->chat) burin_generation_find_end(g);
     burin_generation_start(g);
+    burin_drafts_open(a);
     a->cached = cached, a->state = ANSWER_READING;
 }
 
@@ -56,8 +57,7 @@ void burin_answer_close(burin_answer *a) {
     a->streamed = (burin_streamed){0};
     a->logprobs = (burin_capture){0};
     if (!a->g.run) return;
-    if (a->g.sampler.settings.bias == a->request->command.sampling.bias)
-        a->g.sampler.settings.bias = NULL;
+    burin_drafts_close(a);
     burin_logprobs_close(&a->g);
     burin_generation_close(&a->g);
     free(a->g.answer);

@@ -1,6 +1,7 @@
 // The scheduler: one forward call has a row of every running answer, and rows of waiting prompts in
 // the order of arrival. The number of prompt rows keeps a step within twice the time of one without
 // them. Requests wait in one queue; the first one gets the next free slot.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,8 +110,7 @@ void burin_answer_drop(burin_answer *a) {
 
 // ---- one step ----
 typedef struct step_plan {
-    int rows, wanted;
-    bool decodes;
+    int rows, wanted, decodes, guesses;  // decodes: answers that are being written
 } step_plan;
 
 static void add_row(burin_server *s, step_plan *p, burin_answer *a, int32_t token,
@@ -151,23 +151,44 @@ static void plan_prompts(burin_server *s, step_plan *p) {
     }
 }
 
+// Guesses go into rows that are left, in equal shares.
+static void plan_guesses(burin_server *s, step_plan *p, burin_answer *a, int writing) {
+    int32_t room = s->base->chunk - p->rows - writing, left = BURIN_MOST_GUESS_ROWS - p->guesses;
+    burin_drafts_guess(a, burin_min(burin_min(room, left), BURIN_MOST_GUESS_ROWS / writing),
+                       writing);
+    for (int32_t i = 0; i < a->drafts.n; i++) add_row(s, p, a, a->drafts.guess[i], true);
+    p->guesses += a->drafts.n;
+}
+
 static void plan_step(burin_server *s, step_plan *p) {
-    for (burin_answer *a = s->working; a; a = a->next)
-        if (a->state == ANSWER_WRITING) add_row(s, p, a, a->g.tokens[a->g.n_tokens - 1], true);
-    p->decodes = p->rows > 0;
+    int writing = 0;
+    for (const burin_answer *a = s->working; a; a = a->next) writing += a->state == ANSWER_WRITING;
+    for (burin_answer *a = s->working; a; a = a->next) {
+        if (a->state != ANSWER_WRITING) continue;
+        add_row(s, p, a, a->g.tokens[a->g.n_tokens - 1], true);
+        p->decodes++;
+        plan_guesses(s, p, a, writing);
+    }
     plan_prompts(s, p);
 }
 
-// Means that follow the machine's current speed.
-static void note_time(burin_server *s, const step_plan *p, int decoding, double seconds) {
-    static const double weight = 0.2;
-    int reading = p->rows - decoding;
+// Means that follow the machine's current speed. What guesses cost fades while there are none, so
+// that a disturbed measurement is made again.
+static void note_time(burin_server *s, const step_plan *p, double seconds) {
+    static const double weight = 0.2, fading = 0.99;
+    int reading = p->rows - p->decodes - p->guesses;
     s->counters.steps++, s->counters.rows += (uint64_t)p->rows;
-    s->counters.prompt_tokens += (uint64_t)reading;
-    double *mean = reading ? &s->row_seconds : &s->decode_seconds,
-           now = !reading     ? seconds
-                 : p->decodes ? (seconds - s->decode_seconds) / reading
-                              : seconds / reading;
+    s->counters.prompt_tokens += (uint64_t)reading, s->counters.guesses += (uint64_t)p->guesses;
+    double *mean = reading      ? &s->row_seconds
+                   : p->guesses ? &s->guess_seconds
+                                : &s->decode_seconds,
+           now = seconds;
+    if (reading)
+        now = (p->decodes ? seconds - s->decode_seconds - p->guesses * s->guess_seconds : seconds) /
+              reading;
+    else if (p->guesses)
+        now = fmin(seconds - s->decode_seconds, s->decode_seconds) / p->guesses;
+    if (!p->guesses) s->guess_seconds *= fading, s->model_seconds *= fading;
     if (now > 0) *mean = *mean > 0 ? *mean + weight * (now - *mean) : now;
     if (reading)
         s->counters.prompt_seconds += seconds;
@@ -209,19 +230,37 @@ static void take_token(burin_server *s, burin_answer *a, float *logits) {
         q->api->text(a);
 }
 
+// Tokens are chosen from the rows of an answer one after the other, until one differs from the
+// guess that the next row is of; the slot forgets the rows after it.
+static int take_tokens(burin_server *s, int first) {
+    burin_answer *a = s->wanted[first];
+    burin_slot *slot = &s->slots[a->run.slot];
+    int32_t n = a->drafts.n, right = 0, base = slot->n - n;
+    for (bool goes_on = a->state != ANSWER_ENDED; goes_on;) {
+        take_token(s, a, s->logits + (size_t)(first + right) * (size_t)s->model->vocab_size);
+        goes_on = a->state == ANSWER_WRITING && right < n &&
+                  a->g.tokens[a->g.n_tokens - 1] == a->drafts.guess[right];
+        right += goes_on;
+    }
+    if (n) {
+        burin_drafts_learn(a, right);
+        s->counters.right_guesses += (uint64_t)right;
+        slot->n = base + right;
+        burin_slot_truncate(s->base->session, a->run.slot, slot->n);
+        a->drafts.n = 0;
+    }
+    return first + 1 + n;
+}
+
 bool burin_server_step(burin_server *s) {
     step_plan p = {0};
     admit(s);
     plan_step(s, &p);
     if (!p.rows) return false;
-    int decoding = 0;
-    for (int i = 0; i < p.wanted; i++) decoding += s->wanted[i]->state == ANSWER_WRITING;
     uint64_t before = burin_nanoseconds();
     burin_status status = burin_forward(s->base->session, s->rows, p.rows, s->logits);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
-    note_time(s, &p, decoding, (double)(burin_nanoseconds() - before) / 1e9);
-    for (int i = 0; i < p.wanted; i++)
-        if (s->wanted[i]->state != ANSWER_ENDED)
-            take_token(s, s->wanted[i], s->logits + (size_t)i * (size_t)s->model->vocab_size);
+    note_time(s, &p, (double)(burin_nanoseconds() - before) / 1e9);
+    for (int i = 0; i < p.wanted;) i = take_tokens(s, i);
     return true;
 }

@@ -219,7 +219,10 @@ static void say_memory(const burin_server *s) {
     const burin_model *m = s->model;
     size_t slots = m->slot_bytes * (size_t)s->limits.slots,
            step = m->row_bytes * (size_t)s->base->session->step.max_rows,
-           logits = (size_t)s->limits.slots * (size_t)m->vocab_size * sizeof(float);
+           logits = (size_t)s->logit_rows * (size_t)m->vocab_size * sizeof(float);
+    if (s->drafts == BURIN_BY_MODEL)
+        slots += (size_t)s->limits.slots *
+                 (m->draft->slot_bytes + m->draft->row_bytes * (size_t)m->draft->max_rows);
     if (s->batch) {
         burin_note("memory: weights %.1f MB, steps %.1f MB", (double)m->weight_bytes / 1e6,
                    (double)step / 1e6);
@@ -248,9 +251,12 @@ void burin_server_open(burin_server *s) {
     s->slots = burin_allocate(slots, sizeof *s->slots);
     for (size_t i = 0; i < slots; i++)
         s->slots[i].tokens = burin_allocate((size_t)s->base->context + 1, sizeof(int32_t));
+    s->drafts = s->batch ? BURIN_NO_GUESSES : burin_draft_source(s->base);
+    s->logit_rows = s->limits.slots + (s->drafts ? BURIN_MOST_GUESS_ROWS : 0);
+    size_t wanted = (size_t)s->logit_rows;
     s->rows = burin_allocate(slots + (size_t)s->base->chunk, sizeof *s->rows);
-    s->wanted = burin_allocate(slots, sizeof *s->wanted);
-    s->logits = burin_allocate(slots * (size_t)s->model->vocab_size, sizeof *s->logits);
+    s->wanted = burin_allocate(wanted, sizeof *s->wanted);
+    s->logits = burin_allocate(wanted * (size_t)s->model->vocab_size, sizeof *s->logits);
     s->queue_end = &s->queue;
     s->started = burin_nanoseconds();
 }

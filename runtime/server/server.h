@@ -14,6 +14,7 @@
 
 #include "chat/tool_calls.h"
 #include "template/template_value.h"
+#include "text/draft.h"
 #include "text/generation.h"
 
 typedef struct burin_server burin_server;
@@ -39,6 +40,16 @@ typedef struct burin_streamed {
     char open;                 // first letter of the kind of the block that is open; 0: none
 } burin_streamed;
 
+// Guesses of the next tokens, read after the newest one in the same step.
+enum { BURIN_MOST_GUESSES = 16, BURIN_MOST_GUESS_ROWS = 32 };  // of an answer, of a step
+typedef struct burin_drafts {
+    int32_t guess[BURIN_MOST_GUESSES], n;
+    double right;   // the share that was right recently
+    double credit;  // seconds that a model may still take to read the text; NULL guesser: none
+    struct burin_guesser *guesser;
+    bool by_model;  // these guesses
+} burin_drafts;
+
 // One text that is generated: a choice of a request, in a slot from its first row to its last.
 typedef struct burin_answer {
     burin_request *request;
@@ -48,6 +59,7 @@ typedef struct burin_answer {
     burin_generation g;
     int32_t n_prompt;         // tokens of the prompt
     int32_t cached;           // tokens that the slot already held
+    burin_drafts drafts;      // tokens that may follow, in the same step
     const char *finish;       // "stop", "length", ...; NULL before the end
     size_t sent;              // bytes of the text that were streamed
     bool begun;               // its first event was
@@ -132,7 +144,7 @@ typedef struct burin_slot {
 // Since the start
 typedef struct burin_counters {
     uint64_t requests, failed, cancelled, answers;
-    uint64_t prompt_tokens, cached_tokens, completion_tokens, steps, rows;
+    uint64_t prompt_tokens, cached_tokens, completion_tokens, steps, rows, guesses, right_guesses;
     double prompt_seconds, completion_seconds;
 } burin_counters;
 
@@ -160,15 +172,19 @@ struct burin_server {
     burin_slot *slots;
     burin_store *store;  // of snapshots; NULL: none
     burin_row *rows;
-    burin_answer **wanted;  // [slots] whose logits a step gives, in order
-    float *logits;          // [slots][vocab_size]
+    burin_answer **wanted;  // [logit_rows] whose logits a step gives, in order
+    float *logits;          // [logit_rows][vocab_size]
+    int logit_rows;         // slots, and guesses of a step
+    burin_guess_source drafts;
     burin_answer *queue, **queue_end, *working;
     int n_queued, n_working, turn;
     burin_request *requests;
     int n_requests, n_unsent;  // n_unsent: replies on their way to clients
     bool draining;
     double decode_seconds,
-        row_seconds;  // of a step without prompts, of a prompt's row in a step: recent means
+        row_seconds,    // of a step without prompts, of a prompt's row in a step: recent means
+        guess_seconds,  // of a guess's row in a step
+        model_seconds, catch_up_seconds;  // of a model's guess; of a token that it reads
     burin_counters counters;
     uint64_t started, count;  // count: of answers that began
 };
@@ -247,6 +263,14 @@ bool burin_answer_has_call(const burin_answer *);  // a whole one
 // ---- schedule.c ----
 bool burin_server_step(burin_server *);  // one step of all running answers; false: there are none
 void burin_answer_drop(burin_answer *);  // out of the queue and its slot
+
+// ---- drafts.c ----
+void burin_drafts_open(burin_answer *);
+void burin_drafts_close(burin_answer *);
+// Sets a->drafts: guesses that are worth their rows, at most this many. `writing`: answers in the
+// step.
+void burin_drafts_guess(burin_answer *, int32_t most, int writing);
+void burin_drafts_learn(burin_answer *, int32_t right);  // right: accepted guesses
 
 // ---- stream.c: the parts of a streamed answer, each byte once ----
 typedef enum burin_stream_part { BURIN_STREAM_REASONING, BURIN_STREAM_CONTENT } burin_stream_part;

@@ -133,8 +133,8 @@ void burin_settings_read(burin_request *q, int64_t max_tokens) {
     const burin_server *server = q->server;
     burin_command *c = &q->command;
     *c = *server->command;
-    c->draft = "none", c->stops.n = 0, c->logits_file = NULL, c->logits_hash = false,
-    c->json = false, c->verbose = false;
+    c->draft = "none", c->draft_max = 0, c->stops.n = 0, c->logits_file = NULL,
+    c->logits_hash = false, c->json = false, c->verbose = false;
     read_numbers(q, &c->sampling);
     read_seed(q, &c->sampling);
     read_stops(q, "stop");

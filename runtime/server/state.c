@@ -36,6 +36,9 @@ void burin_handle_metrics(burin_request *q) {
     print_metric("completion_seconds_total", "counter", "Time of other steps.",
                  c->completion_seconds);
     print_metric("steps_total", "counter", "Forward calls.", (double)c->steps);
+    print_metric("guesses_total", "counter", "Drafted tokens.", (double)c->guesses);
+    print_metric("right_guesses_total", "counter", "Drafted tokens that were right.",
+                 (double)c->right_guesses);
     print_metric("rows_total", "counter", "Rows of forward calls.", (double)c->rows);
     if (!s->batch) print_metric("slots", "gauge", "Answers at once, at most.", s->limits.slots);
     print_metric("slots_busy", "gauge", "Answers that are being written.", s->n_working);

@@ -6,8 +6,7 @@
 #include "program/output.h"
 #include "text/draft_model.h"
 
-enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16, SHORTEST_MATCH = 2 };
-enum { SURE_MATCH = 4 };  // a model need not be asked
+enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16 };
 enum { FIRST_PAUSE = 32, LONGEST_PAUSE = 512, STEPS_ALONE = 3 };
 // The cost of a draft model, less its gain, is at most this part of the tokens' own time; until its
 // reading is measured, a token costs this part of a step.
@@ -29,16 +28,14 @@ typedef struct burin_draft {
     int64_t steps, guesses, right, tokens;
 } burin_draft;
 
-typedef enum guess_source { NO_GUESSES, BY_LOOKUP, BY_MODEL } guess_source;
-
 // A program with a draft in it uses it, unless it is told otherwise.
-static guess_source source_of_guesses(const burin_run *run) {
+static burin_guess_source asked_source(const burin_run *run) {
     const char *given = run->command->draft;
     bool has_model = run->model->draft && run->command->beams <= 1;
-    if (!given) return has_model ? BY_MODEL : NO_GUESSES;
-    if (!strcmp(given, "lookup")) return BY_LOOKUP;
-    if (!strcmp(given, "none")) return NO_GUESSES;
-    if (!strcmp(given, "model") && has_model) return BY_MODEL;
+    if (!given) return has_model ? BURIN_BY_MODEL : BURIN_NO_GUESSES;
+    if (!strcmp(given, "lookup")) return BURIN_BY_LOOKUP;
+    if (!strcmp(given, "none")) return BURIN_NO_GUESSES;
+    if (!strcmp(given, "model") && has_model) return BURIN_BY_MODEL;
     if (has_model)
         burin_stop(BURIN_BAD_COMMAND_LINE, "--draft %.60s: expected model, lookup or none", given);
     burin_stop(BURIN_BAD_COMMAND_LINE,
@@ -54,18 +51,23 @@ static bool can_go_back(const burin_model *m) {
     return true;
 }
 
-struct burin_draft *burin_draft_open(const burin_run *run) {
-    const burin_command *c = run->command;
-    guess_source how = source_of_guesses(run);
-    if (how != NO_GUESSES && !can_go_back(run->model))
+burin_guess_source burin_draft_source(const burin_run *run) {
+    burin_guess_source how = asked_source(run);
+    if (how != BURIN_NO_GUESSES && !can_go_back(run->model))
         burin_stop(BURIN_BAD_COMMAND_LINE,
                    "--draft: this model has recurrences, which cannot take wrong guesses "
                    "back\nhint: --draft none");
-    if (how == NO_GUESSES && c->draft_max)
+    if (how == BURIN_NO_GUESSES && run->command->draft_max)
         burin_note("--draft-max has no effect: it is for --draft");
-    if (how == NO_GUESSES) return NULL;
+    return how;
+}
+
+struct burin_draft *burin_draft_open(const burin_run *run) {
+    const burin_command *c = run->command;
+    burin_guess_source how = burin_draft_source(run);
+    if (how == BURIN_NO_GUESSES) return NULL;
     burin_draft *d = burin_allocate(1, sizeof *d);
-    if (how == BY_MODEL) d->guesser = burin_guesser_open(run);
+    if (how == BURIN_BY_MODEL) d->guesser = burin_guesser_open(run);
     d->most = c->draft_max ? (int32_t)c->draft_max : 16;
     if (d->most > run->chunk - 1) d->most = run->chunk - 1;
     d->row = burin_allocate((size_t)d->most + 1, sizeof *d->row);
@@ -94,9 +96,8 @@ static int32_t matches(const int32_t *tokens, int32_t i, int32_t end) {
     return n;
 }
 
-// The continuation of the latest longest earlier match of the text's end. Returns its number of
-// tokens.
-static int32_t look_up(const burin_generation *g, int32_t *guess, int32_t most, int32_t shortest) {
+int32_t burin_draft_look_up(const burin_generation *g, int32_t *guess, int32_t most,
+                            int32_t shortest) {
     const int32_t *tokens = g->tokens;
     int32_t n = g->n_tokens, best = shortest - 1, at = 0;
     for (int32_t i = n - 1; i >= shortest && best < LONGEST_MATCH; i--) {
@@ -176,7 +177,9 @@ static void read_ahead(burin_generation *g) {
     d->used = 0;
     d->row[0] = g->tokens[g->n_tokens - 1];
     bool model = room > 0 && may_ask_model(d, g);
-    d->n = room > 0 ? look_up(g, d->row + 1, room, model ? SURE_MATCH : SHORTEST_MATCH) : 0;
+    d->n = room > 0 ? burin_draft_look_up(g, d->row + 1, room,
+                                          model ? BURIN_SURE_MATCH : BURIN_SHORTEST_MATCH)
+                    : 0;
     d->by_model = model && !d->n;
     if (d->by_model) {
         catch_up(d, g);

@@ -6,6 +6,19 @@
 #define BURIN_DRAFT_H
 #include "text/generation.h"
 
+typedef enum burin_guess_source {
+    BURIN_NO_GUESSES,
+    BURIN_BY_LOOKUP,
+    BURIN_BY_MODEL
+} burin_guess_source;
+// By --draft and the models in the program; ends the program where the model cannot have drafts.
+burin_guess_source burin_draft_source(const burin_run *);
+// The continuation of the latest longest earlier match of the text's end, of at least `shortest`
+// tokens. Returns its number of tokens.
+int32_t burin_draft_look_up(const burin_generation *, int32_t *guess, int32_t most,
+                            int32_t shortest);
+enum { BURIN_SHORTEST_MATCH = 2, BURIN_SURE_MATCH = 4 };  // sure: a model need not be asked
+
 // NULL without --draft.
 struct burin_draft *burin_draft_open(const burin_run *);
 void burin_draft_close(struct burin_draft *);

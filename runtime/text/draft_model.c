@@ -87,6 +87,10 @@ void burin_guesser_follow(struct burin_guesser *d, const burin_generation *g) {
     follow_text(d, g->tokens, g->n_tokens, 0);
 }
 
+int32_t burin_guesser_missed(const struct burin_guesser *d, const burin_generation *g) {
+    return g->n_tokens - d->skipped - d->n;
+}
+
 void burin_guesser_learn(struct burin_guesser *d, bool all_right) {
     d->least_probability *= all_right ? 0.9f : 1.3f;
     if (d->least_probability < most_boldness) d->least_probability = most_boldness;

@@ -11,6 +11,8 @@ void burin_guesser_close(struct burin_guesser *);
 // Reads the new part of g->tokens; drafting does too. Worth a call of its own for a long part, such
 // as a prompt.
 void burin_guesser_follow(struct burin_guesser *, const burin_generation *);
+int32_t burin_guesser_missed(const struct burin_guesser *,
+                             const burin_generation *);  // tokens that it has not read
 void burin_guesser_learn(
     struct burin_guesser *,
     bool all_right);  // of its last guesses: it becomes bolder, or more careful

@@ -35,6 +35,7 @@ static const char *parse_bias(const char *text, const burin_model *m, burin_bias
     return *end ? end + 1 : end;
 }
 
+// The sampler's own list: that of the settings (a server's request), then --logit-bias.
 static void parse_biases(const burin_run *run, burin_sampling *s) {
     const burin_texts *list = &run->command->biases;
     size_t most = 0;
@@ -42,8 +43,9 @@ static void parse_biases(const burin_run *run, burin_sampling *s) {
         most++;
         for (const char *c = list->text[i]; *c; c++) most += *c == ',';
     }
-    if (!most) return;
-    burin_bias *biases = burin_allocate(most, sizeof *biases);
+    if (!most && !s->n_bias) return;
+    burin_bias *biases = burin_allocate(most + (size_t)s->n_bias, sizeof *biases);
+    if (s->n_bias) memcpy(biases, s->bias, (size_t)s->n_bias * sizeof *biases);
     for (int i = 0; i < list->n; i++)
         for (const char *c = list->text[i]; *c;)
             c = parse_bias(c, run->model, &biases[s->n_bias++]);
