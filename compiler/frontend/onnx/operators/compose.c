@@ -107,7 +107,8 @@ Node *onnx_pad_with(OnnxCall *c, Node *x, const OnnxPads *p, double value) {
     return onnx_pad_by(c, x, p, onnx_scalar(c, x->type.dtype, value));
 }
 
-// Negative padding cuts elements off.
+// Negative padding cuts elements off. The result's size is the sum of size and pads, without the
+// minima and maxima of both steps: later equations need it in this form.
 Node *onnx_pad_by_dims(OnnxCall *c, Node *x, const OnnxPadDims *p, Node *value) {
     Graph *g = c->graph;
     const Dim *zero = dim_const(g, 0), *added[2][MAX_RANK];
@@ -126,8 +127,9 @@ Node *onnx_pad_by_dims(OnnxCall *c, Node *x, const OnnxPadDims *p, Node *value) 
     }
     for (int i = 0; i < x->type.rank; i++) {
         const Dim *first = dim_sub(g, zero, dim_binary(g, DIM_MIN, p->low[i], zero));
-        const Dim *last = dim_sub(g, zero, dim_binary(g, DIM_MIN, p->high[i], zero));
-        const Dim *extent = dim_sub(g, dim_sub(g, x->type.dim[i], first), last);
+        const Dim *both = dim_binary(g, DIM_ADD, p->low[i], p->high[i]);
+        const Dim *grown = dim_binary(g, DIM_ADD, added[0][i], added[1][i]);
+        const Dim *extent = dim_binary(g, DIM_ADD, dim_sub(g, x->type.dim[i], grown), both);
         if (extent != x->type.dim[i]) x = onnx_slice_at(c, x, i, first, extent);
     }
     return x;
