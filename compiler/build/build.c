@@ -256,6 +256,29 @@ static void load_picture_card(Build *b) {
                    "hint: image classifiers with a preprocessor_config.json do");
 }
 
+static void note_bounds_of_voice(const Graph *g) {
+    const Dim *frames = dim_find_symbol(g, "range");
+    for (int i = 0; i < g->n_inputs; i++) {
+        const Dim *n = g->inputs[i]->type.rank == 2 ? g->inputs[i]->type.dim[1] : NULL;
+        if (frames && n && n->kind == DIM_SYMBOL)
+            diag_note(NO_LOC,
+                      "longer texts than %lld ids, or %lld frames of sound, are said in parts: "
+                      "--max=%s=N,range=N",
+                      (long long)dim_upper(n), (long long)dim_upper(frames), n->name);
+    }
+}
+
+static void load_voice_card(Build *b) {
+    if (!b->onnx || b->options->start_from || b->text || b->module->n_graphs != 1 ||
+        wants_tensors(b->options))
+        return;
+    Card card = voice_card_read(b->arena, b->options->model, b->module->graphs[0]);
+    b->speaks = card.blob != NULL;
+    if (!b->speaks) return;
+    b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
+    note_bounds_of_voice(b->module->graphs[0]);
+}
+
 // A decoder that has a tokenizer may have a template. One that is not understood is named, and left
 // out.
 static void load_template(Build *b) {
@@ -293,6 +316,7 @@ void build_load(Build *b) {
     b->module->tokenizer = b->tokenizer;
     load_card(b);
     load_picture_card(b);
+    load_voice_card(b);
     load_template(b);
     build_special_tokens(b);
     build_generation(b);
@@ -392,6 +416,7 @@ static const char *modes_of(const Build *b) {
         return b->program->encoder ? "sources" : b->has_chat ? "chat" : "text";
     const burin_network *net = &describe_net(b->program)->net;
     if (b->pictures) return "picture";
+    if (b->speaks) return "voice";
     return b->labels                                                 ? "label"
            : b->tokenizer && net->tokens >= 0 && net->embedding >= 0 ? "embed"
                                                                      : "network";

@@ -25,6 +25,7 @@ typedef struct Build {
     bool text;               // that is a decoder of tokens
     bool embeds;             // texts in, embeddings out
     bool pictures;           // pictures in, labels out
+    bool speaks;             // texts in, speech out
     bool labels;             // texts in, labels or words out
     bool has_chat;           // it has a chat template
     Checkpoint *checkpoint;  // NULL when MODEL is a dumped .ir or an ONNX file

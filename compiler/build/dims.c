@@ -32,6 +32,27 @@ static void read_list(OnnxOptions *out, Arena *arena, const char *option, const 
     }
 }
 
+static bool has_dim(const OnnxOptions *o, const char *name) {
+    for (int i = 0; i < o->n_dims; i++)
+        if (!strcmp(o->dims[i].name, name)) return true;
+    return false;
+}
+
+// Sizes of a voice that no option names: one text at a time, of 512 ids and 1536 frames of sound at
+// most.
+void bound_voice(Arena *arena, OnnxOptions *out) {
+    static const OnnxDim usual[] = {{.name = "batch_size", .lower = 1, .upper = 1},
+                                    {.name = "phonemes", .lower = 1, .upper = 512},
+                                    {.name = "range", .lower = 1, .upper = 1536}};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        if (has_dim(out, usual[i].name) || out->n_dims == MOST_DIMS) continue;
+        OnnxDim *d = (OnnxDim *)&out->dims[out->n_dims++];
+        *d = usual[i];
+        d->used = ARENA_NEW(arena, bool);
+        *d->used = true;
+    }
+}
+
 OnnxOptions onnx_options(Arena *arena, const Options *o) {
     OnnxOptions out = {.library = arena_printf(arena, "%s/dsl", burin_home(arena)),
                        .dims = ARENA_ARRAY(arena, OnnxDim, MOST_DIMS)};

@@ -5,6 +5,7 @@
 #include "frontend/onnx.h"
 
 OnnxOptions onnx_options(Arena *, const Options *);
+void bound_voice(Arena *, OnnxOptions *);  // adds bounds that suit a voice
 void check_dims_used(const OnnxOptions *,
                      const Module *);  // a dimension that the model does not have ends the run
 #endif

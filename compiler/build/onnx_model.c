@@ -5,6 +5,7 @@
 
 #include "build/build.h"
 #include "build/dims.h"
+#include "frontend/card.h"
 #include "lower/lower.h"
 #include "passes/pass.h"
 
@@ -193,9 +194,12 @@ Module *load_onnx(Build *b) {
     Text why = {0};
     read_binds(b->arena, o->bind, &onnx);
     build_check_models(b);
+    bool voice = !wants_tensors(o) && voice_is_beside(b->arena, o->model);
+    if (voice) bound_voice(b->arena, &onnx);
     if (o->n_files > 1) return load_files(b, &onnx);
     check_binds(b, &onnx);
-    Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, &said);
+    Module *text =
+        voice || wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, &said);
     const char *prefix = is_wanted(o) ? "note: " : "text     no, a program of tensors: ";
     bool open = text && !has_fixed_length(text, prefix, &why);
     if (open && has_autoregressive_form(b, text, prefix, &why))

@@ -18,6 +18,11 @@ bool card_has_labels(const Checkpoint *, const Graph *);  // in that way
 // Pictures in, labels out: an image classifier with a preprocessor_config.json. No blob: it is
 // none, or a warning has named the setting that is not supported.
 Card picture_card_read(Arena *, const Checkpoint *, const Graph *);
+// Text in, speech out: PATH.json beside an ONNX file has the phonemes and their ids, as Piper's
+// voices do. No blob: there is no such file, or a warning has named the field that is not
+// supported.
+Card voice_card_read(Arena *, const char *path, Graph *);
+bool voice_is_beside(Arena *, const char *path);  // PATH.json has phonemes
 // Names of id2label, each with a zero byte; returns how many: `n`.
 uint32_t card_add_labels(Text *, const Checkpoint *, int64_t n);
 Card card_read(Arena *, const Checkpoint *, const Graph *, const Tokenizer *, bool embeds);

@@ -49,6 +49,7 @@ bool runtime_is_seldom_run(const char *name) {
                                          "main/",
                                          "sound/",
                                          "image/",
+                                         "voice/",
                                          "template/",
                                          "grammar/schema",
                                          "grammar/tool",

@@ -9,6 +9,7 @@
 #include "program/network_values.h"
 #include "sound/transcribe.h"
 #include "text/bench.h"
+#include "voice/speak.h"
 
 const struct burin_modes burin_modes_text = {.run = burin_run_text};
 
@@ -36,6 +37,9 @@ const struct burin_modes burin_modes_embed = {.run = burin_embed,
 
 const struct burin_modes burin_modes_picture = {.run = burin_classify,
                                                 .print_network = burin_network_print};
+
+const struct burin_modes burin_modes_voice = {.run = burin_speak,
+                                              .print_network = burin_network_print};
 
 const struct burin_modes burin_modes_label = {.run = burin_label,
                                               .print_network = burin_network_print};

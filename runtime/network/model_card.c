@@ -23,14 +23,22 @@ const char *burin_card_pair_prompt(const burin_card *card) {
 
 bool burin_labels(const burin_model *m) {
     const burin_card *card = burin_card_of(m);
-    return card && card->task != BURIN_EMBEDS && card->task != BURIN_LABELS_PICTURES;
+    return card && card->task != BURIN_EMBEDS && card->task != BURIN_LABELS_PICTURES &&
+           card->task != BURIN_SPEAKS;
+}
+
+// The settings at the end of a card of this task.
+static const void *settings_of(const burin_model *m, burin_task task, size_t bytes) {
+    const burin_card *card = burin_card_of(m);
+    return card && card->task == task ? (const char *)card + card->bytes - bytes : NULL;
 }
 
 const burin_picture *burin_card_picture(const burin_model *m) {
-    const burin_card *card = burin_card_of(m);
-    if (!card || card->task != BURIN_LABELS_PICTURES) return NULL;
-    return (const burin_picture *)(const void *)((const char *)card + card->bytes -
-                                                 sizeof(burin_picture));
+    return settings_of(m, BURIN_LABELS_PICTURES, sizeof(burin_picture));
+}
+
+const burin_voice *burin_card_voice(const burin_model *m) {
+    return settings_of(m, BURIN_SPEAKS, sizeof(burin_voice));
 }
 
 static int32_t prompt_named(const burin_card *card, const char *name) {

@@ -4,6 +4,7 @@
 #include "engine/card.h"
 #include "engine/picture.h"
 #include "engine/program.h"
+#include "engine/voice.h"
 #include "program/options.h"
 
 const burin_card *burin_card_of(const burin_model *);  // NULL: none
@@ -12,6 +13,8 @@ const char *burin_card_pair_prompt(
     const burin_card *);  // NULL: two texts are put together as tokens
 // Pictures in, labels out: their preprocessing; NULL: takes none.
 const burin_picture *burin_card_picture(const burin_model *);
+// Texts in, speech out: its settings; NULL: does not speak.
+const burin_voice *burin_card_voice(const burin_model *);
 bool burin_labels(const burin_model *);  // texts in, labels or words out
 
 // The prefix of a text: --prompt, --prompt-name, or the default of the model. `names` (they end

@@ -53,6 +53,16 @@ static const char classifier_introduction[] =
     "  %s *.ppm --format json              a JSON object per picture\n"
     "\n";
 
+static const char speaker_introduction[] =
+    "usage: %s [options] text ...\n"
+    "\n"
+    "%s, compiled: says each text (arguments, lines of -f FILE, or of standard input).\n"
+    "\n"
+    "  %s \"Hello there.\" -o hello.wav      a WAV file\n"
+    "  %s -f book.txt -o - | aplay         sentence by sentence\n"
+    "  %s \"Hello there.\" --seed 7 | aplay  the same sound every time, on every machine\n"
+    "\n";
+
 static const char network_introduction[] =
     "usage: %s [options]\n"
     "\n"
@@ -175,6 +185,8 @@ static void print_introduction(burin_kind program, const char *model_name) {
         burin_print(labeller_introduction, p, model_name, p, p, p);
     else if (program == BURIN_CLASSIFIER)
         burin_print(classifier_introduction, p, model_name, p, p);
+    else if (program == BURIN_SPEAKER)
+        burin_print(speaker_introduction, p, model_name, p, p, p);
     else if (program == BURIN_TRANSCRIBER)
         burin_print(transcriber_introduction, p, model_name, p, p, p, p);
     else if (program == BURIN_EMBEDDER)

@@ -6,17 +6,17 @@
 
 typedef struct option_group {
     const char *name;
-    const char *usual[6], *others[40];  // names of options; end with NULL
+    const char *usual[8], *others[40];  // names of options; end with NULL
 } option_group;
 
 static const option_group option_groups[] = {
     {"Input",
      {"-f", "--input", "--rank", "--pair", "--language"},
      {"-p", "--tokens", "--decoder-tokens", "--tokenize", "--pieces", "--decode", "--translate",
-      "--prompt-name", "--prompt", "--random", "--dim", "--similarity"}},
+      "--prompt-name", "--phonemes", "--prompt", "--random", "--dim", "--similarity"}},
     {"Output",
-     {"-n", "--json", "--output", "--srt", "--vtt"},
-     {"--format", "--logprobs", "--stop", "--grammar", "--json-schema", "--json-object",
+     {"-n", "--json", "--output", "--srt", "--vtt", "--voice", "--speed"},
+     {"--noise", "--format", "--logprobs", "--stop", "--grammar", "--json-schema", "--json-object",
       "--ignore-eos", "--top-k", "--hash"}},
     {"Chat",
      {"--chat", "--system", "--raw", "--session"},

@@ -9,7 +9,8 @@ typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, LIST, OPTIONAL } kind;
 // S: an encoder-decoder, which has a source; G: all that generate; A: all.
 enum {
     D = BURIN_DECODER,
-    N = BURIN_NETWORK | BURIN_EMBEDDER | BURIN_LABELLER | BURIN_CLASSIFIER,
+    V = BURIN_SPEAKER,
+    N = BURIN_NETWORK | BURIN_EMBEDDER | BURIN_LABELLER | BURIN_CLASSIFIER | V,
     E = BURIN_EMBEDDER,
     L = BURIN_LABELLER,
     T = BURIN_TRANSCRIBER,
@@ -31,7 +32,7 @@ typedef struct option {
 #define AT(field) offsetof(burin_command, field)
 static const double huge = 1e15;
 static const option options[] = {
-    {E | L, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0,
+    {E | L | V, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0,
      "read texts from FILE, one a line; - is standard input"},
     {E | L, "--batch-size", "-b", "N", INTEGER, AT(batch_size), 1, 4096,
      "lines that are computed in one step at most (32), as far as they are there and fit; each has "
@@ -72,7 +73,16 @@ static const option options[] = {
      "texts that --rank prints (default 10)"},
     {N | S | T, "--input", NULL, "NAME=F.npy", LIST, AT(inputs), 0, 0,
      "the values of an input; --input F.npy where there is only one; with one axis more: a batch"},
-    {N, "--output", "-o", "DIR", TEXT, AT(output), 0, 0,
+    {V, "--phonemes", NULL, "TEXT", TEXT, AT(phonemes), 0, 0,
+     "say these phonemes, in IPA or the model's own characters"},
+    {V, "--voice", NULL, "NAME", TEXT, AT(voice), 0, 0,
+     "who speaks, where the model has several voices: a name or a number [0]"},
+    {V, "--speed", NULL, "X", REAL, AT(speed), 0.1, 10, "how fast it speaks [1]"},
+    {V, "--noise", NULL, "X", REAL, AT(noise), 0, 10,
+     "factor of the variation in sound and rhythm [1]; 0: none"},
+    {V, "--output", "-o", "FILE", TEXT, AT(output), 0, 0,
+     "write a WAV file [- is standard output]; of --input: each output to FILE/NAME.npy"},
+    {N & ~V, "--output", "-o", "DIR", TEXT, AT(output), 0, 0,
      "write each output to DIR/NAME.npy (a / in a name becomes _)"},
     {N, "--random", NULL, NULL, FLAG, AT(random), 0, 0,
      "the same random values every time for inputs that are not given"},

@@ -230,7 +230,7 @@ static void set_prompt(burin_command *c, const line *l, char *text) {
         c->server.address = text;  // --serve HOST:PORT
         return;
     }
-    if (l->program & (E | L | T | P)) {
+    if (l->program & (E | L | T | P | V)) {
         l->argv[c->n_texts++] = text;
         c->texts = l->argv;
         return;
@@ -356,6 +356,8 @@ static void check_combination(burin_kind program, const burin_command *c) {
     if (inputs > 1)
         bad_command_line("more than one input",
                          "give one of a prompt, -f FILE, --tokens, --chat and ", "--messages");
+    if (c->phonemes && (inputs || c->inputs.n))
+        bad_command_line("more than one input", "give a text or ", "--phonemes");
     if (c->raw && (c->chat || c->messages))
         bad_command_line("--raw continues a text", "leave out ", c->chat ? "--chat" : "--messages");
     if ((c->pieces || (c->format && program == BURIN_DECODER)) && !c->tokenize)
@@ -478,6 +480,8 @@ burin_command burin_command_line(burin_kind program, int argc, char **argv) {
     burin_command c = {.count = -1,
                        .logprobs = -1,
                        .length_penalty = 1,
+                       .speed = 1,
+                       .noise = 1,
                        .sampling = BURIN_SAMPLING_USUAL,
                        .server = {.port = -1, .queue = -1}};
     bool options = true;

@@ -17,6 +17,7 @@ typedef enum burin_kind {
     // a network that also takes texts, and gives labels, or words for masks
     BURIN_LABELLER = 16,
     BURIN_CLASSIFIER = 64,  // a network that also takes pictures, and gives labels
+    BURIN_SPEAKER = 128,    // a network that also takes texts, and gives speech
 } burin_kind;
 
 enum { BURIN_MOST_OPTIONS = 256, BURIN_MOST_OF_LIST = 64, BURIN_MOST_BEAMS = 64 };
@@ -86,7 +87,10 @@ typedef struct burin_command {
     burin_server_options server;
     const char *language;      // of a recording: "en"; NULL: detected
     bool translate, srt, vtt;  // to English; subtitles
-    bool pair;                 // two texts after the other are one
+    const char *voice,
+        *phonemes;        // of speech: who speaks; what, in place of a text; NULL: not given
+    double speed, noise;  // factors of speech [1]
+    bool pair;            // two texts after the other are one
     bool info, verify, bench, roofline, logits_hash, random, similarity, shift, ignore_eos, verbose,
         help_all, version;
 } burin_command;

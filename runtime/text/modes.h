@@ -20,7 +20,8 @@ struct burin_modes {
 // A decoder; with a chat template; after an encoder; of recordings
 extern const struct burin_modes burin_modes_text, burin_modes_chat, burin_modes_sources,
     burin_modes_speech;
-// A graph of tensors; with embeddings of texts; with labels of texts; with labels of pictures
+// A graph of tensors; with embeddings of texts; with labels of texts; with labels of pictures; with
+// speech
 extern const struct burin_modes burin_modes_network, burin_modes_embed, burin_modes_label,
-    burin_modes_picture;
+    burin_modes_picture, burin_modes_voice;
 #endif

@@ -427,8 +427,10 @@ static void dynamic_range(OnnxCall *c) {
     Node *inside = ONNX_BINARY(c, OP_less, at, count),
          *n = onnx_emit_make(c, OP_nonzero, 1, &inside);
     attr_set_dims(n, "extent", &length, 1);
-    onnx_note(c, "\"%s\", its length, is taken to be at most %lld: --max=%s=N sets another bound",
-              length->name, (long long)dim_upper(length), length->name);
+    if (!onnx_find_dim(c->import->options, length->name))
+        onnx_note(c,
+                  "\"%s\", its length, is taken to be at most %lld: --max=%s=N sets another bound",
+                  length->name, (long long)dim_upper(length), length->name);
     Node *position = onnx_cast(c, onnx_shape_to(c, onnx_finish(c, n), 1, &length), type);
     onnx_result(c, 0,
                 onnx_formula(c, (Node *[]){position, in[0], in[2]}, 3, "add(mul($0, $2), $1)"));
