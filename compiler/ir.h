@@ -250,8 +250,17 @@ typedef enum {
     INPUT_MASK,
     INPUT_TYPES,
     INPUT_SOURCE_LAST,
-    INPUT_CACHE
-} InputRole;  // memory: of a row, the last position of what its slot's encoder has left
+    INPUT_CACHE,
+    INPUT_EMBEDDINGS,
+    INPUT_EMBEDDED
+} InputRole;  // memory: of a row, the last position of what its slot's encoder has left;
+              // embeddings: of a row, its vector in place of a token's, where embedded is not 0
+
+// A field of a description's record; text NULL: it is a number.
+typedef struct Setting {
+    const char *name, *text;
+    int64_t number;
+} Setting;
 
 typedef struct Module {
     Arena *arena;
@@ -277,7 +286,10 @@ typedef struct Module {
     double repetition_penalty;  // divisor of logits of tokens in the text; 0: none
     int n_forced_end, n_start, n_suppress, n_begin_suppress, n_bad_words;
     const struct burin_speech *speech;  // recordings to text (sound/speech.h); NULL: takes none
-    int64_t max_length;                 // generated tokens, the first tokens included; 0: not set
+    const struct burin_eyes *eyes;      // pictures in prompts (engine/picture.h); NULL: takes none
+    const Setting *settings;            // [n_settings] of the description's record "placement"
+    int n_settings;
+    int64_t max_length;  // generated tokens, the first tokens included; 0: not set
     // the file's operators multiply floats by weights in blocks; so do products, unless
     // --activations is given
     bool float_rows;

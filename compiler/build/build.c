@@ -16,6 +16,7 @@
 #include "cli/option_tables.h"
 #include "frontend/card.h"
 #include "frontend/dsl.h"
+#include "frontend/eyes.h"
 #include "frontend/onnx.h"
 #include "frontend/sentence.h"
 #include "ir/dump.h"
@@ -292,6 +293,18 @@ static void load_template(Build *b) {
     if (!b->has_chat) diag_warning(b->chat.place, "%s: the program has no --chat", b->chat.problem);
 }
 
+// A decoder whose model takes pictures, too: as a program alone.
+static void load_eyes(Build *b) {
+    const Checkpoint *c = b->checkpoint;
+    if (!c || !c->whole_class) return;
+    const char *description = eyes_description(b->arena, c->library, c);
+    bool program = b->kind == OUTPUT_PROGRAM && !b->tools.mpi && !b->is_draft && !b->options->draft;
+    if (description && program && b->tokenizer && !b->embeds && !b->labels &&
+        b->module->n_graphs == 1)
+        b->pictures = eyes_add(b->module, description, c, b->tokenizer);
+    if (!b->pictures) checkpoint_warn_of_rest(c);
+}
+
 void build_load(Build *b) {
     const Options *o = b->options;
     if (o->start_from) {
@@ -322,6 +335,7 @@ void build_load(Build *b) {
     build_generation(b);
     build_speech(b);
     build_context(b);
+    load_eyes(b);
 }
 
 bool build_passes(Build *b) {
@@ -413,7 +427,10 @@ static const char *modes_of(const Build *b) {
     if (b->is_draft || (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)) return NULL;
     if (b->module->speech) return "speech";
     if (is_decoder(b->program))
-        return b->program->encoder ? "sources" : b->has_chat ? "chat" : "text";
+        return b->module->eyes       ? b->has_chat ? "chat_eyes" : "text_eyes"
+               : b->program->encoder ? "sources"
+               : b->has_chat         ? "chat"
+                                     : "text";
     const burin_network *net = &describe_net(b->program)->net;
     if (b->pictures) return "picture";
     if (b->speaks) return "voice";

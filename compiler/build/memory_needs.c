@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "engine/forward.h"
+#include "engine/picture.h"
 #include "util/text.h"
 
 static uint64_t session_bytes(const Build *b) {
@@ -23,6 +24,8 @@ static uint64_t session_bytes(const Build *b) {
                                   .scratch_bytes = e->plan.scratch_bytes};
         model.encoder = &encoder;
     }
+    burin_eyes eyes = {.encoder = &encoder};
+    if (b->module->eyes) eyes.width = b->module->eyes->width, model.eyes = &eyes;
     burin_options options = {.slots = 1, .threads = 1, .pool = bare ? &pool : NULL};
     return burin_session_bytes(&model, &options) + (bare ? BARE_POOL : 0);
 }

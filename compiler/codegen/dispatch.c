@@ -3,6 +3,7 @@
 
 #include "codegen/cost.h"
 #include "codegen/emit.h"
+#include "engine/picture.h"
 #include "ir/operands.h"
 #include "sound/speech.h"
 
@@ -155,7 +156,33 @@ static void write_speech(Text *t, const burin_speech *s) {
     text_add(t, "};\n\n");
 }
 
+static void write_picture(Text *t, const burin_picture *p) {
+    text_add(t, "    .picture = {%a, {%a, %a, %a}, {%a, %a, %a}, %d, %d, %d, %d, %d, %d},\n",
+             p->scale, (double)p->mean[0], (double)p->mean[1], (double)p->mean[2],
+             (double)p->deviation[0], (double)p->deviation[1], (double)p->deviation[2],
+             (int)p->resize, (int)p->height, (int)p->width, (int)p->resample, (int)p->crop_height,
+             (int)p->crop_width);
+}
+
+static void write_eyes(Text *t, const burin_eyes *e) {
+#define WRITE_NUMBER(name) text_add(t, "    ." #name " = %d,\n", (int)e->name);
+#define WRITE_TEXT(name)                                            \
+    if (e->name) {                                                  \
+        text_add(t, "    ." #name " = "), write_string(t, e->name); \
+        text_add(t, ",\n");                                         \
+    }
+    text_add(t, "static const burin_eyes eyes = {\n    .encoder = &encoder,\n");
+    write_picture(t, &e->picture);
+    BURIN_EYES_NUMBERS(WRITE_NUMBER)
+    BURIN_EYES_TEXTS(WRITE_TEXT)
+    text_add(t, "};\n\n");
+}
+
 static void write_start(Text *t, const Module *m) {
+    if (m->eyes) {
+        text_add(t, "    .eyes = &eyes,\n");
+        return;
+    }
     text_add(t, "    .encoder = &encoder,\n");
     write_tokens(t, "start", m->start, m->n_start);
     write_count(t, "max_length", m->max_length);
@@ -220,11 +247,13 @@ void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
     text_add(t, "%s: its descriptor. Emitted by burin.", p->module->name);
     c_comment_end(t, comment);
     text_add(t, "#include \"engine/cpu.h\"\n#include \"engine/program.h\"\n");
+    if (p->module->eyes) text_add(t, "#include \"engine/picture.h\"\n");
     text_add(t, "%s\n", o->speech ? "#include \"sound/speech.h\"\n" : "");
     write_weights(t, o);
     write_variants(t, p, o);
     write_kernels(t, p);
     if (p->encoder) write_encoder(t, p->encoder);
+    if (p->module->eyes) write_eyes(t, p->module->eyes);
     if (!is_decoder(p)) write_net(t, p);
     write_states(t, p);
     if (o->draft) text_add(t, "extern const burin_model %s;\n\n", o->draft);

@@ -128,7 +128,8 @@ static bool has_kernel(const Program *p, Op op) {
 const NetDescription *describe_net(const Program *p) {
     const Graph *g = p->graph;
     Arena *arena = p->arena;
-    bool encodes = *p->prefix;  // encoder results that stay in the slot's state
+    // encoder results that stay in the slot's state
+    bool encodes = *p->prefix && strcmp(g->name, "picture");
     int n_outputs = encodes ? 0 : g->n_outputs;
     NetDescription *d = ARENA_NEW(arena, NetDescription);
     burin_tensor *inputs = ARENA_ARRAY(arena, burin_tensor, g->n_inputs + 1),

@@ -205,7 +205,9 @@ static const char *input_name(const Node *n) {
                                         [INPUT_POSITIONS] = "s->position",
                                         [INPUT_SLOTS] = "s->slot",
                                         [INPUT_LOGIT_ROWS] = "s->logit_rows",
-                                        [INPUT_SOURCE_LAST] = "s->source_last"};
+                                        [INPUT_SOURCE_LAST] = "s->source_last",
+                                        [INPUT_EMBEDDINGS] = "s->embeddings",
+                                        [INPUT_EMBEDDED] = "s->embedded"};
     size_t role = (size_t)input_role(n);
     if (!graph_has_rows(n->graph)) return NULL;
     return role < sizeof names / sizeof *names ? names[role] : NULL;

@@ -8,6 +8,7 @@
 #include "commands/commands.h"
 #include "debug/step_inputs.h"
 #include "engine/network.h"
+#include "engine/picture.h"
 #include "ir/convert.h"
 #include "ir/eval/eval.h"
 #include "main/run_text.h"
@@ -53,7 +54,9 @@ static void interpreter_forward(const burin_step *step, int thread) {
                      .token = step->token,
                      .slot = step->slot,
                      .position = step->position,
-                     .source_last = step->source_last};
+                     .source_last = step->source_last,
+                     .embedded = step->embedded,
+                     .embeddings = step->embeddings};
     bool *logit_rows = calloc((size_t)step->rows, sizeof *logit_rows);
     for (int i = 0; i < step->n_logit_rows; i++) logit_rows[step->logit_rows[i]] = true;
     rows.logit_rows = logit_rows;
@@ -140,6 +143,12 @@ static void describe_encoder(const Build *b, burin_variant *variant, burin_model
     encoder = (burin_encoder){
         .net = describe(p), .length = describe_net(p)->length, .max_rows = (int32_t)p->max_rows};
     variant->encode = network_forward;
+    if (m->eyes) {
+        static burin_eyes eyes;
+        eyes = *m->eyes, eyes.encoder = &encoder;
+        model->eyes = &eyes;
+        return;
+    }
     model->encoder = &encoder;
     model->start = m->start, model->n_start = m->n_start,
     model->max_length = (int32_t)m->max_length;
@@ -190,6 +199,7 @@ int interpret_built(Build *b, const InterpreterWatch *watch) {
     describe_generation(b->module, &model);
     model.speech = b->module->speech;
     model.modes = model.speech ? &burin_modes_speech
+                  : model.eyes ? &burin_modes_text_eyes
                   : !model.net ? model.encoder ? &burin_modes_sources : &burin_modes_text
                   : burin_network_embeds(&model) ? &burin_modes_embed
                                                  : &burin_modes_network;

@@ -126,6 +126,8 @@ static void run_part(Part *p, ForwardFunction *forward, const unsigned char *wei
         .slot = p->rows.slot,
         .position = p->rows.position,
         .source_last = p->rows.source_last,
+        .embedded = p->rows.embedded,
+        .embeddings = p->rows.embeddings,
         .logit_rows = logit_rows,
         .rows = n,
         .n_logit_rows = n,
@@ -251,6 +253,20 @@ static int memory_rows(const Part *encoder) {
                                   encoder->values.symbols);
 }
 
+// Vectors for rows of pictures, of which every other row is one.
+static void prepare_embeddings(Part *p) {
+    const Graph *g = p->program->graph;
+    int64_t n = 0;
+    for (int i = 0; i < g->n_inputs; i++)
+        if (input_role(g->inputs[i]) == INPUT_EMBEDDINGS)
+            n = p->rows.n * dim_upper(g->inputs[i]->type.dim[1]);
+    float *values = ARENA_ARRAY(p->arena, float, n + 16);
+    int32_t *embedded = ARENA_ARRAY(p->arena, int32_t, p->rows.n + 16);
+    for (int64_t i = 0; i < n; i++) values[i] = (float)(i * 7919 % 2003) / 1001.5f - 1;
+    for (int i = 0; i < p->rows.n; i++) embedded[i] = n && i % 2;
+    p->rows.embeddings = values, p->rows.embedded = embedded;
+}
+
 // Tokens of a slot, in order; each sees the whole source.
 static void prepare_rows(Part *p) {
     int n = p->program->max_rows < CHECK_ROWS ? (int)p->program->max_rows : CHECK_ROWS;
@@ -270,6 +286,7 @@ static void prepare_rows(Part *p) {
                          .position = position,
                          .source_last = source_last,
                          .logit_rows = logit_rows};
+    prepare_embeddings(p);
     for (int i = 0; i < p->program->graph->n_inputs; i++) {
         const Node *input = p->program->graph->inputs[i];
         p->value[input->mark] = step_input(input, &p->rows, ARENA_NEW(p->arena, Tensor));

@@ -122,6 +122,7 @@ static double invented_value(const CheckInputs *c, const Node *input, int64_t i,
             return 1;
         case INPUT_TYPES:
         case INPUT_SLOTS:
+        case INPUT_EMBEDDED:
             return 0;
         case INPUT_SOURCE_LAST:
             return (double)(c->memory - 1);

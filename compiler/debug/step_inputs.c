@@ -12,6 +12,10 @@ static const void *data_of_role(InputRole role, const StepRows *rows) {
             return rows->source_last;
         case INPUT_LOGIT_ROWS:
             return rows->logit_rows;
+        case INPUT_EMBEDDINGS:
+            return rows->embeddings;
+        case INPUT_EMBEDDED:
+            return rows->embedded;
         default:
             return NULL;
     }
@@ -19,12 +23,17 @@ static const void *data_of_role(InputRole role, const StepRows *rows) {
 
 const Tensor *step_input(const Node *input, const StepRows *rows, Tensor *storage) {
     const void *data = data_of_role(input_role(input), rows);
-    if (!data || input->type.rank != 1)
+    int rank = input_role(input) == INPUT_EMBEDDINGS ? 2 : 1;
+    if (!data || input->type.rank != rank)
         diag_fatal(input->loc,
-                   "the input %%%s is neither tokens, slots, positions, memory nor logit_rows",
+                   "the input %%%s is neither tokens, slots, positions, memory, embeddings nor "
+                   "logit_rows",
                    input->name);
-    *storage = (Tensor){.dtype = input->type.dtype, .rank = 1, .dim = {rows->n}, .data = data};
-    storage->bytes = (uint64_t)rows->n * (uint64_t)dtype_bits(input->type.dtype) / 8;
+    int64_t width = rank == 2 ? dim_upper(input->type.dim[1]) : 1;
+    *storage =
+        (Tensor){.dtype = input->type.dtype, .rank = rank, .dim = {rows->n, width}, .data = data};
+    storage->bytes =
+        (uint64_t)rows->n * (uint64_t)width * (uint64_t)dtype_bits(input->type.dtype) / 8;
     return storage;
 }
 

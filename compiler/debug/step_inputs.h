@@ -7,8 +7,9 @@ enum { STEP_INPUTS = 8 };
 
 typedef struct StepRows {
     int n;
-    const int32_t *token, *slot, *position, *source_last;
+    const int32_t *token, *slot, *position, *source_last, *embedded;
     const bool *logit_rows;
+    const float *embeddings;  // [n][width] of a model that takes pictures
 } StepRows;
 
 // Ends the run if the graph has any other input.

@@ -23,6 +23,11 @@ Card picture_card_read(Arena *, const Checkpoint *, const Graph *);
 // supported.
 Card voice_card_read(Arena *, const char *path, Graph *);
 bool voice_is_beside(Arena *, const char *path);  // PATH.json has phonemes
+// The settings of an image processor: of tiles that are cut out of a picture, the values alone.
+// False: a warning has named the setting that is not supported.
+struct burin_picture;
+bool picture_settings_read(struct burin_picture *, const json_t *settings, bool cut, int64_t height,
+                           int64_t width);
 // Names of id2label, each with a zero byte; returns how many: `n`.
 uint32_t card_add_labels(Text *, const Checkpoint *, int64_t n);
 Card card_read(Arena *, const Checkpoint *, const Graph *, const Tokenizer *, bool embeds);

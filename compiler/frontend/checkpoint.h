@@ -29,8 +29,12 @@ typedef struct Checkpoint {
     // a GGUF's settings of text embeddings, by sentence.h's names; or NULL
     const char *pooling;
     const char *pair_prompt;  // a GGUF's prompt with {query} and {document}; or NULL
-    const char *quantized;    // the method, once checkpoint_read_quantized found one; or NULL
-    const char *tokenizer;    // path of tokenizer.json (or of the GGUF itself), or NULL
+    // of a model that takes more than texts: its class, and how many tensors are for the rest;
+    // NULL: texts alone
+    const char *whole_class;
+    int n_left_out;
+    const char *quantized;  // the method, once checkpoint_read_quantized found one; or NULL
+    const char *tokenizer;  // path of tokenizer.json (or of the GGUF itself), or NULL
     Map by_name;
     Map keys;  // of a GGUF: field of config -> key of the metadata
     Arena *arena;
@@ -39,6 +43,10 @@ typedef struct Checkpoint {
 // `path`: a folder, a .safetensors, .safetensors.index.json, .gguf or .bin file; recognised by
 // content, not by suffix. `library`: the dsl/ folder, whose gguf/ defines the names in a GGUF.
 Checkpoint *checkpoint_open(Arena *, const char *path, const char *library);
+// The rest of a model whose text part checkpoint_open presents: config.json as it is, and the
+// tensors that are not of the text, under their own names.
+Checkpoint *checkpoint_open_rest(Arena *, const char *path, const char *library);
+void checkpoint_warn_of_rest(const Checkpoint *);  // that the program leaves it out
 // The file of the tokenizer in a folder: tokenizer.json, GPT-2's pair of files, llama2.c's, or the
 // one GGUF. NULL: none.
 const char *tokenizer_in(Arena *, const char *folder);

@@ -27,7 +27,8 @@ typedef struct Descriptions {
     Description *items;
     int n;
 } Descriptions;
-Descriptions dsl_descriptions(Arena *, const char *library);  // by name
+Descriptions dsl_descriptions(Arena *, const char *library);  // of models, by name
+Descriptions dsl_descriptions_in(Arena *, const char *folder);
 // The path of the description for a checkpoint: by `architectures` of config.json, else by
 // model_type. Ends the run with near names when there is none.
 const char *dsl_find_description(Arena *, const char *library, const Checkpoint *);

@@ -28,6 +28,14 @@ static const Processor processors[] = {
     {"CLIP", 224, true, 224, BURIN_BICUBIC, true}, {"Siglip", 224, false, 0, BURIN_BICUBIC, false},
 };
 
+// Processors that cut pictures into tiles, and the fields that say how (frontend/eyes.c).
+static const Processor cutters[] = {
+    {"Idefics3", 0, false, 0, BURIN_LANCZOS, false},
+    {"SmolVLM", 0, false, 0, BURIN_LANCZOS, false},
+};
+static const char *const cut_fields[] = {"do_image_splitting", "max_image_size", "do_pad",
+                                         "return_row_col_info", "video_sampling"};
+
 static const float clip[2][3] = {{0.48145466f, 0.4578275f, 0.40821073f},
                                  {0.26862954f, 0.26130258f, 0.27577711f}};
 
@@ -64,11 +72,17 @@ static bool refuse_field(const char *name, const char *why) {
     return false;
 }
 
-static bool has_known_fields(const json_t *config) {
+static bool is_cut_field(const char *name) {
+    for (size_t i = 0; i < sizeof cut_fields / sizeof *cut_fields; i++)
+        if (!strcmp(name, cut_fields[i])) return true;
+    return false;
+}
+
+static bool has_known_fields(const json_t *config, bool cut) {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)config, name, value) {
-        bool known = json_is_null(value) || json_is_false(value);
+        bool known = json_is_null(value) || json_is_false(value) || (cut && is_cut_field(name));
         for (size_t i = 0; i < sizeof known_fields / sizeof *known_fields; i++)
             known |= !strcmp(name, known_fields[i]);
         if (!known) return refuse_field(name, "is not supported");
@@ -76,16 +90,16 @@ static bool has_known_fields(const json_t *config) {
     return true;
 }
 
-static const Processor *processor_of(const json_t *config) {
+static const Processor *processor_of(const json_t *config, const Processor *list, size_t count) {
     static const char *const ends[] = {"ImageProcessor", "ImageProcessorFast", "FeatureExtractor",
                                        "ImageProcessorPil"};
     const char *type = json_string_value(json_object_get(config, "image_processor_type"));
     if (!type) type = json_string_value(json_object_get(config, "feature_extractor_type"));
-    for (size_t i = 0; type && i < sizeof processors / sizeof *processors; i++) {
-        size_t n = strlen(processors[i].name);
-        if (strncmp(type, processors[i].name, n) != 0) continue;
+    for (size_t i = 0; type && i < count; i++) {
+        size_t n = strlen(list[i].name);
+        if (strncmp(type, list[i].name, n) != 0) continue;
         for (size_t j = 0; j < sizeof ends / sizeof *ends; j++)
-            if (!strcmp(type + n, ends[j])) return &processors[i];
+            if (!strcmp(type + n, ends[j])) return &list[i];
     }
     refuse_field(type ? type : "image_processor_type", type ? "is not supported" : "is missing");
     return NULL;
@@ -108,15 +122,18 @@ static bool read_sides(const json_t *size, int32_t *height, int32_t *width) {
     return *height && *width && (!json_is_object(size) || json_object_size(size) == 2);
 }
 
-static bool read_resize(burin_picture *p, const json_t *config, const Processor *k) {
-    const json_t *size = json_object_get(config, "size"), *edge, *resample;
-    if (!flag_of(config, "do_resize", true)) return true;
-    resample = json_object_get(config, "resample");
+static bool read_filter(burin_picture *p, const json_t *config, const Processor *k) {
+    const json_t *resample = json_object_get(config, "resample");
     p->resample =
         json_is_integer(resample) ? (int32_t)json_integer_value(resample) : (int32_t)k->resample;
-    if (p->resample != BURIN_NEAREST && p->resample != BURIN_BILINEAR &&
-        p->resample != BURIN_BICUBIC && p->resample != BURIN_BOX)
-        return refuse_field("resample", "is not 0, 2, 3 or 4 (nearest, bilinear, bicubic, box)");
+    return (p->resample >= BURIN_NEAREST && p->resample <= BURIN_BOX) ||
+           refuse_field("resample", "is not 0 to 4 (nearest, lanczos, bilinear, bicubic, box)");
+}
+
+static bool read_resize(burin_picture *p, const json_t *config, const Processor *k) {
+    const json_t *size = json_object_get(config, "size"), *edge;
+    if (!flag_of(config, "do_resize", true)) return true;
+    if (!read_filter(p, config, k)) return false;
     edge = json_object_get(size, "shortest_edge");
     bool one = edge && json_object_size(size) == 1;
     p->resize =
@@ -172,10 +189,7 @@ static bool read_values(burin_picture *p, const json_t *config, const Processor 
 
 // ------------------------------------------------------------------------------------------- card
 // Pictures of the model's size alone reach it.
-static bool fits_input(const burin_picture *p, const Node *input) {
-    int64_t height, width;
-    if (!dim_is_const(input->type.dim[1], &height) || !dim_is_const(input->type.dim[2], &width))
-        return refuse_field("size", "is fixed, and the model's is not");
+static bool fits_input(const burin_picture *p, int64_t height, int64_t width) {
     int32_t from_height = p->crop_height ? p->crop_height : p->height;
     int32_t from_width = p->crop_height ? p->crop_width : p->width;
     bool known = p->crop_height || p->resize == BURIN_EXACT_SIZE;
@@ -185,6 +199,20 @@ static bool fits_input(const burin_picture *p, const Node *input) {
         return refuse_field(p->crop_height ? "crop_size" : "size",
                             "is not config.json's image_size");
     return true;
+}
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+bool picture_settings_read(burin_picture *p, const json_t *settings, bool cut, int64_t height,
+                           int64_t width) {
+    if (!has_known_fields(settings, cut)) return false;
+    const Processor *k = cut ? processor_of(settings, cutters, COUNT(cutters))
+                             : processor_of(settings, processors, COUNT(processors));
+    if (cut)
+        return k &&
+               (flag_of(settings, "do_resize", true) || refuse_field("do_resize", "is false")) &&
+               read_filter(p, settings, k) && read_values(p, settings, k);
+    return k && read_resize(p, settings, k) && read_crop(p, settings, k) &&
+           read_values(p, settings, k) && fits_input(p, height, width);
 }
 
 static const Node *classifier_logits(const Checkpoint *c, const Graph *g) {
@@ -226,15 +254,16 @@ static Card make_card(Arena *arena, const Checkpoint *c, int64_t n, const burin_
 
 Card picture_card_read(Arena *arena, const Checkpoint *c, const Graph *g) {
     const Node *logits = classifier_logits(c, g);
-    int64_t n;
+    int64_t n, height, width;
     Card card = {0};
     if (!logits || !dim_is_const(logits->type.dim[0], &n)) return card;
     json_t *config = json_beside(c->folder, FILE_NAME);
     if (!config) return card;
     burin_picture p = {0};
-    const Processor *k = has_known_fields(config) ? processor_of(config) : NULL;
-    if (k && read_resize(&p, config, k) && read_crop(&p, config, k) && read_values(&p, config, k) &&
-        fits_input(&p, g->inputs[0]))
+    if (!dim_is_const(g->inputs[0]->type.dim[1], &height) ||
+        !dim_is_const(g->inputs[0]->type.dim[2], &width))
+        refuse_field("size", "is fixed, and the model's is not");
+    else if (picture_settings_read(&p, config, false, height, width))
         card = make_card(arena, c, n, &p);
     json_decref(config);
     return card;

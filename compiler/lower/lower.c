@@ -12,6 +12,8 @@
 //   place_barriers           where threads wait                        (schedule.c)
 //   place_weights            fields, offsets                           (plan.c, weights.c)
 
+#include <string.h>
+
 #include "lower/lowering.h"
 
 // The symbol of a program's rows: that of its first input with such a length (tokens). Other
@@ -126,6 +128,11 @@ static bool leaves_memory(Graph *g) {
     return false;
 }
 
+// The encoder of a decoder with eyes: its rows go to the caller.
+static bool sees(Graph *g) { return !strcmp(g->name, "picture") && !graph_has_rows(g); }
+
+static bool is_encoder_graph(Graph *g) { return leaves_memory(g) || sees(g); }
+
 static int find_graph(const Module *m, bool (*is_it)(Graph *)) {
     for (int i = 0; i < m->n_graphs; i++)
         if (is_it(m->graphs[i])) return i;
@@ -135,7 +142,8 @@ static int find_graph(const Module *m, bool (*is_it)(Graph *)) {
 static bool is_decoder_graph(Graph *g) { return graph_has_rows(g); }
 
 Program *lower_module(Arena *arena, const Module *module, const LowerOptions *options) {
-    int encoder = find_graph(module, leaves_memory), decoder = find_graph(module, is_decoder_graph);
+    int encoder = find_graph(module, is_encoder_graph),
+        decoder = find_graph(module, is_decoder_graph);
     if (encoder < 0 || decoder < 0) return lower(arena, module, decoder < 0 ? 0 : decoder, options);
     Program *e = program_new(arena, module, module->graphs[encoder], options);
     Program *d = program_new(arena, module, module->graphs[decoder], options);

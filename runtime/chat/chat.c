@@ -14,7 +14,9 @@
 #include "program/line_editor.h"
 #include "program/output.h"
 #include "program/private_file.h"
+#include "text/modes.h"
 #include "text/prompt.h"
+#include "text/shown_prompt.h"
 
 typedef struct chat {
     burin_conversation c;
@@ -25,6 +27,7 @@ typedef struct chat {
     bool json;     // lines in, lines out
     bool whole;    // the line has all messages of a conversation
     bool block;    // the message was between marks: no command
+    int32_t pictures[BURIN_MOST_OF_LIST], n_pictures;  // that the next question shows
     char *line;
     size_t bytes, room;
     burin_editor *editor;  // NULL: lines are read as the terminal gives them
@@ -302,6 +305,37 @@ static void command_load(chat *t, const char *path) {
     free(json);
 }
 
+// A picture for the next question
+static void command_image(chat *t, const char *path) {
+    burin_run *run = t->c.g.run;
+    size_t bytes;
+    const char *why;
+    if (!run->model->modes->see) {
+        burin_note("this model takes no pictures");
+        return;
+    }
+    if (!*path) {
+        t->n_pictures = 0;
+        burin_note(
+            "/image needs the name of a file: /image photo.jpg; pictures so far are dropped");
+        return;
+    }
+    int file = burin_open_small_file(path, BURIN_MOST_PICTURE, &why);
+    if (file < 0) {
+        burin_note("/image %s: %s", path, why);
+        return;
+    }
+    uint8_t *data = (uint8_t *)burin_read_open_file(file, path, &bytes);
+    int32_t number = run->model->modes->see(run, data, bytes, &why);
+    free(data);
+    if (number < 0)
+        burin_note("/image %s: %s", path, why);
+    else if (t->n_pictures == BURIN_MOST_OF_LIST)
+        burin_note("/image: at most %d pictures before a question", BURIN_MOST_OF_LIST);
+    else
+        t->pictures[t->n_pictures++] = number;
+}
+
 static void command_help(chat *t, const char *argument);
 
 static const struct chat_command {
@@ -317,6 +351,7 @@ static const struct chat_command {
     {"/retry", "answers the last question again", command_retry},
     {"/save", "F: writes the conversation to F, as JSON", command_save},
     {"/load", "F: goes on with the conversation in F", command_load},
+    {"/image", "F: shows the model a picture, with the next question", command_image},
     {"/speed", "shows how fast each answer was read and written; again: not", command_speed},
     {"/system", "TEXT: replaces the system prompt; none: without", command_system},
 };
@@ -399,23 +434,43 @@ static void answer_line(chat *t, const char *json, size_t bytes) {
     free(turns);
 }
 
+// The same after the pictures of a line have become names.
+static void answer_shown_line(chat *t, const char *json, size_t bytes) {
+    burin_run *run = t->c.g.run;
+    burin_pictures shown = {0};
+    const char *why = run->model->eyes ? burin_pictures_read(&shown, run, json, bytes) : NULL;
+    if (why)
+        print_error(why);
+    else
+        answer_line(t, shown.json ? shown.json : json, shown.json ? shown.bytes : bytes);
+    burin_pictures_close(&shown);
+}
+
 static void converse_in_json(chat *t) {
     while (read_line(t)) {
         size_t bytes;
         if (!t->bytes) continue;
         t->whole = t->line[strspn(t->line, " \t")] == '[' || strstr(t->line, "\"messages\"");
         char *json = messages_of_line(t, &bytes);
-        answer_line(t, json, bytes);
+        answer_shown_line(t, json, bytes);
         free(json);
     }
 }
 
 // ------------------------------------------------------------------------------------------- lines
+static void add_question(chat *t, const char *text, size_t bytes) {
+    if (t->n_pictures)
+        burin_conversation_show(&t->c, t->pictures, t->n_pictures, text, bytes);
+    else
+        burin_conversation_add(&t->c, "user", text, bytes);
+    t->n_pictures = 0;
+}
+
 static void take_chat_line(chat *t) {
     if (*t->line == '/' && !t->block) {
         run_command(t);
     } else if (t->bytes) {
-        burin_conversation_add(&t->c, "user", t->line, t->bytes);
+        add_question(t, t->line, t->bytes);
         answer(t);
     }
 }
@@ -426,7 +481,9 @@ static void answer_prompt(chat *t) {
     size_t bytes;
     if (!command->prompt && !command->prompt_file) return;
     char *text = burin_question_text(command, &bytes);
-    burin_conversation_add(&t->c, "user", text, bytes);
+    for (int i = 0; i < command->images.n; i++)
+        t->pictures[t->n_pictures++] = burin_see_file(t->c.g.run, command->images.text[i]);
+    add_question(t, text, bytes);
     if (t->terminal) burin_print("> "), burin_print_text(text, bytes), burin_print("\n");
     free(text);
     answer(t);

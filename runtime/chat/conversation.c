@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "program/output.h"
 #include "text/answer_form.h"
 #include "text/prompt.h"
@@ -44,6 +45,7 @@ void burin_conversation_close(burin_conversation *c) {
     free(c->g.answer);
     free(c->g.answer_marks);
     free(c->rendering.memory);
+    burin_pictures_close(&c->pictures);
     free(c->turns);
     free(c->ids);
     free(c->read);
@@ -64,8 +66,29 @@ void burin_conversation_add(burin_conversation *c, const char *role, const char 
     burin_turn *turn = &c->turns[c->n_turns++];
     turn->role = burin_allocate(1, role_bytes + bytes + 1);
     turn->text = turn->role + role_bytes, turn->bytes = bytes;
+    turn->parts = false;
     memcpy(turn->role, role, role_bytes);
     memcpy(turn->text, text, bytes);
+}
+
+static char *write_escaped(char *to, const char *text, size_t bytes);
+
+void burin_conversation_show(burin_conversation *c, const int32_t *pictures, int32_t n,
+                             const char *text, size_t bytes) {
+    const burin_sights *sights = &c->g.run->sights;
+    size_t room = (64 + BURIN_PICTURE_NAME) * (size_t)n + 6 * bytes + 64;
+    char *json = burin_allocate(1, room), *to = json, name[BURIN_PICTURE_NAME];
+    *to++ = '[';
+    for (int32_t i = 0; i < n; i++) {
+        burin_picture_name(&sights->items[pictures[i]], name);
+        to += sprintf(to, "{\"type\": \"image\", \"picture\": \"%s\"}, ", name);
+    }
+    to += sprintf(to, "{\"type\": \"text\", \"text\": \"");
+    to = write_escaped(to, text, bytes);
+    to += sprintf(to, "\"}]");
+    burin_conversation_add(c, "user", json, (size_t)(to - json));
+    c->turns[c->n_turns - 1].parts = true;
+    free(json);
 }
 
 void burin_conversation_remove(burin_conversation *c, int32_t first, int32_t n) {
@@ -109,7 +132,13 @@ static char *write_escaped(char *to, const char *text, size_t bytes) {
 static char *write_turn(char *to, const burin_turn *turn) {
     to += sprintf(to, "{\"role\": \"");
     to = write_escaped(to, turn->role, strlen(turn->role));
-    to += sprintf(to, "\", \"content\": \"");
+    to += sprintf(to, "\", \"content\": ");
+    if (turn->parts) {
+        memcpy(to, turn->text, turn->bytes);
+        to += turn->bytes;
+        return to + sprintf(to, "}");
+    }
+    *to++ = '"';
     to = write_escaped(to, turn->text, turn->bytes);
     return to + sprintf(to, "\"}");
 }
@@ -133,11 +162,21 @@ static void add_turn_read(void *conversation, const char *role, const char *text
     burin_conversation_add(conversation, role, text, bytes);
 }
 
+static void add_parts_read(void *conversation, const char *role, const char *json, size_t bytes) {
+    burin_conversation *c = conversation;
+    burin_conversation_add(c, role, json, bytes);
+    c->turns[c->n_turns - 1].parts = true;
+}
+
 bool burin_conversation_parse(burin_conversation *c, const char *name, const char *json,
                               size_t bytes, char *error, size_t room) {
     int32_t before = c->n_turns;
     void *memory = burin_allocate(1, BURIN_RENDER_BYTES(bytes));
-    const burin_message_reader reader = {add_turn_read, c, memory, BURIN_RENDER_BYTES(bytes)};
+    const burin_message_reader reader = {.add = add_turn_read,
+                                         .add_parts = c->g.run->model->eyes ? add_parts_read : NULL,
+                                         .context = c,
+                                         .memory = memory,
+                                         .memory_bytes = BURIN_RENDER_BYTES(bytes)};
     bool read = burin_read_messages(&reader, name, json, bytes, error, room);
     if (!read) burin_conversation_remove(c, before, c->n_turns - before);
     free(memory);
@@ -172,6 +211,13 @@ void burin_conversation_save(const burin_conversation *c) {
 
 // ------------------------------------------------------------------------------------------ prompt
 static burin_tokens encode(const burin_conversation *c, const uint8_t *marks, size_t bytes) {
+    const burin_shown shown = {&c->g.run->sights, c->pictures.number, c->pictures.n};
+    burin_tokens tokens;
+    if (shown.n) {
+        burin_place_pictures(c->g.tokenizer, c->g.run->model->eyes, &shown, c->rendering.text,
+                             marks, bytes, false, &tokens);
+        return tokens;
+    }
     return burin_encode_text(
         c->g.tokenizer,
         &(burin_encoding){
@@ -194,13 +240,26 @@ static bool marks_agree(const burin_conversation *c, burin_tokens now) {
 
 // The prompt after the text read so far: its tokens follow those of the slot, if the tokenizer
 // would cut there too.
+// True if the slot has read the pictures of these tokens: equal texts may show others.
+static bool pictures_agree(const burin_conversation *c, burin_tokens now) {
+    int32_t i = 0;
+    for (int32_t j = 0; j < c->g.n_tokens; j++) {
+        if (c->g.tokens[j] >= 0) continue;
+        while (i < now.n && now.id[i] >= 0) i++;
+        if (i == now.n || now.id[i++] != c->g.tokens[j]) return false;
+    }
+    while (i < now.n && now.id[i] >= 0) i++;
+    return i == now.n;
+}
+
 static bool continue_read(burin_conversation *c) {
     const burin_rendering *r = &c->rendering;
     int32_t read = c->g.n_tokens;
     if (!c->read_bytes || r->bytes <= c->read_bytes || memcmp(r->text, c->read, c->read_bytes))
         return false;
     burin_tokens before = encode(c, r->marks, c->read_bytes);
-    bool clean = starts_with_tokens(c->ids, c->n_ids, before) && marks_agree(c, before);
+    bool clean = starts_with_tokens(c->ids, c->n_ids, before) && pictures_agree(c, before) &&
+                 marks_agree(c, before);
     free(before.id);
     if (!clean) return false;
     int32_t more = c->n_ids - before.n,
@@ -212,17 +271,44 @@ static bool continue_read(burin_conversation *c) {
     return true;
 }
 
+// Every picture of the messages must be in the prompt.
+static bool shows_pictures(burin_conversation *c) {
+    burin_rendering *r = &c->rendering;
+    const burin_eyes *e = c->g.run->model->eyes;
+    if (!c->pictures.n) return true;
+    int32_t shown = burin_count_marks(e, r->text, r->marks, r->bytes);
+    if (shown == c->pictures.n) return true;
+    burin_format(
+        r->error, sizeof r->error,
+        "the chat template shows %d of %d pictures\nhint: --raw, and a prompt with %s where "
+        "a picture is",
+        shown, c->pictures.n, e->mark);
+    return false;
+}
+
+// Takes the pictures out of messages; false: one cannot be read.
+static bool take_pictures(burin_conversation *c, const char **json, size_t *bytes) {
+    burin_pictures_close(&c->pictures);
+    if (!c->g.run->model->eyes) return true;
+    const char *why = burin_pictures_read(&c->pictures, c->g.run, *json, *bytes);
+    if (why) burin_format(c->rendering.error, sizeof c->rendering.error, "%s", why);
+    *json = c->pictures.json, *bytes = c->pictures.bytes;
+    return !why;
+}
+
 bool burin_conversation_prompt(burin_conversation *c, const char *json, size_t bytes,
                                const char *name) {
     burin_rendering *r = &c->rendering;
     free(r->memory);
+    r->memory = NULL;
+    if (!take_pictures(c, &json, &bytes)) return false;
     *r = (burin_rendering){.template_blob = template_of(c->g.run->model),
                            .json = json,
                            .json_bytes = bytes,
                            .json_name = name};
     r->memory_bytes = BURIN_RENDER_BYTES(bytes);
     r->memory = burin_allocate(1, r->memory_bytes);
-    if (!burin_render(r)) return false;
+    if (!burin_render(r) || !shows_pictures(c)) return false;
     free(c->ids);
     burin_tokens prompt = encode(c, r->marks, r->bytes);
     c->ids = prompt.id, c->n_ids = prompt.n;

@@ -2,6 +2,7 @@
 // the slot has read already.
 #ifndef BURIN_CONVERSATION_H
 #define BURIN_CONVERSATION_H
+#include "chat/picture_parts.h"
 #include "grammar/tools.h"
 #include "template/template.h"
 #include "text/generation.h"
@@ -9,6 +10,7 @@
 typedef struct burin_turn {
     char *role, *text;  // allocated together
     size_t bytes;
+    bool parts;  // the text is JSON: a list of parts, pictures among them
 } burin_turn;
 
 typedef struct burin_conversation {
@@ -16,6 +18,7 @@ typedef struct burin_conversation {
     burin_turn *turns;
     int32_t n_turns, capacity;
     burin_rendering rendering;  // the prompt as text
+    burin_pictures pictures;    // of a model with eyes: those of the prompt
     int32_t *ids, n_ids;        // and as tokens
     char *read;                 // the text that the slot has read: a prompt and its answer
     uint8_t *read_marks;        // [read_bytes], 1: special tokens in it are text
@@ -27,6 +30,9 @@ typedef struct burin_conversation {
 void burin_conversation_open(burin_conversation *, burin_run *);
 void burin_conversation_close(burin_conversation *);
 void burin_conversation_add(burin_conversation *, const char *role, const char *text, size_t bytes);
+// Adds a turn of the user: these pictures (numbers of the run's sights), then the text.
+void burin_conversation_show(burin_conversation *, const int32_t *pictures, int32_t n,
+                             const char *text, size_t bytes);
 void burin_conversation_remove(burin_conversation *, int32_t first, int32_t n);
 char *burin_conversation_json(const burin_conversation *,
                               size_t *bytes);  // the turns as a list; the caller frees it

@@ -7,6 +7,7 @@
 #include "program/input.h"
 #include "text/answer_form.h"
 #include "text/prompt.h"
+#include "text/shown_prompt.h"
 
 static size_t skip_newlines(const char *text, size_t from, size_t end) {
     while (from < end && text[from] == '\n') from++;
@@ -192,6 +193,18 @@ char *burin_question_text(const burin_command *command, size_t *bytes) {
     return text;
 }
 
+// The prompt as a turn, after the pictures of --image.
+static void show_question(burin_conversation *c, const char *text, size_t bytes) {
+    const burin_command *command = c->g.run->command;
+    int32_t pictures[BURIN_MOST_OF_LIST];
+    for (int i = 0; i < command->images.n; i++)
+        pictures[i] = burin_see_file(c->g.run, command->images.text[i]);
+    if (command->images.n)
+        burin_conversation_show(c, pictures, command->images.n, text, bytes);
+    else
+        burin_conversation_add(c, "user", text, bytes);
+}
+
 int burin_answer_question(burin_run *run) {
     burin_conversation c;
     size_t bytes;
@@ -203,7 +216,7 @@ int burin_answer_question(burin_run *run) {
     burin_conversation_open(&c, run);
     burin_conversation_load(&c);
     burin_conversation_begin(&c);
-    burin_conversation_add(&c, "user", text, bytes);
+    show_question(&c, text, bytes);
     free(text);
     char *json = burin_conversation_json(&c, &bytes);
     answer_conversation(&c, &(burin_tools_text){"the conversation", json, bytes},

@@ -38,6 +38,24 @@ BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot,
     return BURIN_OK;
 }
 
+BURIN_LINKAGE burin_status burin_eyes_run(burin_session *s, const void *const *inputs,
+                                          const int64_t *symbols, void *const *outputs) {
+    const burin_encoder *e = s->model->eyes ? s->model->eyes->encoder : NULL;
+    int32_t rows = e ? burin_network_rows(e->net, symbols) : 0;
+    if (!e || rows > e->max_rows) return BURIN_BAD_SHAPE;
+    burin_status status = burin_session_check(s);
+    if (status) return status;
+    encoder_run run = {.session = s, .step = s->step};
+    run.step.rows = rows;
+    run.step.n_logit_rows = 0;
+    run.step.inputs = inputs;
+    run.step.outputs = outputs;
+    run.step.symbols = symbols;
+    if (run.step.profile) run.step.profile->last = burin_nanoseconds();
+    burin_pool_run(s->pool, run_encoder, &run);
+    return BURIN_OK;
+}
+
 BURIN_LINKAGE burin_status burin_encode_inputs(burin_session *s, int32_t slot,
                                                const void *const *inputs, const int64_t *dims) {
     enum { MOST_SYMBOLS = 16 };

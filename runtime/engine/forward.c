@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "encoder.h"
 #include "integrity.h"
+#include "picture.h"
 #include "ranks.h"
 
 // ---- cutting the memory ----
@@ -49,7 +51,7 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static void carve_working_memory(carver *cut, burin_session *s, const burin_model *model,
                                  const burin_options *o) {
     static const burin_encoder none;
-    const burin_encoder *e = model->encoder ? model->encoder : &none;
+    const burin_encoder *e = burin_encoder_of(model) ? burin_encoder_of(model) : &none;
     size_t arena, source;
     if (__builtin_mul_overflow((size_t)o->max_rows, model->row_bytes, &arena) ||
         __builtin_mul_overflow((size_t)e->max_rows, e->row_bytes, &source))
@@ -78,6 +80,9 @@ static void carve_session(carver *cut, burin_session *s, const burin_model *mode
     s->position = carve(cut, rows, sizeof *s->position);
     s->source_last = carve(cut, rows, sizeof *s->source_last);
     s->logit_rows = carve(cut, rows, sizeof *s->logit_rows);
+    s->embedded = carve(cut, model->eyes ? rows : 0, sizeof *s->embedded);
+    s->embeddings = carve(cut, model->eyes ? rows : 0,
+                          model->eyes ? (size_t)model->eyes->width * sizeof *s->embeddings : 0);
     carve_working_memory(cut, s, model, o);
     s->step.state = carve(cut, slots, model->slot_bytes);
 }
@@ -116,6 +121,8 @@ static burin_step step_of(burin_session *s, const burin_options *o) {
     step.position = s->position;
     step.source_last = s->source_last;
     step.logit_rows = s->logit_rows;
+    step.embedded = s->embedded;
+    step.embeddings = s->embeddings;
     step.max_rows = o->max_rows;
     step.threads = o->threads;
     step.barrier = &s->pool->barrier;
@@ -201,8 +208,16 @@ BURIN_LINKAGE void burin_session_run(burin_session *s) {
     burin_pool_run(s->pool, run_variant, s);
 }
 
+// The vector of a picture's row, in place of its token's.
+static void embed_row(burin_session *s, int i, const float *embedding) {
+    size_t width = (size_t)s->model->eyes->width;
+    s->embedded[i] = embedding != NULL;
+    if (embedding) memcpy(s->embeddings + (size_t)i * width, embedding, width * sizeof *embedding);
+}
+
 // At most max_rows rows; returns the number of logit rows.
-static int forward_chunk(burin_session *s, const burin_row *rows, int n, float *logits) {
+static int forward_chunk(burin_session *s, const burin_row *rows, const float *const *embeddings,
+                         int n, float *logits) {
     burin_step *step = &s->step;
     step->rows = n;
     step->n_logit_rows = 0;
@@ -212,26 +227,34 @@ static int forward_chunk(burin_session *s, const burin_row *rows, int n, float *
         s->slot[i] = rows[i].slot;
         s->position[i] = rows[i].position;
         s->source_last[i] = s->source_length[rows[i].slot] - 1;
+        if (s->model->eyes) embed_row(s, i, embeddings ? embeddings[i] : NULL);
         if (rows[i].wants_logits) s->logit_rows[step->n_logit_rows++] = i;
     }
     burin_session_run(s);
     return step->n_logit_rows;
 }
 
-BURIN_LINKAGE burin_status burin_forward(burin_session *s, const burin_row *rows, int n,
-                                         float *logits) {
+BURIN_LINKAGE burin_status burin_forward_embedded(burin_session *s, const burin_row *rows,
+                                                  const float *const *embeddings, int n,
+                                                  float *logits) {
     burin_status status = burin_session_check(s);
-    if (n < 0 || (n && !rows)) return BURIN_BAD_ARGUMENT;
+    if (n < 0 || (n && !rows) || (embeddings && !s->model->eyes)) return BURIN_BAD_ARGUMENT;
     if (!status) status = check_rows(s, rows, n, logits);
     if (status) return status;
     for (int from = 0; from < n; from += s->step.max_rows) {
         int count = n - from < s->step.max_rows ? n - from : s->step.max_rows;
-        size_t logit_rows = (size_t)forward_chunk(s, rows + from, count, logits);
+        const float *const *vectors = embeddings ? embeddings + from : NULL;
+        size_t logit_rows = (size_t)forward_chunk(s, rows + from, vectors, count, logits);
         if (logit_rows) logits += logit_rows * (size_t)s->model->vocab_size;
     }
-    memcpy(s->length, s->next, (size_t)s->slots * sizeof *s->next);
+    memcpy(s->length, s->next, (size_t)s->slots * sizeof *s->length);
     for (int32_t i = 0; i < s->slots; i++) s->reached[i] = burin_max(s->reached[i], s->length[i]);
     return BURIN_OK;
+}
+
+BURIN_LINKAGE burin_status burin_forward(burin_session *s, const burin_row *rows, int n,
+                                         float *logits) {
+    return burin_forward_embedded(s, rows, NULL, n, logits);
 }
 
 // ---- slots ----

@@ -63,6 +63,8 @@ typedef struct burin_session {
         *next;         // [slots]: tokens in each; the same after the call that is being checked
     int32_t *reached;  // [slots]: the largest length since a slot was empty
     int32_t *token, *slot, *position, *logit_rows;  // [max_rows]
+    int32_t *embedded;  // of a model with eyes: [max_rows] 1 where a row of a picture is
+    float *embeddings;  // and [max_rows][eyes->width] these rows
     int32_t *source_length,
         *source_last;  // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
     burin_pool *pool;
@@ -88,6 +90,12 @@ BURIN_LINKAGE void burin_session_close(
 // [logit_rows][vocab_size]. Nothing has changed if the status is not BURIN_OK.
 BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows, int n,
                                          float *logits);
+
+// The same of a model with eyes: where embeddings[i] is not NULL, row i is that vector of
+// eyes->width values in place of its token's.
+BURIN_LINKAGE burin_status burin_forward_embedded(burin_session *, const burin_row *rows,
+                                                  const float *const *embeddings, int n,
+                                                  float *logits);
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *, int32_t slot);
 BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *, int32_t slot, int32_t length);

@@ -3,11 +3,14 @@
 #define BURIN_PICTURE_H
 #include <stdint.h>
 
+struct burin_encoder;
+
 typedef enum burin_resize { BURIN_KEEP_SIZE, BURIN_EXACT_SIZE, BURIN_SHORTEST_EDGE } burin_resize;
 
 // Numbers are PIL's, as in "resample".
 typedef enum burin_resampling {
     BURIN_NEAREST = 0,
+    BURIN_LANCZOS = 1,
     BURIN_BILINEAR = 2,
     BURIN_BICUBIC = 3,
     BURIN_BOX = 4,
@@ -22,4 +25,31 @@ typedef struct burin_picture {
     int32_t resample;             // burin_resampling
     int32_t crop_height, crop_width;  // pixels; 0: no crop
 } burin_picture;
+
+// How a picture is cut into the tiles that the encoder reads one by one.
+typedef enum burin_cut {
+    BURIN_CUT_NOT,   // one tile: the picture
+    BURIN_CUT_GRID,  // Idefics3: the longest edge becomes `longest`, both a multiple of the tile;
+                     // the last tile is the whole picture
+} burin_cut;
+
+// The eyes of a decoder: an encoder from pixels to rows that take the place of tokens, and the text
+// around these rows. In the texts "@" stands for the rows of a tile, "%r" and "%c" for its row and
+// column from 1 on.
+#define BURIN_EYES_NUMBERS(X) X(cut) X(longest) X(width) X(tile_rows) X(height) X(columns) X(token)
+#define BURIN_EYES_TEXTS(X)   X(mark) X(row) X(alone) X(tile) X(line) X(overview)
+typedef struct burin_eyes {
+    const struct burin_encoder *encoder;
+    burin_picture picture;    // of a tile; no resizing where the cut does it
+    int32_t cut, longest;     // burin_cut; pixels
+    int32_t width;            // of a row: the decoder's
+    int32_t tile_rows;        // rows of a tile
+    int32_t height, columns;  // pixels of a tile
+    int32_t token;            // the id of `row`
+    const char *mark;         // stands for a picture in a prompt: "<image>"
+    const char *row;          // stands for one row in the tokens
+    const char *alone;        // a picture of one tile
+    const char *tile, *line;  // a tile; what follows the last tile of a line
+    const char *overview;     // the last tile, which is the whole picture
+} burin_eyes;
 #endif

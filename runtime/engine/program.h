@@ -8,7 +8,7 @@
 
 #include "engine/limits.h"
 
-enum { BURIN_ABI = 7 };
+enum { BURIN_ABI = 8 };
 
 #if !defined(__unix__) && !defined(__APPLE__) && !defined(_WIN32)
 #define BURIN_BARE 1  // no operating system (bare.h)
@@ -64,6 +64,8 @@ typedef struct burin_step {
     const int32_t *token, *slot, *position;  // [rows]
     const int32_t *
         source_last;  // [rows] of an encoder-decoder: the last row that the slot's encoder has left
+    const int32_t *embedded;  // [rows] of a model with eyes: 1 where `embeddings` has the row
+    const float *embeddings;  // [rows][width]
     const int32_t
         *logit_rows;  // [n_logit_rows] indices of the rows whose logits are wanted, ascending
     int rows, n_logit_rows, max_rows, threads;
@@ -211,6 +213,7 @@ typedef struct burin_model {
     const struct burin_model
         *draft;  // a smaller one with the same tokens, which guesses for this one; NULL: none
     const struct burin_speech *speech;  // recordings to text (sound/speech.h); NULL: takes none
+    const struct burin_eyes *eyes;      // pictures in prompts (engine/picture.h); NULL: takes none
     const struct burin_modes *modes;    // of a program: its modes (text/modes.h); NULL: a library
     int32_t input_vocab_size;  // rows of the embedding, where they are not vocab_size; 0: they are
 } burin_model;

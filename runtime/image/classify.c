@@ -17,8 +17,6 @@
 #include "program/output.h"
 #include "text/run.h"
 
-enum { MOST_FILE_BYTES = 256 << 20 };
-
 typedef struct classifier {
     const burin_model *model;
     const burin_command *command;
@@ -102,7 +100,7 @@ static void classify_file(classifier *k, const char *path) {
     int32_t width = (int32_t)burin_network_dim(k->model->net, t->dim[2], k->symbols);
     burin_image image;
     size_t bytes;
-    uint8_t *file = burin_read_bytes(path, MOST_FILE_BYTES, &bytes);
+    uint8_t *file = burin_read_bytes(path, BURIN_MOST_PICTURE, &bytes);
     const char *why = burin_image_read(&image, file, bytes);
     free(file);
     if (!why) why = burin_image_preprocess(&image, k->picture, height, width, k->input);

@@ -22,6 +22,29 @@ static double weigh_cubic(double x) {
     return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
 }
 
+// sin(x) for |x| below 10: x less its nearest multiple of pi, then Taylor's series.
+static double sine(double x) {
+    const double pi = 3.14159265358979323846, pi_rest = 1.2246467991473532e-16;
+    int n = (int)(x / pi + (x < 0 ? -0.5 : 0.5));
+    double r = (x - n * pi) - n * pi_rest, term = r, sum = 0;
+    for (int i = 2; i < 26; i += 2) {
+        sum += term;
+        term *= -r * r / (i * (i + 1));
+    }
+    return n % 2 ? -sum : sum;
+}
+
+static double weigh_sinc(double x) {
+    const double pi = 3.14159265358979323846;
+    if (x == 0) return 1;
+    x *= pi;
+    return sine(x) / x;
+}
+
+static double weigh_lanczos(double x) {
+    return x >= -3 && x < 3 ? weigh_sinc(x) * weigh_sinc(x / 3) : 0;
+}
+
 static double weigh_box(double x) { return x > -0.5 && x <= 0.5 ? 1 : 0; }
 
 typedef struct image_filter {
@@ -31,6 +54,7 @@ typedef struct image_filter {
 
 static image_filter filter_of(burin_resampling resample) {
     if (resample == BURIN_BICUBIC) return (image_filter){weigh_cubic, 2};
+    if (resample == BURIN_LANCZOS) return (image_filter){weigh_lanczos, 3};
     if (resample == BURIN_BOX) return (image_filter){weigh_box, 0.5};
     return (image_filter){weigh_linear, 1};
 }

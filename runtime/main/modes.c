@@ -2,6 +2,7 @@
 
 #include "chat/conversation.h"
 #include "image/classify.h"
+#include "image/eyes.h"
 #include "main/run_text.h"
 #include "network/embed.h"
 #include "network/labels.h"
@@ -17,6 +18,16 @@ const struct burin_modes burin_modes_chat = {.run = burin_run_text,
                                              .chat = burin_chat,
                                              .messages = burin_answer_messages,
                                              .question = burin_answer_question};
+
+const struct burin_modes burin_modes_text_eyes = {
+    .run = burin_run_text, .see = burin_see, .recall = burin_recall};
+
+const struct burin_modes burin_modes_chat_eyes = {.run = burin_run_text,
+                                                  .chat = burin_chat,
+                                                  .messages = burin_answer_messages,
+                                                  .question = burin_answer_question,
+                                                  .see = burin_see,
+                                                  .recall = burin_recall};
 
 const struct burin_modes burin_modes_sources = {.run = burin_run_text,
                                                 .print_network = burin_network_print,

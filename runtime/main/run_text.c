@@ -19,6 +19,7 @@
 burin_kind burin_kind_of(const burin_model *model) {
     if (model->speech) return BURIN_TRANSCRIBER;
     if (model->encoder) return BURIN_ENCODER_DECODER;
+    if (model->eyes) return BURIN_SEER;
     if (burin_card_picture(model)) return BURIN_CLASSIFIER;
     if (burin_card_voice(model)) return BURIN_SPEAKER;
     if (burin_labels(model)) return BURIN_LABELLER;

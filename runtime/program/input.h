@@ -23,7 +23,7 @@ int burin_open_input(const char *path, const char **name);
 bool burin_input_is_offered(bool prompted);
 
 // Bytes of a text, and of one line of many: endless input is not read for ever.
-enum { BURIN_MOST_TEXT = 256 << 20, BURIN_MOST_LINE = 16 << 20 };
+enum { BURIN_MOST_TEXT = 256 << 20, BURIN_MOST_LINE = 16 << 20, BURIN_MOST_PICTURE = 256 << 20 };
 
 // A whole file ("-": standard input), ends the program with a message when it cannot be read.
 char *burin_read_file(const char *path, size_t *bytes);

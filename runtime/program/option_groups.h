@@ -11,9 +11,10 @@ typedef struct option_group {
 
 static const option_group option_groups[] = {
     {"Input",
-     {"-f", "--input", "--rank", "--pair", "--language"},
-     {"-p", "--tokens", "--decoder-tokens", "--tokenize", "--pieces", "--decode", "--translate",
-      "--prompt-name", "--phonemes", "--prompt", "--random", "--dim", "--similarity"}},
+     {"-f", "--image", "--input", "--rank", "--pair", "--language"},
+     {"-p", "--media-path", "--tokens", "--decoder-tokens", "--tokenize", "--pieces", "--decode",
+      "--translate", "--prompt-name", "--phonemes", "--prompt", "--random", "--dim",
+      "--similarity"}},
     {"Output",
      {"-n", "--json", "--output", "--srt", "--vtt", "--voice", "--speed"},
      {"--noise", "--format", "--logprobs", "--stop", "--grammar", "--json-schema", "--json-object",

@@ -8,7 +8,8 @@ typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, LIST, OPTIONAL } kind;
 
 // S: an encoder-decoder, which has a source; G: all that generate; A: all.
 enum {
-    D = BURIN_DECODER,
+    D = BURIN_DECODER | BURIN_SEER,
+    I = BURIN_SEER,
     V = BURIN_SPEAKER,
     N = BURIN_NETWORK | BURIN_EMBEDDER | BURIN_LABELLER | BURIN_CLASSIFIER | V,
     E = BURIN_EMBEDDER,
@@ -32,6 +33,10 @@ typedef struct option {
 #define AT(field) offsetof(burin_command, field)
 static const double huge = 1e15;
 static const option options[] = {
+    {I, "--image", NULL, "FILE", LIST, AT(images), 0, 0,
+     "a picture before the prompt; may be given several times; - is standard input"},
+    {I, "--media-path", NULL, "DIR", TEXT, AT(media_path), 0, 0,
+     "folder of the pictures that messages may name as files [none]"},
     {E | L | V, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0,
      "read texts from FILE, one a line; - is standard input"},
     {E | L, "--batch-size", "-b", "N", INTEGER, AT(batch_size), 1, 4096,

@@ -338,7 +338,7 @@ static void check_server(const burin_command *c) {
 }
 
 static void check_combination(burin_kind program, const burin_command *c) {
-    bool together = program == BURIN_DECODER;  // a file follows a prompt, and both may begin a chat
+    bool together = program & D;  // a file follows a prompt, and both may begin a chat
     int text =
         together ? c->prompt || c->prompt_file : (c->prompt != NULL) + (c->prompt_file != NULL);
     int inputs = text + (c->tokens != NULL) + (c->n_texts > 0 && program != BURIN_TRANSCRIBER) +
@@ -360,7 +360,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
         bad_command_line("more than one input", "give a text or ", "--phonemes");
     if (c->raw && (c->chat || c->messages))
         bad_command_line("--raw continues a text", "leave out ", c->chat ? "--chat" : "--messages");
-    if ((c->pieces || (c->format && program == BURIN_DECODER)) && !c->tokenize)
+    if ((c->pieces || (c->format && program & D)) && !c->tokenize)
         bad_command_line(c->pieces ? "--pieces without --tokenize" : "--format without --tokenize",
                          "--tokenize ", "TEXT");
     if (c->json && c->tokens) bad_command_line("--json is for a text", "leave out ", "--tokens");

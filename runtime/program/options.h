@@ -18,6 +18,7 @@ typedef enum burin_kind {
     BURIN_LABELLER = 16,
     BURIN_CLASSIFIER = 64,  // a network that also takes pictures, and gives labels
     BURIN_SPEAKER = 128,    // a network that also takes texts, and gives speech
+    BURIN_SEER = 256,       // a decoder that also takes pictures
 } burin_kind;
 
 enum { BURIN_MOST_OPTIONS = 256, BURIN_MOST_OF_LIST = 64, BURIN_MOST_BEAMS = 64 };
@@ -46,6 +47,7 @@ typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
     // a conversation: a file, its first message
     const char *messages, *system;
+    const char *media_path;             // folder of pictures that messages name; NULL: none
     const char *history;                // lines of earlier conversations
     const char *tool_choice;            // auto, none, required
     const char *draft;                  // where guesses of the next tokens come from
@@ -62,6 +64,7 @@ typedef struct burin_command {
     const char *prompt_name, *prompt_text;  // prefix of each text of an embedder
     const char *format;                     // of embeddings: "text", "json", "npy"
     burin_texts inputs;                     // NAME=F.npy, or F.npy
+    burin_texts images;                     // pictures before a prompt
     burin_texts stops;                      // strings that end a text
     burin_texts dry_breakers;               // none: the usual ones
     burin_texts biases;                     // "15043+1.5,29-inf"

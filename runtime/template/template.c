@@ -408,8 +408,12 @@ static void read_message(burin_render_state *r, const burin_message_reader *read
         burin_render_fail(r, "%s: message %u: its role is no name", r->out->json_name, number);
     memcpy(name, role->text, role->length);
     name[role->length] = 0;
-    burin_value text = text_of_content(r, *content);
-    reader->add(reader->context, name, text.text, text.length);
+    bool parts = reader->add_parts && content->kind == BURIN_LIST &&
+                 burin_join_parts(r, *content).kind != BURIN_STRING;
+    const burin_json_style style = {
+        .indent = burin_none(), .between = BURIN_LITERAL(", "), .behind_key = BURIN_LITERAL(": ")};
+    burin_value text = parts ? burin_json_text(r, *content, &style) : text_of_content(r, *content);
+    (parts ? reader->add_parts : reader->add)(reader->context, name, text.text, text.length);
 }
 
 bool burin_read_messages(const burin_message_reader *reader, const char *name, const char *json,

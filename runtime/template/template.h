@@ -44,6 +44,8 @@ bool burin_template_is_whole(const void *blob, size_t bytes);  // does it look l
 // joined.
 typedef struct burin_message_reader {
     void (*add)(void *context, const char *role, const char *text, size_t bytes);
+    // a list of parts that are not all texts, as JSON; NULL: it is refused
+    void (*add_parts)(void *context, const char *role, const char *json, size_t bytes);
     void *context, *memory;  // memory as for a rendering
     size_t memory_bytes;
 } burin_message_reader;

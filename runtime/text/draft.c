@@ -111,7 +111,10 @@ int32_t burin_draft_look_up(const burin_generation *g, int32_t *guess, int32_t m
     if (!at) return 0;
     if (most > 2 * best) most = 2 * best;
     // a repetition continues
-    for (int32_t i = 0; i < most; i++) guess[i] = at + i < n ? tokens[at + i] : guess[at + i - n];
+    for (int32_t i = 0; i < most; i++) {
+        guess[i] = at + i < n ? tokens[at + i] : guess[at + i - n];
+        if (guess[i] < 0) return i;  // a picture's row
+    }
     return most;
 }
 

@@ -18,6 +18,7 @@
 #include "text/prompt.h"
 #include "text/prompt_cache.h"
 #include "text/session_file.h"
+#include "text/shown_prompt.h"
 
 bool burin_generation_ends(const burin_generation *g, int32_t token) {
     const burin_model *m = g->run->model;
@@ -446,7 +447,9 @@ static void say_if_silent(const burin_generation *g) {
 static void generate_from_prompt(burin_generation *g) {
     bool empty;
     burin_tokens prompt =
-        burin_read_prompt(g->run->model, g->run->command, g->run->context, &empty);
+        g->run->command->images.n
+            ? burin_read_shown_prompt(g->run, &empty)
+            : burin_read_prompt(g->run->model, g->run->command, g->run->context, &empty);
     check_room(g->run, prompt);
     burin_generation_open(g);
     int32_t kept = begin_session(g, &prompt, empty);

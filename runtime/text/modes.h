@@ -10,6 +10,9 @@ struct burin_modes {
     // NULL: the model has no chat template
     int (*chat)(burin_run *), (*messages)(burin_run *);
     int (*question)(burin_run *);
+    // NULL: the model takes no pictures. image/eyes.h
+    int32_t (*see)(burin_run *, const uint8_t *file, size_t bytes, const char **why);
+    int32_t (*recall)(burin_run *, uint64_t hash, int32_t lines, int32_t columns);
     int (*transcribe)(burin_run *);  // NULL: the model takes no recordings
     // A network, and the encoder before a decoder:
     void (*print_network)(const burin_network *);
@@ -20,6 +23,8 @@ struct burin_modes {
 // A decoder; with a chat template; after an encoder; of recordings
 extern const struct burin_modes burin_modes_text, burin_modes_chat, burin_modes_sources,
     burin_modes_speech;
+// A decoder with eyes, the same with a chat template
+extern const struct burin_modes burin_modes_text_eyes, burin_modes_chat_eyes;
 // A graph of tensors; with embeddings of texts; with labels of texts; with labels of pictures; with
 // speech
 extern const struct burin_modes burin_modes_network, burin_modes_embed, burin_modes_label,

@@ -188,6 +188,7 @@ void burin_run_open(burin_run *run, const burin_model *model, const burin_comman
     run->session =
         burin_open(model, c, &(burin_options){.slots = slots_of(c), .max_rows = run->chunk});
     run->rows = burin_allocate((size_t)run->chunk, sizeof *run->rows);
+    if (model->eyes) run->vectors = burin_allocate((size_t)run->chunk, sizeof *run->vectors);
     run->logits =
         burin_map_memory((size_t)run->chunk * (size_t)model->vocab_size * sizeof *run->logits);
 }
@@ -198,18 +199,37 @@ void burin_run_close(burin_run *run) {
         burin_stop(BURIN_USER_MISTAKE, "--logits %s: %s", c->logits_file, strerror(errno));
     if (c->logits_hash) burin_print("%016llx\n", (unsigned long long)run->hash);
     free(run->rows);
+    free(run->vectors);
+    burin_sights_close(&run->sights);
     burin_close(run->session);
 }
 
 static void forward(burin_run *run, int32_t n) {
-    burin_status status = burin_forward(run->session, run->rows, n, run->logits);
+    burin_status status =
+        burin_forward_embedded(run->session, run->rows, run->vectors, n, run->logits);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+}
+
+// The rows of pictures among tokens: ids below 0.
+static void set_vectors(burin_run *run, const int32_t *tokens, int32_t n) {
+    burin_sight_place place = {0};
+    const burin_eyes *e = run->model->eyes;
+    for (int32_t i = 0; i < n; i++) {
+        run->vectors[i] = NULL;
+        if (tokens[i] >= 0) continue;
+        run->rows[i].token = e->token;
+        run->vectors[i] = burin_sight_row(&run->sights, e->width, tokens[i], &place);
+        if (!run->vectors[i])
+            burin_stop(BURIN_USER_MISTAKE,
+                       "a picture of this conversation is not at hand\nhint: give it again");
+    }
 }
 
 static void set_rows(burin_run *run, const int32_t *tokens, int32_t n) {
     int32_t length = burin_slot_length(run->session, 0);
     for (int32_t i = 0; i < n; i++)
         run->rows[i] = (burin_row){.token = tokens[i], .position = length + i};
+    if (run->vectors) set_vectors(run, tokens, n);
 }
 
 void burin_run_record_rows(burin_run *run, float *logits, int32_t rows) {

@@ -35,7 +35,7 @@ static bool tokens_are_known(const burin_model *m, const char *from, int64_t n) 
     for (int64_t i = 0; i < n; i++) {
         int32_t token;
         memcpy(&token, from + (size_t)i * sizeof token, sizeof token);
-        if (token < 0 || token >= burin_input_vocabulary(m)) return false;
+        if ((token < 0 && !m->eyes) || token >= burin_input_vocabulary(m)) return false;
     }
     return true;
 }

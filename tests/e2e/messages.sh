@@ -29,6 +29,9 @@ neither tokens, slots	an input of a decoder that no frontend makes
 the formula 	a formula of our own that is wrong
  does not parse at 	a formula of our own that is wrong
 the encoder leaves no	an encoder that no frontend makes
+the description of eyes has	a description of our own that is wrong
+no token for the rows of a	a folder with the tokenizer of another model
+the decoder uses its tokens	a text model of a family whose eyes are not described
 the input %%	an input that no frontend makes
 burin check runs what it compiles	needs a CPU that is not this one
 burin report --run runs what it	needs a CPU that is not this one
@@ -51,7 +54,7 @@ find compiler/cli compiler/toolchain compiler/build compiler/output compiler/deb
         sed -E 's/^[^"]*"//; s/"$//; s/\\n.*//; s/\x01/"/g; s/\x02/\\/g; s/%[-+ #0-9.*]*(l|ll|z|j)?[a-zA-Z]/\n/g' |
         awk -v file="$file" 'length($0) >= 8 { print file "\t" $0 }'
 done | sort -u > "$WORK/messages"
-cat $FIXTURES/errors/*.err $FIXTURES/errors/*/*.err tests/unit/*.c tests/e2e/bisect.sh tests/e2e/commands.sh tests/e2e/draft.sh tests/e2e/explain.sh tests/e2e/line_editor.sh tests/e2e/lora.sh tests/e2e/pictures.sh tests/e2e/prompt_cache.sh tests/e2e/report.sh tests/e2e/tokenize.sh tests/e2e/voice.sh tests/mpi/failures.sh tests/mpi/plan.sh \
+cat $FIXTURES/errors/*.err $FIXTURES/errors/*/*.err tests/unit/*.c tests/e2e/bisect.sh tests/e2e/commands.sh tests/e2e/draft.sh tests/e2e/explain.sh tests/e2e/eyes.sh tests/e2e/line_editor.sh tests/e2e/lora.sh tests/e2e/pictures.sh tests/e2e/prompt_cache.sh tests/e2e/report.sh tests/e2e/tokenize.sh tests/e2e/voice.sh tests/mpi/failures.sh tests/mpi/plan.sh \
     tests/templates/*.sh tests/tokenizers/sentencepiece.sh tests/tokenizers/slow_classes.sh tests/tokenizers/piece_ids.sh tests/arm/boards.sh tests/windows/slow-large.sh > "$WORK/cases"
 while IFS="$(printf '\t')" read -r file text; do
     grep -qF -e "$text" "$WORK/cases" || echo "$file: $text"

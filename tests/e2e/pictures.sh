@@ -23,7 +23,7 @@ refused() {
 }
 refused "an unknown field" "do_flip_channel_order is not supported: the program takes tensors (--input), no pictures" 's/{/{"do_flip_channel_order": true, /;t'
 refused "another class" "LevitImageProcessor is not supported" 's/ViTImageProcessor/LevitImageProcessor/'
-refused "lanczos" "resample is not 0, 2, 3 or 4" 's/"resample": 2/"resample": 1/'
+refused "hamming" "resample is not 0 to 4" 's/"resample": 2/"resample": 5/'
 refused "a size that is not the model's" "size is not config.json's image_size" 's/"height": 32/"height": 48/'
 refused "BEiT without do_center_crop" "do_center_crop is missing" 's/ViTImageProcessor/BeitImageProcessor/'
 refused "a deviation of 0" "image_std has a 0" '/image_std/,/]/s/0\.5/0/'

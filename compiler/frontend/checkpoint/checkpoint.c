@@ -461,7 +461,8 @@ const char *tokenizer_in(Arena *arena, const char *folder) {
     return exists(file) ? file : folder_only_file(arena, folder, ".gguf");
 }
 
-Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library) {
+// Every tensor of the files, under its own name.
+static Checkpoint *open_files(Arena *arena, const char *path, const char *library) {
     Checkpoint *c = ARENA_NEW(arena, Checkpoint);
     struct stat about;
     c->arena = arena;
@@ -474,6 +475,11 @@ Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library)
         read_folder(c);
     else
         read_file(c, path);
+    return c;
+}
+
+Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library) {
+    Checkpoint *c = open_files(arena, path, library);
     if (c->kind == CHECKPOINT_SAFETENSORS) {
         checkpoint_split_experts(c);
         checkpoint_take_text(c);
@@ -482,5 +488,11 @@ Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library)
     }
     if (c->kind == CHECKPOINT_SAFETENSORS) c->tokenizer = tokenizer_in(arena, c->folder);
     if (!c->n_tensors) diag_fatal(NO_LOC, "%s holds no tensors", path);
+    return c;
+}
+
+Checkpoint *checkpoint_open_rest(Arena *arena, const char *path, const char *library) {
+    Checkpoint *c = open_files(arena, path, library);
+    checkpoint_take_rest(c);
     return c;
 }

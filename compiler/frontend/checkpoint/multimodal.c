@@ -125,15 +125,40 @@ void checkpoint_take_text(Checkpoint *c) {
     const json_t *part = text_model_config(c->config);
     const char *prefix = part ? prefix_of(c) : NULL;
     if (!prefix || !json_is_string(json_object_get(part, "model_type"))) return;
-    int others = rename_tensors(c, prefix);
+    const char *whole = checkpoint_class(c);
+    c->n_left_out = rename_tensors(c, prefix);
+    if (c->n_left_out) c->whole_class = whole ? whole : "";
     json_t *text = config_alone(c, part);
     const char *type = type_alone(c->arena, json_string_value(json_object_get(text, "model_type")));
     json_object_set_new(text, "model_type", json_string(type));
-    if (others)
+    c->config = config_as_now(c->arena, text);
+    c->architecture = json_string_value(json_object_get(c->config, "model_type"));
+}
+
+void checkpoint_warn_of_rest(const Checkpoint *c) {
+    if (c->whole_class)
         diag_warning(checkpoint_config_loc(c, "vision_config"),
                      "the program is of the model's texts alone: %d of its tensors, for images or "
                      "sounds, are left out",
-                     others);
-    c->config = config_as_now(c->arena, text);
-    c->architecture = json_string_value(json_object_get(c->config, "model_type"));
+                     c->n_left_out);
+}
+
+// Of the text model's configuration the width alone: its other fields are read with its tensors.
+static json_t *config_of_rest(const Checkpoint *c) {
+    const json_t *part = text_model_config(c->config);
+    json_t *rest = json_own(c->arena, json_copy((json_t *)(uintptr_t)c->config));
+    json_t *text = json_object();
+    json_object_set(text, "hidden_size", json_object_get(part, "hidden_size"));
+    json_object_set_new(rest, "text_config", text);
+    return rest;
+}
+
+void checkpoint_take_rest(Checkpoint *c) {
+    const char *prefix = prefix_of(c);
+    for (int i = 0; prefix && i < c->n_tensors; i++) {
+        StoredTensor *t = (StoredTensor *)c->tensors[i];
+        t->hidden = name_alone(c->arena, t->tensor.name, prefix) != NULL;
+    }
+    checkpoint_list_again(c);
+    c->config = config_of_rest(c);
 }

@@ -49,6 +49,7 @@ StoredTensor *checkpoint_add(Checkpoint *, const MappedFile *, const Tensor *);
 void checkpoint_rename(Checkpoint *, StoredTensor *, const char *name);
 void checkpoint_list_again(Checkpoint *);     // without those that are hidden
 void checkpoint_take_text(Checkpoint *);      // of a model of texts and images the text model alone
+void checkpoint_take_rest(Checkpoint *);      // of the same all but the text model
 void checkpoint_split_experts(Checkpoint *);  // tensors of all experts of a layer as one for each
 const char *checkpoint_older_name(const Checkpoint *,
                                   const char *name);  // itself, where nothing changed it

@@ -47,7 +47,10 @@ static Description read_description(Arena *arena, const char *path) {
 }
 
 Descriptions dsl_descriptions(Arena *arena, const char *library) {
-    const char *folder = arena_printf(arena, "%s/models", library);
+    return dsl_descriptions_in(arena, arena_printf(arena, "%s/models", library));
+}
+
+Descriptions dsl_descriptions_in(Arena *arena, const char *folder) {
     struct dirent **list = NULL;
     int n = scandir(folder, &list, is_description, alphasort);
     Descriptions all = {ARENA_ARRAY(arena, Description, n < 0 ? 0 : n), n < 0 ? 0 : n};

@@ -386,6 +386,21 @@ static void read_special_tokens(Elaborator *e) {
     memcpy(m->eos, s.eos, (size_t)s.n_eos * sizeof *s.eos);
 }
 
+// The fields of the record `placement`: how a description of eyes places the rows of a picture.
+static void read_settings(Elaborator *e) {
+    Declaration *d = file_find(e->main, "placement");
+    Value record = d && d->ast->kind == AST_DEFINITION ? config_value(e, d) : VALUE(V_NULL);
+    if (record.kind != V_RECORD) return;
+    Setting *settings = ARENA_ARRAY(e->arena, Setting, record.list.n + 1);
+    for (int i = 0; i < record.list.n; i++) {
+        Value v = record.list.items[i];
+        settings[i] = (Setting){.name = record.names[i],
+                                .text = v.kind == V_STRING ? v.s : NULL,
+                                .number = v.kind == V_INT ? v.i : v.kind == V_BOOL && v.b};
+    }
+    e->module->settings = settings, e->module->n_settings = record.list.n;
+}
+
 static const char *module_name(const Elaborator *e) {
     for (const Ast *d = e->main->declarations; d; d = d->next)
         if (d->kind == AST_MODEL) return d->name;
@@ -410,6 +425,7 @@ Module *dsl_load(Arena *arena, const char *path, const DslOptions *options) {
     *e.module = (Module){.arena = arena, .name = module_name(&e), .description = path};
     read_special_tokens(&e);
     elaborate_graphs(&e);
+    read_settings(&e);
     config_report(&e);
     weights_report(&e);
     if (e.errors) diag_stop();

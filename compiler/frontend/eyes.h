@@ -1,0 +1,16 @@
+// Pictures in prompts: the description of a model's eyes (dsl/eyes), its graph before the
+// decoder's, and the settings of its processor.
+#ifndef BURIN_FRONTEND_EYES_H
+#define BURIN_FRONTEND_EYES_H
+#include "frontend/checkpoint.h"
+#include "frontend/tokenizer.h"
+#include "ir.h"
+
+// The description of the eyes of the model whose text part this is; NULL: there is none.
+const char *eyes_description(Arena *, const char *library, const Checkpoint *text);
+
+// Puts the graph of the eyes before the decoder's, whose rows take vectors in place of tokens, and
+// sets module->eyes. False: a warning has named the setting that is not supported, and nothing has
+// changed.
+bool eyes_add(Module *, const char *description, const Checkpoint *text, const Tokenizer *);
+#endif

@@ -1,0 +1,17 @@
+// Tiles of a picture, as a model's processor cuts them.
+#ifndef BURIN_IMAGE_CUT_H
+#define BURIN_IMAGE_CUT_H
+#include "engine/picture.h"
+#include "image/image.h"
+
+typedef struct burin_tiles {
+    int32_t lines, columns;  // 0: the picture is not cut
+    int32_t n;               // tiles, the picture as a whole included
+} burin_tiles;
+
+// Resizes the picture to whole tiles. NULL, or why it cannot be cut.
+const char *burin_tiles_of(burin_image *, const burin_eyes *, burin_tiles *);
+// Tile i: those of the lines, then the picture as a whole. The caller closes it.
+void burin_tile_cut(const burin_image *, const burin_eyes *, const burin_tiles *, int32_t i,
+                    burin_image *tile);
+#endif

@@ -1,0 +1,140 @@
+// A picture is cut into tiles as its model's processor does, each tile becomes rows by the encoder,
+// and the text around the rows is made.
+#include "image/eyes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "base/escape.h"
+#include "engine/encoder.h"
+#include "engine/hash.h"
+#include "engine/network.h"
+#include "image/cut.h"
+#include "image/preprocess.h"
+#include "program/output.h"
+
+// --------------------------------------------------------------------------------------- the text
+typedef struct sight_text {
+    char *data;
+    size_t n, room;
+} sight_text;
+
+static void append_around(sight_text *t, const char *text, size_t n) {
+    if (t->n + n + 1 > t->room) {
+        char *more = burin_allocate(1, t->room = 2 * t->room + n + 256);
+        if (t->n) memcpy(more, t->data, t->n);
+        free(t->data);
+        t->data = more;
+    }
+    memcpy(t->data + t->n, text, n);
+    t->n += n;
+    t->data[t->n] = 0;
+}
+
+static void append_number(sight_text *t, int32_t number) {
+    char digits[16];
+    burin_format(digits, sizeof digits, "%d", number);
+    append_around(t, digits, strlen(digits));
+}
+
+// A pattern with "@" for the rows of a tile, "%r" and "%c" for its line and column, "%n" for a
+// newline.
+static void append_pattern(sight_text *t, const burin_eyes *e, const char *pattern, int32_t line,
+                           int32_t column) {
+    for (const char *c = pattern ? pattern : ""; *c; c++) {
+        if (*c == '@')
+            for (int32_t i = 0; i < e->tile_rows; i++) append_around(t, e->row, strlen(e->row));
+        else if (*c == '%' && c[1] == 'r')
+            append_number(t, line + 1), c++;
+        else if (*c == '%' && c[1] == 'c')
+            append_number(t, column + 1), c++;
+        else if (*c == '%' && c[1] == 'n')
+            append_around(t, "\n", 1), c++;
+        else
+            append_around(t, c, 1);
+    }
+}
+
+static char *text_of_cut(const burin_eyes *e, const burin_tiles *tiles) {
+    sight_text t = {0};
+    append_around(&t, "", 0);
+    for (int32_t line = 0; line < tiles->lines; line++) {
+        for (int32_t column = 0; column < tiles->columns; column++)
+            append_pattern(&t, e, e->tile, line, column);
+        append_pattern(&t, e, e->line, line, 0);
+    }
+    append_pattern(&t, e, tiles->lines ? e->overview : e->alone, 0, 0);
+    return t.data;
+}
+
+// ---------------------------------------------------------------------------------------- the rows
+static const char *encode_tile(burin_run *run, burin_image *tile, float *input, float *rows) {
+    const burin_eyes *e = run->model->eyes;
+    const char *why = burin_image_preprocess(tile, &e->picture, e->height, e->columns, input);
+    if (why) return why;
+    const void *inputs[] = {input};
+    void *outputs[] = {rows};
+    const int64_t symbols[1] = {0};
+    burin_status status = burin_eyes_run(run->session, inputs, symbols, outputs);
+    return status ? burin_status_text(status) : NULL;
+}
+
+static const char *encode_tiles(burin_run *run, burin_image *image, const burin_tiles *tiles,
+                                float *rows) {
+    const burin_eyes *e = run->model->eyes;
+    size_t pixels = (size_t)e->height * (size_t)e->columns;
+    float *input = burin_allocate(3 * pixels, sizeof *input);
+    const char *why = NULL;
+    for (int32_t i = 0; i < tiles->n && !why; i++) {
+        burin_image tile;
+        burin_tile_cut(image, e, tiles, i, &tile);
+        why = encode_tile(run, &tile, input,
+                          rows + (size_t)i * (size_t)e->tile_rows * (size_t)e->width);
+        burin_image_close(&tile);
+    }
+    free(input);
+    return why;
+}
+
+// Adds the picture to the run's; width 0: without room for its rows. -1: it has too many.
+static int32_t add_sight(burin_run *run, uint64_t hash, const burin_tiles *tiles, int32_t width) {
+    const burin_eyes *e = run->model->eyes;
+    int64_t rows = (int64_t)tiles->n * e->tile_rows;
+    if (rows > run->context) return -1;
+    burin_sight *sight = burin_sights_add(&run->sights, hash, (int32_t)rows, width);
+    sight->lines = tiles->lines, sight->columns = tiles->columns;
+    sight->text = text_of_cut(e, tiles);
+    return run->sights.n - 1;
+}
+
+static const char *see_image(burin_run *run, burin_image *image, uint64_t hash, int32_t *number) {
+    const burin_eyes *e = run->model->eyes;
+    burin_tiles tiles;
+    const char *why = burin_tiles_of(image, e, &tiles);
+    if (why) return why;
+    *number = add_sight(run, hash, &tiles, e->width);
+    if (*number < 0) return "it has more rows than the context has tokens";
+    return encode_tiles(run, image, &tiles, run->sights.items[*number].rows);
+}
+
+int32_t burin_recall(burin_run *run, uint64_t hash, int32_t lines, int32_t columns) {
+    int32_t number = burin_sights_find(&run->sights, hash);
+    if (number >= 0) return number;
+    if (lines < 0 || columns < 0 || lines > run->context || columns > run->context ||
+        !lines != !columns || (int64_t)lines * columns >= run->context)
+        return -1;
+    return add_sight(run, hash, &(burin_tiles){lines, columns, lines * columns + 1}, 0);
+}
+
+int32_t burin_see(burin_run *run, const uint8_t *file, size_t bytes, const char **why) {
+    uint64_t hash = burin_hash_bytes(burin_hash_start, file, bytes);
+    int32_t number = burin_sights_find(&run->sights, hash);
+    if (number >= 0 && run->sights.items[number].rows) return number;
+    if (number >= 0) run->sights.items[number].hash = 0;  // recalled: now it is seen
+    burin_image image;
+    *why = burin_image_read(&image, file, bytes);
+    if (!*why) *why = see_image(run, &image, hash, &number);
+    burin_image_close(&image);
+    return *why ? -1 : number;
+}

@@ -1,0 +1,154 @@
+"""Makes tests/e2e/eyes.tar.xz: tiny models of texts and pictures with transformers' numbers.
+
+    python tests/e2e/eyes.py [NAME...]      needs torch, transformers 5.24, tokenizers and pillow; neither the build nor make test needs it
+
+NAME/ has config.json, the processor and tokenizer as transformers saves them, `tensors` (weights are a formula: tests/families),
+and for each case of CASES answerN.txt (greedy), logitsN.npy (of the prompt's last 4 tokens) and tokensN (how many those are). With
+names the others of the archive stay.
+"""
+import importlib
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import torch
+import transformers
+from PIL import Image
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "families"))
+from generate import fill_file                                                            # noqa: E402
+
+ARCHIVE = HERE / "eyes.tar.xz"
+TEXT = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=16,
+            max_position_embeddings=1024, bos_token_id=1, eos_token_id=2, pad_token_id=0, tie_word_embeddings=False)
+VISION = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4)
+PARTS = ("{% for m in messages %}<|im_start|>{{ m['role'] }}\n{% if m['content'] is string %}{{ m['content'] }}{% else %}"
+         "{% for p in m['content'] %}{% if p['type'] == 'image' %}MARK{% else %}{{ p['text'] }}{% endif %}{% endfor %}{% endif %}"
+         "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+CASES = [(["wide.png"], "What is this?"), (["wide.png", "small.png"], "the same?")]
+N_ANSWER = 12
+
+
+def tokenizer_with(specials, mark, **more):
+    vocab = {t: i for i, t in enumerate(["<pad>", "<s>", "</s>", "<unk>", "<|im_start|>", "<|im_end|>"] + specials)}
+    special = list(vocab)
+    merges = [("h", "e"), ("t", "he"), ("i", "n"), ("a", "n"), ("Ċ", "Ċ"), ("Ġ", "the"), ("Ġ", "a"), ("i", "s")]
+    for byte in sorted(pre_tokenizers.ByteLevel.alphabet()):
+        vocab[byte] = len(vocab)
+    for a, b in merges:
+        vocab[a + b] = len(vocab)
+    t = Tokenizer(models.BPE(vocab=vocab, merges=merges))
+    t.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    t.decoder = decoders.ByteLevel()
+    t.add_special_tokens([AddedToken(s, normalized=False, special=True) for s in special])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=t, bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>",
+        chat_template=PARTS.replace("MARK", mark), **more)
+
+
+def pil(family, name, **settings):
+    module = importlib.import_module(f"transformers.models.{family}.image_processing_pil_{family}")
+    return getattr(module, name + "ImageProcessorPil")(**settings)
+
+
+def grid_tokens(rows, columns, form="<row_{}_col_{}>"):
+    return [form.format(r, c) for r in range(1, rows + 1) for c in range(1, columns + 1)]
+
+
+def idefics3():
+    t = tokenizer_with(["<image>", "<fake_token_around_image>", "<end_of_utterance>", "<global-img>"] + grid_tokens(6, 6), "<image>")
+    pictures = pil("idefics3", "Idefics3", size={"longest_edge": 64}, max_image_size={"longest_edge": 16})
+    processor = transformers.Idefics3Processor(pictures, t, image_seq_len=4, chat_template=t.chat_template)
+    config = transformers.Idefics3Config(
+        text_config=dict(TEXT, model_type="llama", vocab_size=len(t)), vision_config=dict(VISION), scale_factor=2,
+        image_token_id=t.convert_tokens_to_ids("<image>"), tie_word_embeddings=False, pad_token_id=0)
+    return transformers.Idefics3ForConditionalGeneration(config), processor
+
+
+def llava():
+    t = tokenizer_with(["<image>"], "<image>\n")
+    pictures = pil("clip", "CLIP", size={"shortest_edge": 16}, crop_size={"height": 16, "width": 16})
+    processor = transformers.LlavaProcessor(pictures, t, patch_size=4, vision_feature_select_strategy="default",
+                                            num_additional_image_tokens=1, chat_template=t.chat_template)
+    config = transformers.LlavaConfig(
+        text_config=dict(TEXT, model_type="llama", vocab_size=len(t)),
+        vision_config=dict(VISION, model_type="clip_vision_model", num_hidden_layers=3), image_token_id=t.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-2, vision_feature_select_strategy="default", tie_word_embeddings=False)
+    return transformers.LlavaForConditionalGeneration(config), processor
+
+
+FAMILIES = {"idefics3": idefics3, "llava": llava}
+
+
+def draw(path, width, height, seed):
+    """Smooth colours with noise, so that resizing has something to do."""
+    random = np.random.default_rng(seed)
+    y, x = np.mgrid[0:height, 0:width]
+    base = np.stack([127 + 120 * np.sin(x / (3 + i) + y / (5 + 2 * i) + i) for i in range(3)], -1)
+    pixels = np.clip(base + random.normal(0, 12, base.shape), 0, 255).astype(np.uint8)
+    Image.fromarray(pixels).save(path)
+
+
+def fill_model(model, folder):
+    """Saves the model with the formula's weights; returns it as it is read again, in f32."""
+    model.generation_config = transformers.GenerationConfig(bos_token_id=1, eos_token_id=2, pad_token_id=0)
+    model.half().save_pretrained(folder)
+    lines = fill_file(folder)
+    (folder / "tensors").write_text("".join(lines))
+    return type(model).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+
+
+def run_case(model, processor, folder, number, pictures, question, root):
+    images = [Image.open(root / p) for p in pictures]
+    content = [{"type": "image"} for _ in pictures] + [{"type": "text", "text": question}]
+    text = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
+    inputs = processor(images=images, text=text, return_tensors="pt", add_special_tokens=False)
+    with torch.no_grad():
+        logits = model(**inputs).logits[0]
+        answer = model.generate(**inputs, max_new_tokens=N_ANSWER, do_sample=False, eos_token_id=None)
+    n = inputs["input_ids"].shape[1]
+    np.save(folder / f"logits{number}.npy", logits[-4:].numpy().astype(np.float32))
+    (folder / f"answer{number}.txt").write_text(processor.tokenizer.decode(answer[0, n:], skip_special_tokens=True) + "\n")
+    (folder / f"tokens{number}").write_text(f"{n}\n")
+
+
+def write(name, root):
+    folder = root / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    torch.manual_seed(7)
+    model, processor = FAMILIES[name]()
+    processor.save_pretrained(folder)
+    model = fill_model(model, folder)
+    for number, (pictures, question) in enumerate(CASES, 1):
+        run_case(model, processor, folder, number, pictures, question, root)
+    for file in ("README.md", "model.safetensors"):
+        (folder / file).unlink(missing_ok=True)
+    config = json.loads((folder / "config.json").read_text())
+    config.pop("transformers_version", None)
+    (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+
+
+def main():
+    names = sys.argv[1:] or list(FAMILIES)
+    with tempfile.TemporaryDirectory() as temporary:
+        root = pathlib.Path(temporary)
+        if ARCHIVE.exists() and sys.argv[1:]:
+            subprocess.run(["tar", "xJf", ARCHIVE, "-C", root], check=True)
+        draw(root / "wide.png", 60, 40, 1)
+        draw(root / "small.png", 14, 15, 2)
+        Image.open(root / "small.png").save(root / "small.ppm")
+        for name in names:
+            write(name, root)
+        subprocess.run(["tar", "cJf", ARCHIVE, "--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "-C", root]
+                       + sorted(p.name for p in root.iterdir()), check=True)
+
+
+if __name__ == "__main__":
+    main()
