@@ -11,6 +11,7 @@
 #include "network/model_card.h"
 #include "program/output.h"
 #include "program/private_file.h"
+#include "text/memory_total.h"
 #include "text/modes.h"
 #include "text/prompt_cache.h"
 #include "text/run.h"
@@ -31,10 +32,16 @@ static void verify(const burin_model *model) {
 }
 
 // Facts of the build, then those of this machine.
-static void print_info(const burin_model *model) {
+static void print_info(const burin_model *model, const burin_command *c) {
     burin_status status;
     const burin_variant *best = burin_variant_find(model, NULL, &status);
     burin_print("%-s%-s", model->info ? model->info : "", model->info && *model->info ? "\n" : "");
+    if (c->context > 0 && c->context < model->context) {
+        char total[BURIN_MEMORY_TEXT];
+        burin_memory_text(model, &(burin_options){.slots = 1, .threads = 1}, (int32_t)c->context,
+                          total);
+        burin_print("memory    with --ctx %d at most %s\n", (int)c->context, total);
+    }
     burin_print("%s %s: ", model->name, model->identity);
     if (!model->net) burin_print("vocabulary %d, context %d, ", model->vocab_size, model->context);
     burin_print("weights %zu bytes, arena %zu (lower bound %zu)", model->weight_bytes,
@@ -109,7 +116,7 @@ int main(int argc, char **argv) {
     else if (command.version)
         burin_print("%s %s\n", model->name, model->identity);
     else if (command.info)
-        print_info(model);
+        print_info(model, &command);
     else if (command.verify)
         verify(model);
     else

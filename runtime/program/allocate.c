@@ -18,9 +18,14 @@ void *burin_allocate(size_t count, size_t bytes) {
 }
 
 // Pages come as they are touched: a long context costs nothing until it is used.
-void *burin_map_memory(size_t bytes) {
+void *burin_try_map_memory(size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) out_of_memory((double)bytes);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void *burin_map_memory(size_t bytes) {
+    void *memory = burin_try_map_memory(bytes);
+    if (!memory) out_of_memory((double)bytes);
     return memory;
 }

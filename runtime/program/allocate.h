@@ -4,5 +4,6 @@
 #define BURIN_PROGRAM_ALLOCATE_H
 #include "base/allocate.h"
 
-void *burin_map_memory(size_t bytes);  // zeroed pages
+void *burin_map_memory(size_t bytes);      // zeroed pages
+void *burin_try_map_memory(size_t bytes);  // the same; NULL: there is no memory
 #endif

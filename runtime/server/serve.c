@@ -17,6 +17,7 @@
 #include "engine/hash.h"
 #include "program/output.h"
 #include "server/server.h"
+#include "text/memory_total.h"
 #include "text/prompt.h"
 
 // ---- defaults of the command line and the environment ----
@@ -217,21 +218,15 @@ static void tend_requests(burin_server *s) {
 
 static void say_memory(const burin_server *s) {
     const burin_model *m = s->model;
-    size_t slots = m->slot_bytes * (size_t)s->limits.slots,
-           step = m->row_bytes * (size_t)s->base->session->step.max_rows,
-           logits = (size_t)s->logit_rows * (size_t)m->vocab_size * sizeof(float);
-    if (s->drafts == BURIN_BY_MODEL)
-        slots += (size_t)s->limits.slots *
-                 (m->draft->slot_bytes + m->draft->row_bytes * (size_t)m->draft->max_rows);
-    if (s->batch) {
-        burin_note("memory: weights %.1f MB, steps %.1f MB", (double)m->weight_bytes / 1e6,
-                   (double)step / 1e6);
-        return;
-    }
-    burin_note(
-        "%d answers at once, %d tokens each; memory: weights %.1f MB, slots %.1f MB, steps %.1f MB",
-        s->limits.slots, s->base->context, (double)m->weight_bytes / 1e6, (double)slots / 1e6,
-        (double)(step + logits) / 1e6);
+    char total[BURIN_MEMORY_TEXT];
+    burin_options options = {.slots = s->batch ? 1 : s->limits.slots,
+                             .max_rows = s->base->session->step.max_rows};
+    burin_memory_text(m, &options, s->base->context, total);
+    if (s->batch)
+        burin_note("needs at most %s", total);
+    else
+        burin_note("%d answers at once, %d tokens each; needs at most %s", s->limits.slots,
+                   s->base->context, total);
 }
 
 static void name_program(burin_server *s) {

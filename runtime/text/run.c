@@ -16,6 +16,7 @@
 #include "measure/profile.h"
 #include "program/allocate.h"
 #include "program/output.h"
+#include "text/memory_total.h"
 
 const char *burin_cpu_names(const burin_model *model) {
     static char names[512];
@@ -132,6 +133,18 @@ static void check_outputs(const burin_command *c) {
     if (why) burin_stop(BURIN_USER_MISTAKE, "--attention %s: %s", c->attention_file, why);
 }
 
+// The pages of a session; they come as they are touched, which is as far as --ctx allows.
+static void *map_session_memory(const burin_model *model, const burin_options *options,
+                                size_t bytes) {
+    void *memory = burin_try_map_memory(bytes);
+    char total[BURIN_MEMORY_TEXT];
+    if (memory) return memory;
+    burin_memory_text(model, options, model->context, total);
+    burin_stop(BURIN_USER_MISTAKE, "not enough memory: this needs at most %s\nhint: %s", total,
+               model->net ? "smaller inputs, or fewer at once, need less"
+                          : "a smaller --chunk; or burin build with a smaller --ctx, --kv q8_0");
+}
+
 burin_session *burin_open(const burin_model *model, const burin_command *c,
                           const burin_options *sizes) {
     check_outputs(c);
@@ -149,7 +162,8 @@ burin_session *burin_open(const burin_model *model, const burin_command *c,
     if (!burin_ranks_several() || c->over)
         fetch_weights(model);  // else each rank reads its share alone
     if (c->profile) burin_counters_open();
-    status = burin_session_open(&session, model, &options, burin_map_memory(bytes), bytes);
+    status = burin_session_open(&session, model, &options,
+                                map_session_memory(model, &options, bytes), bytes);
     if (status) cannot_open(model, c, status);
     open_on_all_ranks(session, c, &options);
     if (c->attention_file) session->step.trace = burin_attention_open(session, c);

@@ -25,3 +25,15 @@ says "memory: twice the context does not fit" 1 "of RAM, --max-ram allows" "$BUR
 refused "flash of 3M, which weights of q8_0 fit, but not with code" "--quant q4_0" $board --max-flash 3M
 refused "a program's weights count" "--ctx 128, or --quant q8_0" --max-ram 6M
 refused "several options" "--chunk 8 --kv q8_0 --ctx 64" $board --max-ram 128K
+
+# One total: what a build prints for --ctx 64 is what a program for 512 positions says for --ctx 64.
+for kind in "--kv q8_0" ""; do
+    # shellcheck disable=SC2086 # words
+    for context in 64 512; do "$BURIN" build examples/austen --mcpu=native $kind --ctx $context -o "$WORK/austen$context" 2> "$WORK/said$context" >&2; done
+    total=$(sed -n 's/.*needs at most \(.*\); try.*/\1/p' "$WORK/said64" | sed 's/ MB: weights [0-9.]*//; s/^[0-9.]*//')
+    check "memory: --ctx 64 of a run $kind: $total" grep -q "with --ctx 64 at most .*$total" - <<END
+$("$WORK/austen512" --info --ctx 64)
+END
+done
+whole=$(sed -n 's/.*needs at most \(.*\); try.*/\1/p' "$WORK/said512")
+says "memory: too little says the total" 1 "not enough memory: this needs at most $whole" sh -c "ulimit -v 9000; '$WORK/austen512' It -n 1 -t 1"

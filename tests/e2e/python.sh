@@ -114,7 +114,7 @@ use digits > "$WORK/got" 2>&1
 same "a network, with a larger batch as well" "$WORK/expected" "$WORK/got"
 
 mkdir -p "$WORK/other/digits" "$WORK/moved/story" && echo 'print("mine")' > "$WORK/other/digits/__init__.py"
-says "a folder of others is kept" 0 "other/digits is not written: burin did not make what is there" \
+says "a folder of others is kept" 0 "the Python package $WORK/other/digits is not written: burin did not make what is there" \
     "$BURIN" build examples/digits/digits.onnx --mcpu=native -o "$WORK/other/digits.so"
 check "as it was" grep -qx 'print("mine")' "$WORK/other/digits/__init__.py"
 cp "$WORK/made/story/__init__.py" "$WORK/made/story.so" "$WORK/moved/story"

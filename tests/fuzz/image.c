@@ -1,5 +1,5 @@
 // libFuzzer target: pictures as a program reads them, also by libpng and libjpeg where they are
-// installed. A picture is turned as its EXIF says and becomes a model's input, which is finite.
+// installed. A picture is oriented by its EXIF and becomes the input of a model: finite numbers.
 #if __has_include(<png.h>)
 #define BURIN_PNG 1
 #endif

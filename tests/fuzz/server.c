@@ -1,5 +1,5 @@
-// libFuzzer target: requests to a server over a socket, as bytes: HTTP, JSON, and what follows from
-// it for prompts, settings, grammars and answers of a fake model. A request that starts with / gets
+// libFuzzer target: requests to a server over a socket, as bytes: HTTP, JSON, and
+// prompts, settings, grammars and answers of a fake model. A request that starts with / gets
 // a head of its own: its path up to a blank, then the body.
 #define BURIN_SERVER 1
 #include "engine/threads.h"

@@ -121,7 +121,7 @@ for target; do
     find "$corpus" -size +64k -delete
     log=$fuzz/$target.log
     "$fuzz/fuzz/$target" -max_total_time="$SECONDS_EACH" -print_final_stats=1 \
-        -close_fd_mask=2 -detect_leaks=0 -timeout=10 -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$fuzz/found-$target-" "$corpus" > "$log" 2>&1
+        -close_fd_mask=2 -detect_leaks=0 -timeout=60 -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$fuzz/found-$target-" "$corpus" > "$log" 2>&1
     status=$?
     done=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log") edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
     check "fuzz: $target, from $(ls "$corpus" | wc -l) inputs in the end, $SECONDS_EACH seconds, $done executions, $edges edges" test $status = 0

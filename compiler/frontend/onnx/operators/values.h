@@ -1,4 +1,4 @@
-// The rows of values.def as a table: for the importer and for tests that try all of them.
+// The rows of values.def as a table, for the importer and for tests.
 #ifndef ONNX_VALUES_H
 #define ONNX_VALUES_H
 #include <stdint.h>
