@@ -10,24 +10,27 @@
 #include "program/network_values.h"
 #include "sound/transcribe.h"
 #include "text/bench.h"
+#include "text/line_slots.h"
 #include "voice/speak.h"
 
-const struct burin_modes burin_modes_text = {.run = burin_run_text};
+const struct burin_modes burin_modes_text = {.run = burin_run_text, .lines = burin_continue_lines};
 
 const struct burin_modes burin_modes_chat = {.run = burin_run_text,
                                              .chat = burin_chat,
                                              .messages = burin_answer_messages,
-                                             .question = burin_answer_question};
+                                             .question = burin_answer_question,
+                                             .lines = burin_answer_lines};
 
 const struct burin_modes burin_modes_text_eyes = {
-    .run = burin_run_text, .see = burin_see, .recall = burin_recall};
+    .run = burin_run_text, .see = burin_see, .recall = burin_recall, .lines = burin_continue_lines};
 
 const struct burin_modes burin_modes_chat_eyes = {.run = burin_run_text,
                                                   .chat = burin_chat,
                                                   .messages = burin_answer_messages,
                                                   .question = burin_answer_question,
                                                   .see = burin_see,
-                                                  .recall = burin_recall};
+                                                  .recall = burin_recall,
+                                                  .lines = burin_answer_lines};
 
 const struct burin_modes burin_modes_sources = {.run = burin_run_text,
                                                 .print_network = burin_network_print,

@@ -10,6 +10,7 @@
 #include "program/output.h"
 #include "text/bench.h"
 #include "text/generation.h"
+#include "text/line_slots.h"
 #include "text/modes.h"
 #include "text/perplexity.h"
 #include "text/prompt.h"
@@ -57,13 +58,15 @@ static way_to_run find_way(const burin_model *model, const burin_command *c) {
     if (c->perplexity_file) return burin_perplexity;
     if (c->bench) return burin_bench;
     if (c->messages) return model->modes->messages;
+    if (c->lines) return c->raw ? burin_continue_lines : model->modes->lines;
     if (model->modes->transcribe && !c->inputs.n) return model->modes->transcribe;
     if (wants_to_talk(model, c)) return model->modes->chat;
     return is_question(model, c) ? model->modes->question : burin_generate;
 }
 
 static void check_way(const burin_model *model, const burin_command *c, way_to_run way) {
-    bool talks = way && (way == model->modes->chat || way == model->modes->question);
+    bool talks = way && (way == model->modes->chat || way == model->modes->question ||
+                         (way == model->modes->lines && model->modes->question));
     if (!model->modes->chat && (!way || c->system || c->raw))
         burin_stop(BURIN_USER_MISTAKE,
                    "%sthis model has no chat template\nhint: %s \"a text\" continues a text",

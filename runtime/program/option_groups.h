@@ -12,8 +12,8 @@ typedef struct option_group {
 static const option_group option_groups[] = {
     {"Input",
      {"-f", "--image", "--input", "--rank", "--pair", "--language"},
-     {"-p", "--media-path", "--tokens", "--decoder-tokens", "--tokenize", "--pieces", "--decode",
-      "--translate", "--prompt-name", "--phonemes", "--prompt", "--random", "--dim",
+     {"--lines", "-p", "--media-path", "--tokens", "--decoder-tokens", "--tokenize", "--pieces",
+      "--decode", "--translate", "--prompt-name", "--phonemes", "--prompt", "--random", "--dim",
       "--similarity"}},
     {"Output",
      {"-n", "--json", "--output", "--srt", "--vtt", "--voice", "--speed"},

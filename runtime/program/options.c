@@ -337,6 +337,32 @@ static void check_server(const burin_command *c) {
             bad_command_line("each request says what its answer is like", "leave out ", others[i]);
 }
 
+// Each line is a text of its own, and several are written at once.
+static void check_lines(const burin_command *c) {
+    const char *alone = c->session           ? "--session"
+                        : c->shift           ? "--shift"
+                        : c->beams > 1       ? "--beams"
+                        : c->draft           ? "--draft"
+                        : c->tokens          ? "--tokens"
+                        : c->logits_file     ? "--logits"
+                        : c->logits_hash     ? "--logits-hash"
+                        : c->attention_file  ? "--attention"
+                        : c->messages        ? "--messages"
+                        : c->images.n        ? "--image"
+                        : c->chat            ? "--chat"
+                        : c->perplexity_file ? "--perplexity"
+                        : c->bench           ? "--bench"
+                        : c->tokenize        ? "--tokenize"
+                        : c->prompt          ? "the prompt"
+                        : c->over            ? "--lines: --over reads lines by itself"
+                                             : NULL;
+    if (c->lines && alone)
+        bad_command_line("--lines writes a text for each line", "leave out ", alone);
+    if (!c->lines && !c->server.address && is_given(c, "--parallel"))
+        bad_command_line("--parallel is for --lines and --serve", "--lines -f FILE ",
+                         "--parallel N");
+}
+
 static void check_combination(burin_kind program, const burin_command *c) {
     bool together = program & D;  // a file follows a prompt, and both may begin a chat
     int text =
@@ -387,6 +413,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
         bad_command_line("--session-read-only without --session", "--session F ",
                          "--session-read-only");
     check_over(program, c);
+    check_lines(c);
     if (c->sampling.mirostat == 1)
         bad_command_line("--mirostat 1: expected 0, off, or 2", "--mirostat ", "2");
     if (c->prefill && !c->bench)

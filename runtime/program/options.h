@@ -83,6 +83,7 @@ typedef struct burin_command {
     bool rank_messages, numa;        // between ranks of one machine, too; a rank beside each memory
     bool given[BURIN_MOST_OPTIONS];  // by the row of the table of options (option_rows.h)
     burin_sampling sampling;
+    bool lines;  // each line of prompt_file is a prompt
     bool chat, raw, session_read_only, json, json_object, tokenize, pieces;
     const char *decode;   // ids that --tokenize turns into a text
     const char *profile;  // NULL: off; "": printed; else also a trace in this file

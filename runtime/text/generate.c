@@ -14,6 +14,7 @@
 #include "text/draft.h"
 #include "text/encoder_input.h"
 #include "text/generation.h"
+#include "text/line_slots.h"
 #include "text/modes.h"
 #include "text/prompt.h"
 #include "text/prompt_cache.h"
@@ -345,7 +346,7 @@ static void check_room(const burin_run *run, burin_tokens first) {
     if (first.n > run->context) burin_out_of_context(run, "the prompt has", first.n);
 }
 
-static void print_text_as_json(burin_generation *g, int32_t prompt_tokens) {
+void burin_print_text_as_json(burin_generation *g, int32_t prompt_tokens) {
     burin_answer_text(g);
     burin_print("\"text\": ");
     burin_print_json_string(g->answer, g->answer_bytes);
@@ -407,7 +408,7 @@ static void generate_from_line(void *context, const burin_work_item *line) {
     g->started = burin_nanoseconds();
     begin_answer(g);
     generate_behind(g, 0, 0);
-    if (g->answer) print_text_as_json(g, prompt.n);
+    if (g->answer) burin_print_text_as_json(g, prompt.n);
     free(prompt.id);
 }
 
@@ -456,7 +457,7 @@ static void generate_from_prompt(burin_generation *g) {
     g->started = burin_nanoseconds();
     begin_answer(g);
     generate_behind(g, kept, 0);
-    if (g->answer) print_text_as_json(g, prompt.n);
+    if (g->answer) burin_print_text_as_json(g, prompt.n);
     say_if_silent(g);
     burin_session_save(g, NULL);
     free(prompt.id);

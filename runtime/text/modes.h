@@ -9,7 +9,7 @@ struct burin_modes {
     int (*run)(const burin_model *, const burin_command *);
     // NULL: the model has no chat template
     int (*chat)(burin_run *), (*messages)(burin_run *);
-    int (*question)(burin_run *);
+    int (*question)(burin_run *), (*lines)(burin_run *);  // lines: of --lines
     // NULL: the model takes no pictures. image/eyes.h
     int32_t (*see)(burin_run *, const uint8_t *file, size_t bytes, const char **why);
     int32_t (*recall)(burin_run *, uint64_t hash, int32_t lines, int32_t columns);

@@ -16,6 +16,7 @@
 #include "measure/profile.h"
 #include "program/allocate.h"
 #include "program/output.h"
+#include "text/line_slots.h"
 #include "text/memory_total.h"
 
 const char *burin_cpu_names(const burin_model *model) {
@@ -187,6 +188,7 @@ static int32_t slots_of(const burin_command *c) {
     if (c->server.address || c->server.replay)
         return c->server.slots ? (int32_t)c->server.slots : 4;
 #endif
+    if (c->lines) return c->server.slots ? (int32_t)c->server.slots : BURIN_USUAL_LINE_SLOTS;
     return c->beams ? (int32_t)c->beams : 1;
 }
 
