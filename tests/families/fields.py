@@ -260,7 +260,7 @@ def main(wanted):
         if not names or (wanted and description not in wanted):
             continue
         for field, default in sorted(fields(names).items()):
-            if field == "rope_parameters":        # which the reader of checkpoints takes apart
+            if field in ("rope_parameters", "per_layer_config"):        # which the reader of checkpoints takes apart
                 continue
             for part in ("rope_theta", "partial_rotary_factor"):
                 field = field.replace(f"rope_parameters.{part}", part)

@@ -241,7 +241,28 @@ static void reads_rope_parameters(void) {
     check_rotary(
         "{\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":5,\"partial_rotary_"
         "factor\":1}}",
-        "{\"partial_rotary_factor\":1,\"rope_theta\":5}");
+        "{\"partial_rotary_factor\":1,\"rope_scaling\":{\"rope_type\":\"default\"},\"rope_theta\":"
+        "5}");
+    // parameters count more than older fields; rope_scaling with fields counts most
+    check_rotary("{\"rope_theta\":4,\"rope_scaling\":null,\"rope_parameters\":{\"rope_theta\":5}}",
+                 "{\"rope_scaling\":null,\"rope_theta\":5}");
+    check_rotary(
+        "{\"rope_theta\":4,\"rope_scaling\":{\"type\":\"linear\",\"factor\":2},"
+        "\"rope_parameters\":{\"rope_theta\":5}}",
+        "{\"rope_scaling\":{\"factor\":2,\"type\":\"linear\"},\"rope_theta\":4}");
+    check_rotary(
+        "{\"rope_parameters\":{\"full_attention\":{\"partial_rotary_factor\":0.5},"
+        "\"sliding_attention\":{\"partial_rotary_factor\":0.25}}}",
+        "{\"partial_rotary_factor\":0.5,\"rope_local_partial_factor\":0.25}");
+    // a proportional embedding keeps its part; other names are left to the description
+    check_rotary(
+        "{\"rope_parameters\":{\"rope_type\":\"proportional\",\"partial_rotary_factor\":0.5}}",
+        "{\"rope_scaling\":{\"partial_rotary_factor\":0.5,\"rope_type\":\"proportional\"}}");
+    check_rotary("{\"rope_parameters\":{\"main\":{\"rope_theta\":5}}}",
+                 "{\"rope_parameters\":{\"main\":{\"rope_theta\":5}}}");
+    check_rotary(
+        "{\"num_hidden_layers\":2,\"head_dim\":4,\"per_layer_config\":{\"01\":{\"head_dim\":8}}}",
+        "{\"head_dim\":4,\"num_hidden_layers\":2,\"per_layer\":{\"head_dim\":[4,8]}}");
     check_rotary("{\"rope_parameters\":{\"rope_type\":\"linear\",\"rope_theta\":5,\"factor\":2}}",
                  "{\"rope_scaling\":{\"factor\":2,\"rope_type\":\"linear\"},\"rope_theta\":5}");
     check_rotary(

@@ -5,28 +5,35 @@
 //   -> "rope_theta": 1e4, "partial_rotary_factor": 0.5, "rope_scaling": {"rope_type": "linear", "factor": 2.0}
 //
 // A separate frequency of sliding-window layers becomes "rope_local_base_freq", Gemma 3's name for
-// it, and "rope_local_scaling", which version 4 did not have. The first files of CLIP have
+// it, and "rope_local_scaling" and "rope_local_partial_factor", which version 4 did not have. A
+// proportional embedding keeps its partial_rotary_factor: it turns a part of the whole head.
+// A field that single layers set becomes a list with a value for each layer:
+//
+//   "head_dim": 16, "per_layer_config": {"1": {"head_dim": 32}}  ->  "per_layer": {"head_dim": [16, 32]}
+//
+// The first files of CLIP have
 // "text_config_dict" next to "text_config"; the former counts. If a list names each layer
 // ("layers_block_type") and no field their number, it is the list's length.
+#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/checkpoint/reader.h"
 
-static void set_absent(json_t *config, const char *name, json_t *value) {
-    if (value && !json_object_get(config, name)) json_object_set(config, name, value);
-}
-
-// Moves a field out of the parameters.
+// Moves a field out of the parameters; it counts more than one of the configuration.
 static void move_field(json_t *config, const char *name, json_t *parameters, const char *field) {
-    set_absent(config, name, json_object_get(parameters, field));
+    json_t *value = json_object_get(parameters, field);
+    if (value) json_object_set(config, name, value);
     json_object_del(parameters, field);
 }
 
-static void set_rotary(json_t *config, const char *theta, const char *scaling, json_t *parameters) {
+static void set_rotary(json_t *config, const char *theta, const char *scaling, const char *part,
+                       json_t *parameters) {
     const char *type = json_string_value(json_object_get(parameters, "rope_type"));
+    if (!type) type = json_string_value(json_object_get(parameters, "type"));
     move_field(config, theta, parameters, "rope_theta");
-    move_field(config, "partial_rotary_factor", parameters, "partial_rotary_factor");
-    if (type && strcmp(type, "default")) set_absent(config, scaling, parameters);
+    if (!type || strcmp(type, "proportional"))
+        move_field(config, part, parameters, "partial_rotary_factor");
+    if (type) json_object_set(config, scaling, parameters);
 }
 
 static const json_t *config_with_towers(Arena *arena, const json_t *config) {
@@ -42,16 +49,34 @@ static const json_t *config_with_towers(Arena *arena, const json_t *config) {
     return config;
 }
 
+// Parameters under names of layers that version 4 did not have are left to the description.
+static bool has_other_names(json_t *parameters) {
+    const char *name;
+    json_t *part;
+    json_object_foreach(parameters, name, part) if (json_is_object(part)) return true;
+    return false;
+}
+
+// The older field counts where it is not empty, with the same fields.
+static json_t *parameters_of(const json_t *config) {
+    json_t *older = json_object_get(config, "rope_scaling");
+    return json_object_size(older) ? older : json_object_get(config, "rope_parameters");
+}
+
 static void take_parameters(json_t *config) {
-    json_t *parameters = json_object_get(config, "rope_parameters");
+    json_t *parameters = parameters_of(config);
     if (!json_is_object(parameters)) return;
     json_t *full = json_object_get(parameters, "full_attention"),
            *window = json_object_get(parameters, "sliding_attention");
+    if (!full && !window && has_other_names(parameters)) return;
     json_incref(parameters);
     json_object_del(config, "rope_parameters");
-    set_rotary(config, "rope_theta", "rope_scaling", json_is_object(full) ? full : parameters);
+    if (full || window) json_object_del(config, "rope_scaling");
+    set_rotary(config, "rope_theta", "rope_scaling", "partial_rotary_factor",
+               json_is_object(full) ? full : parameters);
     if (json_is_object(window))
-        set_rotary(config, "rope_local_base_freq", "rope_local_scaling", window);
+        set_rotary(config, "rope_local_base_freq", "rope_local_scaling",
+                   "rope_local_partial_factor", window);
     json_decref(parameters);
 }
 
@@ -69,6 +94,36 @@ static void count_layers(json_t *config) {
     }
 }
 
+// The field for each layer: that of all where the layer has none.
+static void list_field(json_t *config, json_t *lists, const json_t *layers, const char *name) {
+    json_int_t count = json_integer_value(json_object_get(config, "num_hidden_layers"));
+    json_t *list = json_array(), *of_all = json_object_get(config, name);
+    for (json_int_t i = 0; i < count; i++) json_array_append(list, of_all ? of_all : json_null());
+    const char *number;
+    json_t *fields;
+    json_object_foreach((json_t *)layers, number, fields) {
+        json_t *own = json_object_get(fields, name);
+        if (own) json_array_set(list, strtoul(number, NULL, 10), own);
+    }
+    json_object_set_new(lists, name, list);
+}
+
+// A number of layers beyond this one is refused elsewhere.
+#define MOST_LAYERS 10000
+
+static void list_fields_of_layers(json_t *config) {
+    const json_t *layers = json_object_get(config, "per_layer_config");
+    if (!json_is_object(layers)) return;
+    if (json_integer_value(json_object_get(config, "num_hidden_layers")) > MOST_LAYERS) return;
+    json_t *lists = json_object(), *fields, *value;
+    const char *number, *name;
+    json_object_foreach((json_t *)layers, number, fields)
+        json_object_foreach(fields, name, value) if (!json_object_get(lists, name))
+            list_field(config, lists, layers, name);
+    json_object_set_new(config, "per_layer", lists);
+    json_object_del(config, "per_layer_config");
+}
+
 const json_t *config_as_now(Arena *arena, const json_t *config) {
     const char *name;
     json_t *part;
@@ -77,9 +132,11 @@ const json_t *config_as_now(Arena *arena, const json_t *config) {
     json_t *older = json_own(arena, json_deep_copy(config));
     take_parameters(older);
     count_layers(older);
+    list_fields_of_layers(older);
     json_object_foreach(older, name, part) if (json_is_object(part)) {
         take_parameters(part);
         count_layers(part);
+        list_fields_of_layers(part);
     }
     return older;
 }

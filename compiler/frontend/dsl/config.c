@@ -279,6 +279,32 @@ static void warn_unknown(Elaborator *e, const char *path, const json_t *value) {
     free(text);
 }
 
+// Fields of single layers change numbers in every family.
+static void refuse_fields_of_layers(Elaborator *e, const json_t *lists) {
+    const char *name;
+    json_t *list;
+    json_object_foreach((json_t *)lists, name, list) {
+        if (map_get(&e->configs, arena_printf(e->arena, "per_layer.%s", name))) continue;
+        diag_error(config_loc(e, "per_layer_config"),
+                   "\"per_layer_config\" sets \"%s\" by layer, which %s does not support", name,
+                   description_name(e));
+        e->errors++;
+    }
+}
+
+// Rotary embeddings of single kinds of layers, which checkpoint/rope_parameters.c leaves in these
+// fields.
+static void refuse_rotary_of_layers(Elaborator *e, const json_t *config) {
+    static const char *const names[] = {"rope_parameters", "rope_local_scaling"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!json_is_object(json_object_get(config, names[i])) || is_known(e, names[i])) continue;
+        diag_error(config_loc(e, "rope_parameters"),
+                   "\"rope_parameters\" has parameters of single layers, which %s does not support",
+                   description_name(e));
+        e->errors++;
+    }
+}
+
 static bool is_ours(const Elaborator *e) {
     return !strncmp(e->main->source->name, "models/", strlen("models/"));
 }
@@ -307,6 +333,10 @@ static void check_fields(Elaborator *e, const char *prefix, const json_t *object
 void config_report(Elaborator *e) {
     const Checkpoint *c = e->options->checkpoint;
     const char *ignored = "";
+    if (c && c->config && !e->errors) {
+        refuse_fields_of_layers(e, json_object_get(c->config, "per_layer"));
+        refuse_rotary_of_layers(e, c->config);
+    }
     if (c && c->config && !e->errors) check_fields(e, "", c->config, &ignored);
     if (*ignored && e->options->verbose)
         fprintf(stderr, "  %s: %s ignores %s\n", config_file(e), description_name(e), ignored);
