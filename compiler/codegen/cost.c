@@ -97,6 +97,10 @@ static double operations_of(const Measure *m, const Kernel *k) {
         }
         case FAMILY_ATTENTION:
             return 2 * keys_of(m, k) * (count_of(m, &k->in[ATTENTION_QUERY].type) + results);
+        case FAMILY_DEPTHWISE:
+            e = kernel_expr(k, "epilogue");
+            return results *
+                   (2 * (double)dim_upper(k->in[1].type.dim[1]) + (e ? functions_in(e) : 0));
         case FAMILY_NORM:
         case FAMILY_ROTARY:
             return 3 * results;

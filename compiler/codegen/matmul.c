@@ -179,10 +179,11 @@ static void write_axes(Text *t, const Program *p, const Dim *const *list, int n)
     text_add(t, "}");
 }
 
-// Rows of a convolution: axes of rows and of taps, and terms that are adjacent in x
-static void write_windows(Text *t, const Program *p, const Kernel *k) {
+// Rows of a convolution: axes of rows, of taps (before axis `end` of x), and terms that are
+// adjacent
+static void write_windows(Text *t, const Program *p, const Kernel *k, int end) {
     const View *x = &k->in[PRODUCT_X];
-    int rows = k->row_axes, taps = x->type.rank - 1 - rows;
+    int rows = k->row_axes, taps = end - rows;
     text_add(t, "    const matmul_windows windows = {\n        .rows = ");
     write_axes(t, p, x->type.dim, rows);
     text_add(t, ", .row_steps = "), write_axes(t, p, x->stride, rows);
@@ -190,18 +191,40 @@ static void write_windows(Text *t, const Program *p, const Kernel *k) {
         text_add(t, ",\n        .taps = "), write_axes(t, p, x->type.dim + rows, taps);
         text_add(t, ", .tap_steps = "), write_axes(t, p, x->stride + rows, taps);
     }
-    text_add(t, ", .adjacent = "), c_dim(t, p, x->type.dim[x->type.rank - 1]);
+    if (end < x->type.rank) text_add(t, ", .adjacent = "), c_dim(t, p, x->type.dim[end]);
     text_add(t, "};\n");
 }
 
 static void write_convolution(Text *t, const Program *p, const Kernel *k) {
     const PackedWeight *w = k->in[PRODUCT_WEIGHTS].weight;
-    write_windows(t, p, k);
+    write_windows(t, p, k, k->in[PRODUCT_X].type.rank - 1);
     text_add(
         t,
         "    matmul_args m = {.panels = %lld, .k = %lld, .windows = &windows, .rows = rows, .x = "
         "x, .w = w, .units = units};\n    convolve_%s(m, ",
         ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, w->format->name);
+    write_sink(t, p, k), text_add(t, ");\n");
+}
+
+void depthwise_parameters(Parameters *ps) {
+    const Kernel *k = ps->kernel;
+    take_range(ps, "pixels");
+    take_step(ps);
+    take_operand(ps, "x", &k->in[PRODUCT_X]);
+    take_operand(ps, "w", &k->in[PRODUCT_WEIGHTS]);
+    for (int i = PRODUCT_EPILOGUE; i < k->n_in; i++)
+        take_operand(ps, operand_name(ps->program, k, i), &k->in[i]);
+    take_result(ps, "y", &k->out[0]);
+}
+
+void write_depthwise(Text *t, const Program *p, const Kernel *k) {
+    const View *w = &k->in[PRODUCT_WEIGHTS];
+    write_windows(t, p, k, k->in[PRODUCT_X].type.rank);
+    text_add(
+        t,
+        "    depthwise_args a = {.channels = %lld, .taps = %lld, .windows = &windows, .x = x, .w = "
+        "w, .pixels = pixels};\n    depthwise_f32(a, ",
+        (long long)dim_upper(w->type.dim[0]), (long long)dim_upper(w->type.dim[1]));
     write_sink(t, p, k), text_add(t, ");\n");
 }
 

@@ -124,6 +124,11 @@ const char *function_name(const Program *p, const Kernel *k) {
         case FAMILY_EXPERTS:
             name_matmul(&t, k);
             break;
+        case FAMILY_DEPTHWISE:
+            text_add(&t, "depthwise_%lldx%lld", (long long)dim_upper(k->in[1].type.dim[1]),
+                     (long long)last_dim(&k->out[0]));
+            if (kernel_expr(k, "epilogue")) name_expr(&t, kernel_expr(k, "epilogue"));
+            break;
         case FAMILY_ORDER:
             text_add(&t, "expert_order");
             name_dims(&t, &k->out[0].type, 1);

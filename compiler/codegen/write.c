@@ -14,6 +14,7 @@ const KernelWriter kernel_writers[] = {
     [FAMILY_EMBED] = {embed_parameters, write_embed, {{0}}},
     [FAMILY_MATMUL] = {matmul_parameters, write_matmul, {ROWS, STORE}},
     [FAMILY_EXPERTS] = {matmul_parameters, write_matmul, {ROWS, STORE}},
+    [FAMILY_DEPTHWISE] = {depthwise_parameters, write_depthwise, {ROWS, STORE}},
     [FAMILY_ORDER] = {order_parameters, write_order, {{0}}},
     [FAMILY_NORM] = {norm_parameters, write_norm, {{0}}},
     [FAMILY_QUANTIZE] = {quantize_parameters, write_quantize, {{0}}},

@@ -134,9 +134,10 @@ typedef enum {
     // a product whose matrices an index selects row by row; its last operand is the order of the
     // entries
     FAMILY_EXPERTS,
-    FAMILY_ORDER,     // entries of an index in the order of their experts
-    FAMILY_NORM,      // rms, layer, and with the residual added first
-    FAMILY_QUANTIZE,  // rows to blocks of int8
+    FAMILY_DEPTHWISE,  // a depthwise convolution, with an epilogue
+    FAMILY_ORDER,      // entries of an index in the order of their experts
+    FAMILY_NORM,       // rms, layer, and with the residual added first
+    FAMILY_QUANTIZE,   // rows to blocks of int8
     FAMILY_ROTARY,
     FAMILY_APPEND,  // rows into a cache
     FAMILY_SHIFT,   // rows of a cache, some positions back

@@ -92,6 +92,7 @@ static const struct {
     {OP_non_max_suppression, select_suppression},
     {OP_loop, select_loop},
     {OP_if, select_if},
+    {OP_matmul, select_matmul},
     {OP_matmul_packed, select_matmul_packed},
     {OP_expert_matmul, select_expert_matmul},
 };

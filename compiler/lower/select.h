@@ -32,6 +32,9 @@ void copy_in_order(Lowering *, Node *, View from, const AxisOrder *);
 // select_windows.c: convolutions
 bool leave_to_products(Lowering *, Node *rows);  // rows of windows that products read in place
 View windows_operand(Lowering *, Node *rows, int *row_axes);
+SelectFunction select_matmul;  // depthwise convolutions; other products of two values are nests
+// Computes an elementwise node where the depthwise convolution before it ends, if it can.
+bool join_depthwise(Lowering *, Node *, const View *ordered, const AxisOrder *);
 
 // kernel.c: how threads share a kernel
 Share share_by(ShareKind, const Dim *count);

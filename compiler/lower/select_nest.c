@@ -209,11 +209,14 @@ static View operand_in_order(Lowering *l, const Node *n, const View *v, const Ax
 // A result that is stored in the order of the operands, so that its kernel goes through memory.
 static void select_ordered(Lowering *l, Node *n, const View *read, const AxisOrder *o) {
     Node *seen = node_in_order(l, n, o);
+    View in[n->n_in + 1];
+    for (int i = 0; i < n->n_in; i++) in[i] = operand_in_order(l, n, &read[i], o);
+    if (is_pointwise(n) && join_depthwise(l, n, in, o)) return;
     Kernel *k = kernel_new(l, FAMILY_NEST, n, n->n_in);
     int *order = ARENA_ARRAY(l->arena, int, o->rank);
     memcpy(order, o->axis, (size_t)o->rank * sizeof *order);
     k->attrs = seen->attrs, k->order = order;
-    for (int i = 0; i < n->n_in; i++) k->in[i] = operand_in_order(l, n, &read[i], o);
+    memcpy(k->in, in, (size_t)n->n_in * sizeof *in);
     share_nest(l, k, seen);
     if (is_reduction(n))
         k->share = share_by(SHARE_OUTER, reduction_units(l, &seen->type)),

@@ -13,7 +13,7 @@
 
 // --------------------------------------------------------------------------------------- the chain
 // The views from the windows to the rows of the product, in order
-enum { MOST_LINKS = 8, CHANNELS = 1 };
+enum { MOST_LINKS = 8, CHANNELS = 1, MOST_TAPS = 256, MOST_EPILOGUE = 8 };
 typedef struct Chain {
     int n;
     Node *link[MOST_LINKS];  // windows first
@@ -110,21 +110,89 @@ static bool is_read_by_products(const Node *rows) {
     return rows->n_users > 0;
 }
 
-bool leave_to_products(Lowering *l, Node *rows) {
-    Chain c;
-    View merged;
-    int64_t depth;
-    int row_axes;
-    if (l->program->rows || l->places || !is_read_by_products(rows) ||
-        !dim_is_const(rows->type.dim[rows->type.rank - 1], &depth) || !find_chain(rows->in[0], &c))
+// The strides of a constant through views, which may not be selected yet
+static bool constant_strides(Lowering *l, const Node *n, View *v) {
+    View from;
+    if (n->op == OP_constant) {
+        *v = view_contiguous(l, &n->type);
+        return true;
+    }
+    return (n->op == OP_transpose || n->op == OP_reshape) && constant_strides(l, n->in[0], &from) &&
+           view_derive(l, n, &from, v);
+}
+
+// A depthwise product: [.., C, pixels, taps] by weights [C, taps, 1], which are stored [taps, C]
+static bool is_depthwise(Lowering *l, Node *product) {
+    Node *w = product->in[1];
+    const int rank = product->type.rank;
+    int64_t channels, taps;
+    if (product->op != OP_matmul || product->type.dtype != DT_f32 || w->type.rank != 3 ||
+        rank < 3 || output_index(l->graph, product) >= 0)
         return false;
-    if (merge_axes(l, view_of(rows->in[0]), depth, &merged, &row_axes)) return true;
+    View v;
+    return constant_strides(l, w, &v) && dim_is(product->type.dim[rank - 1], 1) &&
+           product->type.dim[rank - 3] == v.type.dim[0] && dim_is_const(v.type.dim[0], &channels) &&
+           dim_is_const(v.type.dim[1], &taps) && taps <= MOST_TAPS && channels > 1 &&
+           dim_is(v.stride[0], 1) && (taps == 1 || dim_is(v.stride[1], channels));
+}
+
+static bool is_read_by_depthwise(Lowering *l, const Node *rows) {
+    if (rows->op != OP_reshape || rows->type.dtype != DT_f32 || rows->type.rank < 3 ||
+        node_uses(rows) != rows->n_users)
+        return false;
+    for (int i = 0; i < rows->n_users; i++)
+        if (rows->users[i]->in[0] != rows || rows->users[i]->op != OP_matmul ||
+            !is_depthwise(l, rows->users[i]))
+            return false;
+    return rows->n_users > 0;
+}
+
+// Windows [.., C, out.., kernel..] as axes of pixels, then of taps; the channels are adjacent.
+static bool depthwise_axes(Lowering *l, const View *v, const Node *rows, View *x, int *row_axes) {
+    const int rank = rows->type.rank;
+    const Dim *channels = rows->type.dim[rank - 3];
+    int64_t taps;
+    int channel = -1, tap, n_taps;
+    if (!dim_is_const(rows->type.dim[rank - 1], &taps) || v->row_index || v->base == BASE_SCALAR)
+        return false;
+    const Dim *before = dim_const(l->graph, 1), *wanted = count_before(l, &rows->type, rank - 3);
+    tap = first_tap_axis(v, taps);
+    for (int i = 0; i < tap && channel < 0; i++) {
+        if (before == wanted && v->type.dim[i] == channels) channel = i;
+        before = dim_binary(l->graph, DIM_MUL, before, v->type.dim[i]);
+    }
+    if (channel < 0 || !dim_is(v->stride[channel], 1)) return false;
+    View pixels = *v;
+    int n = 0;
+    for (int i = 0; i < tap; i++)
+        if (i != channel) pixels.type.dim[n] = v->type.dim[i], pixels.stride[n++] = v->stride[i];
+    *x = *v;
+    x->type.rank = 0;
+    *row_axes = add_axes(l->graph, x, &pixels, 0, n);
+    n_taps = add_axes(l->graph, x, v, tap, v->type.rank);
+    return *row_axes <= WINDOW_AXES && n_taps <= WINDOW_AXES;
+}
+
+static bool suits_depthwise(Lowering *l, const View *v, const Node *rows) {
+    View x;
+    int row_axes;
+    return depthwise_axes(l, v, rows, &x, &row_axes);
+}
+
+// Derives the views of a chain from its value with the channels last, which is copied if it is
+// stored otherwise; `suits` checks the last view first.
+typedef bool SuitsFunction(Lowering *, const View *, const Node *rows);
+
+static bool with_channels_last(Lowering *l, Node *rows, SuitsFunction *suits) {
+    Chain c;
+    if (l->program->rows || l->places || !find_chain(rows->in[0], &c)) return false;
+    if (suits(l, view_of(rows->in[0]), rows)) return true;
     Node *x = c.link[0]->in[0];
     const AxisOrder order = order_with_last(x->type.rank, CHANNELS);
     View from = view_operand(l, x);
     if (x->type.rank < 3 || from.base == BASE_SCALAR ||
         !derive_chain(l, &c, view_in_memory_order(l, &x->type, &order)) ||
-        !merge_axes(l, &c.view[c.n - 1], depth, &merged, &row_axes))
+        !suits(l, &c.view[c.n - 1], rows))
         return false;
     copy_in_order(l, x, from, &order);
     if (!derive_chain(l, &c, *view_of(x))) return false;
@@ -132,9 +200,125 @@ bool leave_to_products(Lowering *l, Node *rows) {
     return true;
 }
 
+static bool suits_products(Lowering *l, const View *v, const Node *rows) {
+    View merged;
+    int64_t depth;
+    int row_axes;
+    return dim_is_const(rows->type.dim[rows->type.rank - 1], &depth) &&
+           merge_axes(l, v, depth, &merged, &row_axes);
+}
+
+bool leave_to_products(Lowering *l, Node *rows) {
+    return (is_read_by_products(rows) && with_channels_last(l, rows, suits_products)) ||
+           (is_read_by_depthwise(l, rows) && with_channels_last(l, rows, suits_depthwise));
+}
+
 View windows_operand(Lowering *l, Node *rows, int *row_axes) {
     View merged;
     int64_t depth = dim_upper(rows->type.dim[rows->type.rank - 1]);
     merge_axes(l, view_of(rows->in[0]), depth, &merged, row_axes);
     return merged;
+}
+
+// --------------------------------------------------------------------------------------- depthwise
+// The result of a depthwise product [.., C, pixels, 1] as it is stored: [pixels, C]
+void select_matmul(Lowering *l, Node *n) {
+    Node *rows = n->in[0];
+    View x;
+    int row_axes;
+    if (view_of(rows) || rows->op == OP_constant) {
+        select_nest(l, n);
+        return;
+    }
+    depthwise_axes(l, view_of(rows->in[0]), rows, &x, &row_axes);
+    const int rank = n->type.rank, channels = rank - 3;
+    AxisOrder o = order_with_last(rank, channels);
+    for (int i = channels; i + 1 < rank; i++) o.axis[i] = i + 1;
+    const Type stored = type_in_order(&n->type, &o);
+    const Dim *pixels = type_count(l->graph, &stored);
+    pixels = dim_binary(l->graph, DIM_FLOORDIV, pixels, stored.dim[rank - 1]);
+    Kernel *k = kernel_new(l, FAMILY_DEPTHWISE, n, 2);
+    int *order = ARENA_ARRAY(l->arena, int, rank);
+    memcpy(order, o.axis, (size_t)rank * sizeof *order);
+    k->row_axes = row_axes, k->order = order;
+    k->in[0] = x, k->in[1] = view_operand(l, n->in[1]);
+    k->share = share_by(SHARE_OUTER, pixels);
+    View y = view_contiguous(l, &(Type){DT_f32, 2, {pixels, stored.dim[rank - 1]}});
+    y.base = BASE_BUFFER, y.buffer = buffer_new(l, &y.type, false);
+    kernel_give(l, k, 0, NULL, y);
+    View shaped = view_contiguous(l, &stored);
+    shaped.base = BASE_BUFFER, shaped.buffer = y.buffer, shaped.own_part = true;
+    set_view(l, n, view_out_of_order(&shaped, &o));
+}
+
+// ---- epilogues of depthwise convolutions: elementwise consumers, on the sums in registers
+
+static bool is_sum_of(const Lowering *l, const Node *n, const Kernel *k) {
+    for (; n != k->node; n = n->in[0])
+        if (!shares_memory(n) || node_uses(n) != 1 || n->op == OP_slice || n->op == OP_expand ||
+            n->op == OP_windows)
+            return false;
+    return node_uses(n) == 1 && output_index(l->graph, n) < 0;
+}
+
+// A number, a value for each channel, or rows like the result's
+static bool epilogue_view(Lowering *l, const Kernel *k, View *v) {
+    const View *y = &k->out[0];
+    int last = v->type.rank - 1;
+    if (v->type.dtype != DT_f32) return false;
+    if (v->base == BASE_SCALAR || v->base == BASE_NONE) return v->base == BASE_SCALAR;
+    View dense = view_contiguous(l, &v->type);
+    bool by_channel = last >= 0 && dim_is(v->stride[last], 1), full = true;
+    for (int i = 0; i <= last; i++) {
+        bool one = dim_is(v->type.dim[i], 1);
+        by_channel = by_channel && (i == last || one || dim_is(v->stride[i], 0));
+        full = full && (one || v->stride[i] == dense.stride[i]);
+    }
+    if (!by_channel && !full) return false;
+    v->type.rank = by_channel ? 1 : 2;
+    v->type.dim[0] = y->type.dim[by_channel], v->type.dim[1] = y->type.dim[1];
+    v->stride[0] = by_channel ? dim_const(l->graph, 1) : y->stride[0];
+    v->stride[1] = dim_const(l->graph, 1);
+    return true;
+}
+
+static const Expr *formula_of(Arena *a, const Node *n, const int *argument) {
+    const Expr *e = attr_expr(n, "expr"), *args[MOST_EPILOGUE];
+    for (int i = 0; i < n->n_in; i++) args[i] = expr_arg(a, argument[i]);
+    return e ? expr_substitute(a, e, args) : expr_op(a, n->op, n->n_in, args);
+}
+
+bool join_depthwise(Lowering *l, Node *n, const View *ordered, const AxisOrder *o) {
+    Program *p = l->program;
+    Kernel *k = p->n_kernels ? p->kernels[p->n_kernels - 1] : NULL;
+    View in[MOST_EPILOGUE + 2];
+    int argument[MOST_EPILOGUE], n_in = 2, sum = -1;
+    if (!k || k->family != FAMILY_DEPTHWISE || k->n_in > 2 || n->n_in > MOST_EPILOGUE ||
+        n->type.dtype != DT_f32)
+        return false;
+    in[0] = k->in[0], in[1] = k->in[1];
+    for (int i = 0; i < n->n_in; i++) {
+        bool is_sum = ordered[i].base == BASE_BUFFER && ordered[i].buffer == k->out[0].buffer;
+        if (is_sum && (sum >= 0 || !is_sum_of(l, n->in[i], k))) return false;
+        View v = ordered[i];
+        if (!epilogue_view(l, k, &v)) return false;
+        argument[i] = is_sum ? 0 : n_in - 1;
+        if (is_sum) sum = i;
+        if (!is_sum) in[n_in++] = v;
+    }
+    if (sum < 0) return false;
+    Node *with = ARENA_NEW(l->arena, Node);
+    *with = *k->node;
+    with->attrs = NULL;
+    attr_set_expr(with, "epilogue", formula_of(l->arena, n, argument));
+    int *order = ARENA_ARRAY(l->arena, int, o->rank);
+    memcpy(order, o->axis, (size_t)o->rank * sizeof *order);
+    k->attrs = with->attrs, k->order = order, k->node = n, k->n_in = n_in;
+    k->in = ARENA_ARRAY(l->arena, View, n_in);
+    memcpy(k->in, in, (size_t)n_in * sizeof *in);
+    const Type stored = type_in_order(&n->type, o);
+    View y = view_contiguous(l, &stored);
+    y.base = BASE_BUFFER, y.buffer = k->out[0].buffer;
+    set_view(l, n, view_out_of_order(&y, o));
+    return true;
 }

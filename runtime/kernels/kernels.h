@@ -3,6 +3,7 @@
 #ifndef BURIN_KERNELS_H
 #define BURIN_KERNELS_H
 #include "attention.h"
+#include "depthwise.h"
 #include "experts.h"
 #include "gather.h"
 #include "matmul.h"

@@ -43,6 +43,7 @@ void test_conversions(void);
 void test_accuracy(void);
 void test_matmul(void);
 void test_convolution(void);
+void test_depthwise(void);
 void test_quantize(void);
 void test_rows(void);
 void test_attention(void);

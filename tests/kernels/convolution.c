@@ -115,6 +115,54 @@ static void check_shape(Suite *suite, const Shape *s, weight_format format) {
     buffers_end(suite, label);
 }
 
+// The result of a depthwise convolution, whose channels are its filters
+static float *expected_depthwise(const Shape *s, const float *x, const float *w) {
+    const int rows = rows_of(s), taps = s->kernel[0] * s->kernel[1];
+    float *y = buffer_floats((size_t)(rows * s->channels));
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < s->channels; c++) {
+            float sum = 0;
+            for (int k = 0; k < taps; k++)
+                sum = sf_fma(reference_term(s, x, r, k * s->channels + c), w[k * s->channels + c],
+                             sum);
+            y[r * s->channels + c] = sum;
+        }
+    return y;
+}
+
+static void check_depthwise(Suite *suite, const Shape *s) {
+    char label[100];
+    const int row = s->width * s->channels, rows = rows_of(s), taps = s->kernel[0] * s->kernel[1];
+    const float *x = random_floats((size_t)(s->batch * s->height * row));
+    const float *w = random_floats((size_t)(taps * s->channels));
+    const matmul_windows windows = {
+        .rows = {outputs(s, 1), outputs(s, 0), s->batch},
+        .row_steps = {s->stride[1] * s->channels, s->stride[0] * row, s->height * row},
+        .taps = {s->kernel[1], s->kernel[0]},
+        .tap_steps = {s->dilation[1] * s->channels, s->dilation[0] * row}};
+    depthwise_args a = {.channels = s->channels, .taps = taps, .windows = &windows, .x = x, .w = w};
+    const Output o = {buffer_floats((size_t)(rows * s->channels)), s->channels};
+    const int split = (int)(random_bits() % (unsigned)(rows + 1));
+    for (int part = 0; part < 2; part++) {
+        a.pixels = part ? (burin_range){split, rows} : (burin_range){0, split};
+        depthwise_f32(a, store, &o);
+    }
+    snprintf(label, sizeof label, "%d rows, %d taps, %d channels", rows, taps, s->channels);
+    check_floats(suite, label, o.y, expected_depthwise(s, x, w), (size_t)(rows * s->channels));
+    buffers_end(suite, label);
+}
+
+void test_depthwise(void) {
+    Suite suite = suite_begin("depthwise");
+    static const Shape shapes[] = {
+        {1, 3, 3, 2, 2, {3, 3}, {1, 1}, {1, 1}},    {1, 7, 9, 17, 17, {3, 3}, {1, 1}, {1, 1}},
+        {2, 9, 8, 64, 64, {3, 2}, {2, 2}, {1, 1}},  {1, 1, 50, 33, 33, {1, 5}, {1, 2}, {1, 3}},
+        {3, 12, 9, 48, 48, {7, 7}, {1, 1}, {1, 1}}, {1, 11, 10, 80, 80, {3, 3}, {1, 1}, {2, 2}},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) check_depthwise(&suite, &shapes[i]);
+    suite_end(&suite);
+}
+
 void test_convolution(void) {
     Suite suite = suite_begin("convolution");
     static const Shape shapes[] = {

@@ -16,6 +16,7 @@ int main(int argc, char **argv) {
         test_conversions();
         test_quantize();
         test_convolution();
+        test_depthwise();
         test_matmul();
         test_rows();
         test_attention();

@@ -64,7 +64,7 @@ void onnx_is_inf(OnnxCall *c, int argument) {
                                         : "less(abs($0), 0)"));
 }
 
-// Bounds: attributes before opset 11, operands since. NaN stays.
+// Bounds: attributes before opset 11, operands since. The bound comes first: NaN stays.
 void onnx_clip(OnnxCall *c, int argument) {
     (void)argument;
     Node *y = onnx_node(c, 0);
@@ -75,9 +75,7 @@ void onnx_clip(OnnxCall *c, int argument) {
                                            : NULL;
         if (!bound) continue;
         bound = onnx_reshape(c, bound, &(Type){.dtype = bound->type.dtype});
-        y = onnx_emit(
-            c, OP_where, 3,
-            (Node *[]){ONNX_BINARY(c, i == 1 ? OP_less : OP_greater, y, bound), bound, y});
+        y = ONNX_BINARY(c, i == 1 ? OP_max : OP_min, bound, y);
     }
     onnx_result(c, 0, y);
 }

@@ -181,6 +181,22 @@ static Node *taps_first(OnnxCall *c, Node *w) {
     return w->op == OP_constant ? reordered_weight(c, w, view) : view;
 }
 
+// One tap a channel, [M, 1, kernel..] to [M, kernel, 1]. A constant is stored [kernel, M], as f32:
+// channels are adjacent, as in memory.
+static Node *depthwise_columns(OnnxCall *c, Node *w) {
+    int64_t perm[MAX_RANK] = {0};
+    const int rank = w->type.rank;
+    const Dim *taps = dim_const(c->graph, 1);
+    if (w->op == OP_cast && w->in[0]->op == OP_constant && w->type.dtype == DT_f32)
+        w = reordered_weight(c, w->in[0], w);
+    for (int i = 2; i < rank; i++) taps = dim_binary(c->graph, DIM_MUL, taps, w->type.dim[i]);
+    for (int i = 0; i < rank; i++) perm[i] = i + 2 < rank ? i + 2 : rank - 1 - i;
+    Node *view = onnx_permute(c, w, perm);
+    if (w->op == OP_constant) view = reordered_weight(c, w, view);
+    const Dim *dims[] = {taps, w->type.dim[0], dim_const(c->graph, 1)};
+    return onnx_swap(c, onnx_shape_to(c, view, 3, dims), 0, 1);
+}
+
 // [M, kernel.., C/G] to [G, kernel * C/G, M/G]
 static Node *weight_columns(OnnxCall *c, Node *w, int64_t groups) {
     Graph *g = c->graph;
@@ -208,7 +224,10 @@ static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int6
         onnx_fatal(c, "%lld groups of %s by weights %s", (long long)groups, type_text(&x->type),
                    type_text(&weights->type));
     Node *padded = windows(c, padded_with(c, x, &w->pads, pad), w);
-    weights = taps_first(c, weights);
+    const bool depthwise =
+        groups > 1 && groups == channels && groups == filters && x->type.dtype == DT_f32;
+    Node *columns = depthwise ? depthwise_columns(c, weights) : NULL;
+    if (!depthwise) weights = taps_first(c, weights);
     Node *rows = window_rows(c, padded, w->spatial, groups), *y;
     const Dim *dims[MAX_RANK] = {x->type.dim[0], weights->type.dim[0]};
     if (groups == 1) {  // a plain matrix of weights
@@ -217,7 +236,8 @@ static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int6
         Node *matrix = onnx_swap(c, onnx_shape_to(c, weights, 2, shape), 0, 1);
         y = onnx_swap(c, ONNX_BINARY(c, OP_matmul, onnx_shape_to(c, rows, 3, flat), matrix), 1, 2);
     } else {
-        y = onnx_swap(c, ONNX_BINARY(c, OP_matmul, rows, weight_columns(c, weights, groups)), 2, 3);
+        if (!columns) columns = weight_columns(c, weights, groups);
+        y = onnx_swap(c, ONNX_BINARY(c, OP_matmul, rows, columns), 2, 3);
     }
     for (int i = 0; i < w->spatial; i++) dims[2 + i] = padded->type.dim[2 + i];
     return onnx_shape_to(c, y, 2 + w->spatial, dims);
