@@ -75,3 +75,19 @@ void copy_in_order(Lowering *l, Node *n, View from, const AxisOrder *o) {
     kernel_give(l, k, 0, NULL, stored);
     set_view(l, n, to);
 }
+
+bool copy_for_view(Lowering *l, Node *n, View *from) {
+    const AxisOrder stored = order_of(from);
+    if (l->program->rows || l->places || order_is_plain(&stored) || from->base != BASE_BUFFER ||
+        dtype_bits(from->type.dtype) < 8)
+        return false;
+    const AxisOrder orders[] = {stored, order_with_last(stored.rank, stored.axis[stored.rank - 1])};
+    for (int i = 0; i < 2; i++) {
+        View v, copy = view_in_memory_order(l, &n->in[0]->type, &orders[i]);
+        if (!view_derive(l, n, &copy, &v)) continue;
+        copy_in_order(l, n->in[0], *from, &orders[i]);
+        *from = *view_of(n->in[0]);
+        return true;
+    }
+    return false;
+}

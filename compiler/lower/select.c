@@ -42,7 +42,7 @@ static void select_view(Lowering *l, Node *n) {
         v = view_broadcast(l, from, &n->type);
     } else if (!view_derive(l, n, &from, &v)) {
         if (leave_to_products(l, n)) return;
-        from = view_copy(l, n->in[0], from);
+        if (!copy_for_view(l, n, &from)) from = view_copy(l, n->in[0], from);
         view_derive(l, n, &from, &v);
     }
     int output = output_index(l->graph, n);

@@ -28,6 +28,9 @@ View view_out_of_order(const View *, const AxisOrder *);  // the inverse
 View view_in_memory_order(Lowering *, const Type *, const AxisOrder *);
 // Copies a value, whose view becomes that of the copy.
 void copy_in_order(Lowering *, Node *, View from, const AxisOrder *);
+// The same for the operand of a view that no strides express, if the copy can keep the innermost
+// axis in memory.
+bool copy_for_view(Lowering *, Node *, View *from);
 
 // select_windows.c: convolutions
 bool leave_to_products(Lowering *, Node *rows);  // rows of windows that products read in place

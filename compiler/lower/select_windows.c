@@ -45,7 +45,7 @@ static bool derive_chain(Lowering *l, Chain *c, View from) {
     return true;
 }
 
-// ------------------------------------------------------------------------------ rows and their sums
+// -------------------------------------------------------------------------- rows and their sums
 // Adds an axis, or extends the last one by it.
 static void add_axis(Graph *g, View *v, int from, const Dim *extent, const Dim *stride) {
     int last = v->type.rank - 1;
@@ -183,10 +183,10 @@ static bool suits_depthwise(Lowering *l, const View *v, const Node *rows) {
 // stored otherwise; `suits` checks the last view first.
 typedef bool SuitsFunction(Lowering *, const View *, const Node *rows);
 
-static bool with_channels_last(Lowering *l, Node *rows, SuitsFunction *suits) {
+static bool with_channels_last(Lowering *l, Node *last, const Node *rows, SuitsFunction *suits) {
     Chain c;
-    if (l->program->rows || l->places || !find_chain(rows->in[0], &c)) return false;
-    if (suits(l, view_of(rows->in[0]), rows)) return true;
+    if (l->program->rows || l->places || !find_chain(last, &c)) return false;
+    if (suits(l, view_of(last), rows)) return true;
     Node *x = c.link[0]->in[0];
     const AxisOrder order = order_with_last(x->type.rank, CHANNELS);
     View from = view_operand(l, x);
@@ -209,8 +209,10 @@ static bool suits_products(Lowering *l, const View *v, const Node *rows) {
 }
 
 bool leave_to_products(Lowering *l, Node *rows) {
-    return (is_read_by_products(rows) && with_channels_last(l, rows, suits_products)) ||
-           (is_read_by_depthwise(l, rows) && with_channels_last(l, rows, suits_depthwise));
+    return (is_read_by_products(rows) &&
+            with_channels_last(l, rows->in[0], rows, suits_products)) ||
+           (is_read_by_depthwise(l, rows) &&
+            with_channels_last(l, rows->in[0], rows, suits_depthwise));
 }
 
 View windows_operand(Lowering *l, Node *rows, int *row_axes) {
@@ -223,14 +225,17 @@ View windows_operand(Lowering *l, Node *rows, int *row_axes) {
 // --------------------------------------------------------------------------------------- depthwise
 // The result of a depthwise product [.., C, pixels, 1] as it is stored: [pixels, C]
 void select_matmul(Lowering *l, Node *n) {
-    Node *rows = n->in[0];
+    Node *rows = n->in[0], *last = view_of(rows)             ? rows
+                                   : rows->op == OP_constant ? NULL
+                                                             : rows->in[0];
     View x;
     int row_axes;
-    if (view_of(rows) || rows->op == OP_constant) {
+    if (!last || (last == rows &&
+                  (!is_depthwise(l, n) || !with_channels_last(l, rows, rows, suits_depthwise)))) {
         select_nest(l, n);
         return;
     }
-    depthwise_axes(l, view_of(rows->in[0]), rows, &x, &row_axes);
+    depthwise_axes(l, view_of(last), rows, &x, &row_axes);
     const int rank = n->type.rank, channels = rank - 3;
     AxisOrder o = order_with_last(rank, channels);
     for (int i = channels; i + 1 < rank; i++) o.axis[i] = i + 1;

@@ -68,6 +68,14 @@ static const Sample samples[] = {
      "epilogue=add($0, add($1, $2))}\n}",
      {0, -1, 2, 3},
      {"f32", "f32", "f32", "f32"}},
+    {FAMILY_DEPTHWISE,
+     "graph g(%x: @0[1, 4, 6], %b: @1[4, 1]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : "
+     "f32[3, 4, 1]\n"
+     "  %t = transpose(%w) {perm=[1, 0, 2]}\n  %v = windows(%x) {kernel=[3], strides=[1]}\n"
+     "  %r = reshape(%v) {shape=[4, 4, 3]}\n  %m = matmul(%r, %t)\n"
+     "  %n = reshape(%m) {shape=[4, 4]}\n  %a = add(%n, %b)\n  %y = neg(%a)\n}",
+     {-1, 2},
+     {"f32", "f32"}},
     {FAMILY_ORDER,
      "graph g(%x: @0[4, 16], %i: @2[4, 2]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : "
      "@1[8, 16]\n"

@@ -3,48 +3,15 @@
 //
 //   Conv     windows [N, C, out.., kernel..] as rows [N, G, out, kernel * C/G], by weights
 //            [G, kernel * C/G, M/G]
-//   MaxPool  reduce_max over the kernel axes; AveragePool: reduce_sum over the number of elements inside
+//   MaxPool  reduce_max over the kernel axes; AveragePool: reduce_sum over the number inside
+#include "frontend/onnx/operators/window.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "frontend/onnx/operators/compose.h"
 #include "ir/eval/eval.h"
 
-enum { MAX_SPATIAL = 3 };
-
-// The attributes that convolutions and pools share, complete.
-typedef struct Window {
-    int spatial;
-    int64_t kernel[MAX_RANK], strides[MAX_RANK], dilations[MAX_RANK];
-    OnnxPadDims pads;                // of all axes; 0 until read_pads
-    const Dim *ceil_rest[MAX_RANK];  // elements that ceil_mode adds at the end of each spatial axis
-    const Dim *count[MAX_RANK];      // windows along a spatial axis, where auto_pad or ceil_mode
-                                     // decide; NULL: by the padded size
-} Window;
-
-// Arithmetic of sizes: an axis may be a symbol.
-static const Dim *size(const OnnxCall *c, int64_t n) { return dim_const(c->graph, n); }
-
-static const Dim *plus(const OnnxCall *c, const Dim *a, int64_t b) {
-    return dim_binary(c->graph, DIM_ADD, a, size(c, b));
-}
-
-static const Dim *scaled(const OnnxCall *c, const Dim *a, int64_t b) {
-    return dim_binary(c->graph, DIM_MUL, a, size(c, b));
-}
-
-static const Dim *at_least_0(const OnnxCall *c, const Dim *a) {
-    return dim_binary(c->graph, DIM_MAX, a, size(c, 0));
-}
-
-// a / b, rounded up
-static const Dim *divided_up(const OnnxCall *c, const Dim *a, int64_t b) {
-    return dim_binary(c->graph, DIM_FLOORDIV, plus(c, a, b - 1), size(c, b));
-}
-
-static int64_t reach_of(const Window *w, int i) { return (w->kernel[i] - 1) * w->dilations[i]; }
-
-static void read_list(const OnnxCall *c, const char *name, int n, int64_t absent, int64_t *list) {
+void onnx_read_list(const OnnxCall *c, const char *name, int n, int64_t absent, int64_t *list) {
     int found;
     const int64_t *given = onnx_ints(c, name, &found);
     if (given && found != n) onnx_fatal(c, "%s has %d values for %d spatial axes", name, found, n);
@@ -69,10 +36,10 @@ static void same_pads(const OnnxCall *c, Window *w, int i, const Dim *in, bool l
     w->pads.low[2 + i] = lower ? more : less, w->pads.high[2 + i] = lower ? less : more;
 }
 
-static void read_pads(const OnnxCall *c, Window *w, const Node *x) {
+void onnx_read_pads(const OnnxCall *c, Window *w, const Node *x) {
     const char *automatic = onnx_string(c, "auto_pad", "NOTSET");
     int64_t pads[2 * MAX_RANK];
-    read_list(c, "pads", 2 * w->spatial, 0, pads);
+    onnx_read_list(c, "pads", 2 * w->spatial, 0, pads);
     for (int i = 0; i < w->spatial; i++) {
         if (!strncmp(automatic, "SAME", 4))
             same_pads(c, w, i, x->type.dim[2 + i], !strcmp(automatic, "SAME_LOWER"));
@@ -82,15 +49,15 @@ static void read_pads(const OnnxCall *c, Window *w, const Node *x) {
     }
 }
 
-static Window read_window(const OnnxCall *c, const Node *x, const Node *weights) {
+Window onnx_read_window(const OnnxCall *c, const Node *x, const Node *weights) {
     Window w = {.spatial = x->type.rank - 2};
     if (w.spatial < 1 || w.spatial > MAX_SPATIAL)
         onnx_fatal(c, "takes [N, C] and 1 to %d spatial axes, not %s", MAX_SPATIAL,
                    type_text(&x->type));
     for (int i = 0; i < MAX_RANK; i++) w.pads.low[i] = w.pads.high[i] = w.ceil_rest[i] = size(c, 0);
-    read_list(c, "kernel_shape", w.spatial, 0, w.kernel);
-    read_list(c, "strides", w.spatial, 1, w.strides);
-    read_list(c, "dilations", w.spatial, 1, w.dilations);
+    onnx_read_list(c, "kernel_shape", w.spatial, 0, w.kernel);
+    onnx_read_list(c, "strides", w.spatial, 1, w.strides);
+    onnx_read_list(c, "dilations", w.spatial, 1, w.dilations);
     for (int i = 0; i < w.spatial; i++) {
         if (weights) w.kernel[i] = onnx_extent(c, weights, 2 + i);
         if (!w.kernel[i] || !w.strides[i] || !w.dilations[i])
@@ -213,8 +180,8 @@ static Node *padded_with(OnnxCall *c, Node *x, const OnnxPadDims *p, double valu
 }
 
 // x padded and windowed, times weights: [N, M, out..]
-static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int64_t groups,
-                      double pad) {
+Node *onnx_convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int64_t groups,
+                    double pad) {
     int64_t read;
     if (!__builtin_mul_overflow(onnx_extent(c, weights, 1), groups, &read))
         onnx_infer_fixed_size(c, x->type.dim[1], read);
@@ -250,12 +217,12 @@ static Node *per_channel(OnnxCall *c, Node *b, int spatial) {
     return b->type.rank == 1 ? onnx_shape_to(c, b, 1 + spatial, dims) : b;
 }
 
-static Node *add_bias(OnnxCall *c, Node *y, Node *bias, int spatial) {
+Node *onnx_add_bias(OnnxCall *c, Node *y, Node *bias, int spatial) {
     return bias ? ONNX_BINARY(c, OP_add, y, per_channel(c, bias, spatial)) : y;
 }
 
 // Floats of 16 bits are computed in f32 and rounded once.
-static Node *widened(OnnxCall *c, int i) {
+Node *onnx_widened(OnnxCall *c, int i) {
     if (!onnx_operand(c, i)) return NULL;
     Node *x = onnx_node(c, i);
     return onnx_cast(c, x, onnx_wide(x->type.dtype));
@@ -263,75 +230,11 @@ static Node *widened(OnnxCall *c, int i) {
 
 void onnx_conv(OnnxCall *c, int argument) {
     (void)argument;
-    Node *x = widened(c, 0), *weights = widened(c, 1), *bias = widened(c, 2);
-    Window w = read_window(c, x, weights);
-    read_pads(c, &w, x);
-    Node *y = add_bias(c, convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0), bias, w.spatial);
-    onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));
-}
-
-// [C, M/G, kernel..] to [M, C/G, kernel..], the kernel turned around
-static Node *turned_weights(OnnxCall *c, Node *w, int64_t groups) {
-    Graph *g = c->graph;
-    int rank = w->type.rank;
-    if (rank >= MAX_RANK || groups < 1)
-        onnx_fatal(c, "weights %s in %lld groups", type_text(&w->type), (long long)groups);
-    for (int i = 2; i < rank; i++) w = onnx_reverse(c, w, i);
-    const Dim *dims[MAX_RANK] = {dim_const(g, groups),
-                                 dim_binary(g, DIM_FLOORDIV, w->type.dim[0], dim_const(g, groups))};
-    for (int i = 1; i < rank; i++) dims[i + 1] = w->type.dim[i];
-    Node *grouped = onnx_swap(c, onnx_shape_to(c, w, rank + 1, dims), 1, 2);
-    const Dim *shape[MAX_RANK] = {dim_binary(g, DIM_MUL, dims[0], dims[2]), dims[1]};
-    for (int i = 2; i < rank; i++) shape[i] = dims[i + 1];
-    return onnx_shape_to(c, grouped, rank, shape);
-}
-
-// The pads of a transposed convolution: given, or what output_shape and auto_pad leave over.
-static void transposed_pads(OnnxCall *c, Window *w, const Node *x) {
-    const char *automatic = onnx_string(c, "auto_pad", "NOTSET");
-    int64_t rest[MAX_SPATIAL], shape[MAX_SPATIAL];
-    int given;
-    read_pads(c, w, x);
-    read_list(c, "output_padding", w->spatial, 0, rest);
-    onnx_ints(c, "output_shape", &given);
-    if (given == w->spatial + 2) onnx_fatal(c, "output_shape must list the spatial axes only");
-    read_list(c, "output_shape", w->spatial, -0, shape);
-    for (int i = 0; i < w->spatial; i++) {
-        const Dim *in = x->type.dim[2 + i];
-        const Dim *full =
-            plus(c, scaled(c, plus(c, in, -1), w->strides[i]), reach_of(w, i) + 1 + rest[i]);
-        bool same = !strncmp(automatic, "SAME", 4);
-        w->count[i] = same && !given ? scaled(c, in, w->strides[i]) : NULL;
-        if (given || same) {
-            const Dim *total =
-                dim_sub(c->graph, full, given ? size(c, shape[i]) : scaled(c, in, w->strides[i]));
-            if (!given) total = at_least_0(c, total);
-            const Dim *spare = at_least_0(c, total),
-                      *less = dim_binary(c->graph, DIM_FLOORDIV, spare, size(c, 2));
-            bool more_first =
-                given ? strcmp(automatic, "SAME_UPPER") : !strcmp(automatic, "SAME_LOWER");
-            const Dim *low = more_first ? dim_sub(c->graph, spare, less) : less;
-            w->pads.low[2 + i] = low, w->pads.high[2 + i] = dim_sub(c->graph, total, low);
-        }
-        w->pads.low[2 + i] = dim_sub(c->graph, size(c, reach_of(w, i)), w->pads.low[2 + i]);
-        w->pads.high[2 + i] =
-            dim_sub(c->graph, size(c, reach_of(w, i) + rest[i]), w->pads.high[2 + i]);
-        w->pads.interior[2 + i] = w->strides[i] - 1;
-        w->strides[i] = 1;
-    }
-}
-
-// A convolution of the input with zeros between its elements.
-void onnx_conv_transpose(OnnxCall *c, int argument) {
-    (void)argument;
-    Node *x = widened(c, 0), *weights = widened(c, 1), *bias = widened(c, 2);
-    int64_t groups = onnx_int(c, "group", 1);
-    Window w = read_window(c, x, weights);
-    if (groups < 1 || onnx_extent(c, weights, 0) % groups)
-        onnx_fatal(c, "%lld groups of weights %s", (long long)groups, type_text(&weights->type));
-    transposed_pads(c, &w, x);
-    Node *y = add_bias(c, convolve(c, x, turned_weights(c, weights, groups), &w, groups, 0), bias,
-                       w.spatial);
+    Node *x = onnx_widened(c, 0), *weights = onnx_widened(c, 1), *bias = onnx_widened(c, 2);
+    Window w = onnx_read_window(c, x, weights);
+    onnx_read_pads(c, &w, x);
+    Node *y = onnx_add_bias(c, onnx_convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0), bias,
+                            w.spatial);
     onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));
 }
 
@@ -367,9 +270,9 @@ void onnx_conv_integer(OnnxCall *c, int argument) {
     (void)argument;
     int spatial = onnx_type(c, 0).rank - 2;
     Node *x = centred(c, 0, 2, 0), *weights = centred(c, 1, 3, spatial);
-    Window w = read_window(c, x, weights);
-    read_pads(c, &w, x);
-    onnx_result(c, 0, convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0));
+    Window w = onnx_read_window(c, x, weights);
+    onnx_read_pads(c, &w, x);
+    onnx_result(c, 0, onnx_convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0));
 }
 
 // x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias; channels_last
@@ -379,11 +282,11 @@ void onnx_qlinear_conv(OnnxCall *c, int argument) {
     onnx_check_scale(c, 6);
     int spatial = onnx_type(c, 0).rank - 2;
     Node *x = onnx_channels_first(c, centred(c, 0, 2, 0)), *weights = centred(c, 3, 5, spatial);
-    Window w = read_window(c, x, weights);
-    read_pads(c, &w, x);
-    Node *sums = convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0);
+    Window w = onnx_read_window(c, x, weights);
+    onnx_read_pads(c, &w, x);
+    Node *sums = onnx_convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0);
     if (onnx_operand(c, 8))
-        sums = add_bias(c, sums, onnx_cast(c, onnx_node(c, 8), DT_i32), spatial);
+        sums = onnx_add_bias(c, sums, onnx_cast(c, onnx_node(c, 8), DT_i32), spatial);
     Node *scale = onnx_node(c, 4);
     if (scale->type.rank == 1 && scale->type.dim[0] != dim_const(c->graph, 1))
         scale = per_channel(c, scale, spatial);
@@ -423,8 +326,8 @@ static Node *reduce_windows(OnnxCall *c, Op op, Node *x, const Window *w) {
 }
 
 static Window pool_window(OnnxCall *c, const Node *x) {
-    Window w = read_window(c, x, NULL);
-    read_pads(c, &w, x);
+    Window w = onnx_read_window(c, x, NULL);
+    onnx_read_pads(c, &w, x);
     add_ceil(c, &w, x);
     return w;
 }
@@ -459,12 +362,13 @@ Node *onnx_average_of_windows(OnnxCall *c, Node *x) {
 void onnx_average_pool(OnnxCall *c, int argument) {
     (void)argument;
     onnx_result(
-        c, 0, onnx_cast(c, onnx_average_of_windows(c, widened(c, 0)), onnx_node(c, 0)->type.dtype));
+        c, 0,
+        onnx_cast(c, onnx_average_of_windows(c, onnx_widened(c, 0)), onnx_node(c, 0)->type.dtype));
 }
 
 void onnx_lp_pool(OnnxCall *c, int argument) {
     (void)argument;
-    Node *x = widened(c, 0);
+    Node *x = onnx_widened(c, 0);
     Window w = pool_window(c, x);
     double p = (double)onnx_int(c, "p", 2);
     Node *powers = ONNX_FORMULA(c, x, "pow(abs($0), %a)", p);
@@ -539,7 +443,7 @@ void onnx_max_pool(OnnxCall *c, int argument) {
 
 // The reduction over all spatial axes.
 void onnx_global_pool(OnnxCall *c, int op) {
-    Node *x = widened(c, 0);
+    Node *x = onnx_widened(c, 0);
     int64_t axes[MAX_RANK], p = onnx_int(c, "p", 2);
     int n = 0;
     for (int i = 2; i < x->type.rank; i++) axes[n++] = i;
@@ -554,8 +458,8 @@ void onnx_max_unpool(OnnxCall *c, int argument) {
     (void)argument;
     Graph *g = c->graph;
     Node *x = onnx_node(c, 0), *index = onnx_node(c, 1);
-    Window w = read_window(c, x, NULL);
-    read_pads(c, &w, x);
+    Window w = onnx_read_window(c, x, NULL);
+    onnx_read_pads(c, &w, x);
     int64_t shape[MAX_RANK];
     bool given = onnx_operand(c, 2);
     if (given && onnx_int_list(c, 2, shape, x->type.rank, "the output shape") != x->type.rank)
