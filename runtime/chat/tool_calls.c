@@ -411,11 +411,21 @@ int burin_read_tool_calls(const burin_tool_format *format, const char *text, siz
     return c.n;
 }
 
+// Nine letters and digits, since templates of Mistral take no other ids.
+void burin_print_call_id(const burin_tool_format *format, int number) {
+    uint64_t id = (format->turn + (uint64_t)number) * 0x9e3779b97f4a7c15u;
+    if (format->turn)
+        burin_print("c%08llx", (unsigned long long)(id >> 32));
+    else
+        burin_print("call_%d", number);
+}
+
 static void print_call(void *context, int number, part name, part arguments, bool whole) {
-    (void)context;
     (void)whole;
     burin_print(number ? ", " : ", \"tool_calls\": [");
-    burin_print("{\"id\": \"call_%d\", \"type\": \"function\", \"function\": {\"name\": ", number);
+    burin_print("{\"id\": \"");
+    burin_print_call_id(context, number);
+    burin_print("\", \"type\": \"function\", \"function\": {\"name\": ");
     burin_print_json_string(name.text, name.bytes);
     burin_print(", \"arguments\": ");
     burin_print_json_string(arguments.text, arguments.bytes);
@@ -424,8 +434,9 @@ static void print_call(void *context, int number, part name, part arguments, boo
 
 int burin_print_tool_calls(const burin_tool_format *format, const char *text, size_t bytes,
                            burin_capture *content) {
-    int n = burin_read_tool_calls(format, text, bytes, content,
-                                  &(burin_call_reader){.call = print_call});
+    int n = burin_read_tool_calls(
+        format, text, bytes, content,
+        &(burin_call_reader){.context = (void *)(uintptr_t)format, .call = print_call});
     if (n) burin_print("]");
     return n;
 }

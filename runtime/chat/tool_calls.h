@@ -47,6 +47,7 @@ size_t burin_text_before_calls(const burin_tool_format *, const char *text, size
 
 // Prints `, "tool_calls": [...]` if there are calls, and returns their number. All other text, and
 // parts of calls, are added to `content`, whose data the caller frees.
+void burin_print_call_id(const burin_tool_format *, int number);
 int burin_print_tool_calls(const burin_tool_format *, const char *text, size_t bytes,
                            burin_capture *content);
 #endif

@@ -27,6 +27,9 @@ typedef struct burin_tool_format {
     // special tokens with one of these texts are text for a grammar of tools; ends with NULL
     const char *marks[16];
     burin_growing texts;  // of the last grammar: the form of arguments between tags
+    // of the turn whose calls are printed, so that their ids differ from those of other turns; 0:
+    // ids are call_0, call_1, ...
+    uint64_t turn;
     // restrictions that the last grammar does not enforce (BURIN_CALLS_ALLOWED), or ""
     char missed[256];
 } burin_tool_format;

@@ -193,12 +193,18 @@ static void block_of_part(burin_answer *a, burin_stream_part part, const char *t
     print_block(a, thought ? "thinking" : "text", thought ? "thinking" : "text", text, bytes);
 }
 
-static void block_of_call(burin_answer *a, int number, const burin_call_part *name,
-                          const char *arguments, size_t bytes) {
-    burin_print("%s{\"type\": \"tool_use\", \"id\": \"toolu_%-s_%d\", \"name\": ",
-                a->streamed.blocks++ ? ", " : "", a->request->id + strlen("msg_"), number);
+static void print_use(const burin_answer *a, int number, const burin_call_part *name) {
+    burin_print("\"type\": \"tool_use\", \"id\": \"");
+    burin_print_call_id(&a->request->tools, number);
+    burin_print("\", \"name\": ");
     burin_print_json_string(name->text, name->bytes);
     burin_print(", \"input\": ");
+}
+
+static void block_of_call(burin_answer *a, int number, const burin_call_part *name,
+                          const char *arguments, size_t bytes) {
+    burin_print(a->streamed.blocks++ ? ", {" : "{");
+    print_use(a, number, name);
     burin_print_bytes(arguments, bytes);
     burin_print("}");
 }
@@ -263,10 +269,8 @@ static void event_of_call(burin_answer *a, int number, const burin_call_part *na
                           const char *arguments, size_t bytes) {
     if (name) {
         begin_block(a, 'c');
-        burin_print("\"type\": \"tool_use\", \"id\": \"toolu_%-s_%d\", \"name\": ",
-                    a->request->id + strlen("msg_"), number);
-        burin_print_json_string(name->text, name->bytes);
-        burin_print(", \"input\": {}}");
+        print_use(a, number, name);
+        burin_print("{}}");
         end_event();
     }
     begin_event("content_block_delta");

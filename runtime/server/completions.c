@@ -40,6 +40,7 @@ void burin_name_request(burin_request *q, const char *prefix) {
     if (q->command.sampling.temperature > 0)
         h = burin_hash_bytes(h, &q->command.sampling.seed, sizeof q->command.sampling.seed);
     snprintf(q->id, sizeof q->id, "%s%016llx", prefix, (unsigned long long)h);
+    q->tools.turn = h | 1;
 }
 
 // ---- chat ----
@@ -127,8 +128,9 @@ static void stream_call(burin_answer *a, int number, const burin_call_part *name
     begin_delta(a);
     burin_print("\"tool_calls\": [{\"index\": %d, ", number);
     if (name) {
-        burin_print("\"id\": \"call_%d\", \"type\": \"function\", \"function\": {\"name\": ",
-                    number);
+        burin_print("\"id\": \"");
+        burin_print_call_id(&a->request->tools, number);
+        burin_print("\", \"type\": \"function\", \"function\": {\"name\": ");
         burin_print_json_string(name->text, name->bytes);
         burin_print(", \"arguments\": ");
     } else {

@@ -156,7 +156,9 @@ static void print_text_item(const burin_answer *a, char kind, const char *text, 
 static void print_call_item(const burin_answer *a, int number, burin_call_part name,
                             const char *arguments, size_t bytes, bool whole) {
     print_item_head(a, "function_call", "fc", whole);
-    burin_print(", \"call_id\": \"call_%-s_%d\", \"name\": ", own_id(a), number);
+    burin_print(", \"call_id\": \"");
+    burin_print_call_id(&a->request->tools, number);
+    burin_print("\", \"name\": ");
     burin_print_json_string(name.text, name.bytes);
     burin_print(", \"arguments\": ");
     burin_print_json_string(arguments, bytes);

@@ -45,7 +45,7 @@ arguments = "".join(
     if c.choices and c.choices[0].delta.tool_calls
 )
 check("streamed tools", arguments == call.message.tool_calls[0].function.arguments)
-back = hello + [call.message.model_dump(exclude_none=True), {"role": "tool", "tool_call_id": "call_0", "content": "done"}]
+back = hello + [call.message.model_dump(exclude_none=True), {"role": "tool", "tool_call_id": call.message.tool_calls[0].id, "content": "done"}]
 check("result of a tool", client.chat.completions.create(model="x", messages=back, max_tokens=2).choices[0].finish_reason == "length")
 
 
