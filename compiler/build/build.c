@@ -505,7 +505,7 @@ static uint64_t hash_loras(Arena *arena, const char *list, uint64_t h) {
 }
 
 const char *build_cache_path(const Build *b) {
-    static const char *const ours[] = {".c", ".h", ".burin", NULL};
+    static const char *const ours[] = {".c", ".h", ".burin", ".html", NULL};
     const Options *o = b->options;
     const char *home = burin_home(b->arena);
     build_check_models(b);

@@ -1,4 +1,5 @@
 // Answers: queued for each choice of a request, opened when they get a slot.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,20 @@ void burin_answer_follow_form(burin_answer *a) {
         return;
     g->constraint = burin_form_open(a->request);
     burin_constraint_start(g->constraint, false);
+}
+
+// The tokens of </think> are all that may follow, one after the other.
+void burin_answer_end_thought(burin_answer *a, float *logits) {
+    const burin_request *q = a->request;
+    const burin_generation *g = &a->g;
+    bool thinks = q->thinking || (g->answer_bytes >= 7 && !memcmp(g->answer, "<think>", 7));
+    if (q->thinking_budget < 0 || !thinks || a->forced == q->end_of_thought.n ||
+        (!a->forced &&
+         (g->generated < q->thinking_budget || memmem(g->answer, g->answer_bytes, "</think>", 8))))
+        return;
+    int32_t token = q->end_of_thought.id[a->forced++];
+    for (int32_t i = 0; i < q->server->model->vocab_size; i++)
+        logits[i] = i == token ? 0 : -INFINITY;
 }
 
 void burin_answer_close(burin_answer *a) {

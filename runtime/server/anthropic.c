@@ -124,6 +124,9 @@ static void read_request(burin_request *q) {
     if (stops) burin_body_set(q, q->body, "stop", *stops);
     if (thinking) {
         burin_value more = burin_dict_new(&q->r);
+        const burin_value *budget =
+            thinking->kind == BURIN_DICT ? burin_body_field(q, *thinking, "budget_tokens") : NULL;
+        if (budget) burin_body_set(q, q->body, "thinking_budget_tokens", *budget);
         burin_body_set(q, more, "enable_thinking",
                        burin_boolean(burin_body_has_type(q, *thinking, "enabled")));
         burin_body_set(q, q->body, "chat_template_kwargs", more);

@@ -127,6 +127,12 @@ const burin_value *burin_body_list(burin_request *q, const char *name) {
     return v;
 }
 
+const burin_value *burin_body_dict(burin_request *q, const char *name) {
+    const burin_value *v = burin_body_field(q, q->body, name);
+    if (v && v->kind != BURIN_DICT) fail_type(q, name, "an object", *v);
+    return v;
+}
+
 char *burin_copy_text(burin_value text) {
     char *copy = burin_allocate(1, (size_t)text.length + 1);
     if (text.length) memcpy(copy, text.text, text.length);

@@ -200,6 +200,8 @@ void burin_handle_chat(burin_request *q) {
     burin_settings_read(q, most_tokens(q));
     if (burin_body_bool(q, "logprobs", false))
         q->logprobs = burin_body_integer(q, "top_logprobs", 0, 0, 100);
+    else if (burin_body_integer(q, "top_logprobs", 0, 0, 100))
+        burin_request_fail(q, 400, "top_logprobs", "\"top_logprobs\" needs \"logprobs\": true");
     burin_form_tools(q);
     burin_form_read(q);
     burin_prompt_chat(q);
@@ -272,14 +274,66 @@ void burin_handle_completion(burin_request *q) {
     burin_body_read(q);
     const burin_value *prompt = burin_body_field(q, q->body, "prompt");
     if (!prompt) burin_request_fail(q, 400, "prompt", "\"prompt\" is missing");
-    if (burin_body_field(q, q->body, "suffix"))
-        burin_request_fail(q, 400, "suffix",
-                           "\"suffix\": this server writes on behind a prompt alone");
     burin_settings_read(q, burin_body_integer(q, "max_tokens", 16, 0, INT64_MAX));
     q->logprobs = burin_body_integer(q, "logprobs", -1, 0, 100);
     burin_form_read(q);
-    burin_prompt_plain(q, *prompt);
+    const burin_value *suffix = burin_body_string(q, "suffix");
+    if (suffix && suffix->length)
+        burin_prompt_infill(q, *prompt, *suffix);
+    else
+        burin_prompt_plain(q, *prompt);
     put_prompt_first(q, prompt);
     burin_name_request(q, "cmpl-");
+    burin_answers_open(q);
+}
+
+// ---- llama-server's /infill ----
+static void finished_infill(burin_request *q) {
+    const burin_answer *a = q->answers;
+    burin_capture body = {0}, *before = burin_capture_into(&body);
+    burin_print("{\"content\": ");
+    burin_print_json_string(a->g.answer, a->g.answer_bytes);
+    burin_print(
+        ", \"stop\": true, \"stop_type\": \"%-s\", \"tokens_predicted\": %lld, "
+        "\"tokens_evaluated\": %d, \"tokens_cached\": %d",
+        !strcmp(a->finish, "length") ? "limit"
+        : a->g.stop_text             ? "word"
+                                     : "eos",
+        (long long)a->g.generated, q->n_prompt, a->cached);
+    burin_print_model(q);
+    burin_print_receipt(q);
+    burin_print("}");
+    burin_capture_into(before);
+    burin_reply(q, 200, &body, NULL);
+}
+
+const burin_api burin_infill_api = {.finished = finished_infill};
+
+// The text before the cursor begins with other files, if the client sends some.
+static burin_value text_before(burin_request *q) {
+    const burin_value *extra = burin_body_list(q, "input_extra"),
+                      *prompt = burin_body_string(q, "prompt");
+    size_t begin = burin_text_begin(&q->r);
+    for (uint32_t i = 0; extra && i < extra->list->n; i++) {
+        burin_value text =
+            burin_body_member(q, extra->list->items[i], "text", BURIN_STRING, "input_extra");
+        burin_text_add(&q->r, text.text, text.length);
+        burin_text_add(&q->r, "\n", 1);
+    }
+    burin_value own = burin_body_member(q, q->body, "input_prefix", BURIN_STRING, "input_prefix");
+    burin_text_add(&q->r, own.text, own.length);
+    if (prompt) burin_text_add(&q->r, prompt->text, prompt->length);
+    return burin_text_end(&q->r, begin);
+}
+
+void burin_handle_infill(burin_request *q) {
+    burin_body_read(q);
+    burin_settings_read(q, burin_body_integer(q, "n_predict", 128, 0, INT64_MAX));
+    q->n_answers = 1;
+    if (q->stream) burin_request_fail(q, 400, "stream", "\"stream\": /infill answers as a whole");
+    burin_prompt_infill(
+        q, text_before(q),
+        burin_body_member(q, q->body, "input_suffix", BURIN_STRING, "input_suffix"));
+    burin_name_request(q, "infill-");
     burin_answers_open(q);
 }

@@ -87,6 +87,10 @@ static const burin_value *name_of_tool(burin_request *q, burin_value tool) {
     if (!name || name->kind != BURIN_STRING || !name->length)
         burin_request_fail(q, 400, "tools",
                            "\"tools\": each must be a \"function\" with a \"name\"");
+    const burin_value *parameters = burin_body_field(q, *function, "parameters");
+    if (parameters && parameters->kind != BURIN_DICT)
+        burin_request_fail(q, 400, "tools",
+                           "\"tools\": \"parameters\" of a function must be an object");
     return name;
 }
 
@@ -104,24 +108,31 @@ static burin_value tool_named(burin_request *q, const burin_value *tools, burin_
     return one;
 }
 
+static _Noreturn void fail_choice(burin_request *q) {
+    burin_request_fail(q, 400, "tool_choice",
+                       "\"tool_choice\" must be auto, none, required, or name a function");
+}
+
 static tool_choice read_choice(burin_request *q, const burin_value *tools, burin_value *allowed) {
     const burin_value *choice = burin_body_field(q, q->body, "tool_choice");
     *allowed = *tools;
     if (!choice || burin_is_text(*choice, "auto")) return CHOICE_AUTO;
     if (burin_is_text(*choice, "none")) return CHOICE_NONE;
     if (burin_is_text(*choice, "required")) return CHOICE_REQUIRED;
-    if (choice->kind != BURIN_DICT)
-        burin_request_fail(q, 400, "tool_choice",
-                           "\"tool_choice\" must be auto, none, required, or name a function");
+    if (choice->kind != BURIN_DICT) fail_choice(q);
     *allowed = tool_named(q, tools, *choice);
     return CHOICE_REQUIRED;
 }
 
 void burin_form_tools(burin_request *q) {
     const burin_value *tools = burin_body_list(q, "tools");
+    const burin_value *choice_given = burin_body_field(q, q->body, "tool_choice");
     const burin_model *m = q->server->model;
     char error[512];
     burin_value allowed, input = burin_dict_new(&q->r);
+    q->one_call = !burin_body_bool(q, "parallel_tool_calls", true);
+    if (choice_given && choice_given->kind != BURIN_STRING && choice_given->kind != BURIN_DICT)
+        fail_choice(q);
     if (!tools || !tools->list->n) return;
     for (uint32_t i = 0; i < tools->list->n; i++) name_of_tool(q, tools->list->items[i]);
     tool_choice choice = read_choice(q, tools, &allowed);
@@ -143,7 +154,6 @@ void burin_form_tools(burin_request *q) {
         burin_request_fail(
             q, 400, "response_format",
             "\"response_format\" and \"tools\" do not go together: \"tool_choice\": \"none\"");
-    q->one_call = !burin_body_bool(q, "parallel_tool_calls", true);
     if (q->grammar) check_grammar(q, "tools", choice == CHOICE_REQUIRED);
     q->has_tools =
         q->grammar !=

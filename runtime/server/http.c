@@ -149,7 +149,7 @@ void burin_request_close(burin_request *q) {
     burin_job_close(q->job);
     free((void *)(uintptr_t)q->command.sampling.bias);
     free(q->grammar), free(q->stop_texts), free(q->echo), free(q->prompt), free(q->answers),
-        free(q->receipt), free(q);
+        free(q->receipt), free(q->end_of_thought.id), free(q);
 }
 
 // A client that has closed its side wants no answer.

@@ -51,22 +51,26 @@ static burin_value join_parts(burin_request *q, uint32_t number, burin_value par
 
 // Arguments that are text must be JSON; the rendering reads them as the template wants them.
 static void check_arguments(burin_request *q, uint32_t number, burin_value calls) {
-    for (uint32_t i = 0; calls.kind == BURIN_LIST && i < calls.list->n; i++) {
+    if (calls.kind == BURIN_NONE) return;
+    if (calls.kind != BURIN_LIST) fail_message(q, number, ".tool_calls", "must be a list");
+    for (uint32_t i = 0; i < calls.list->n; i++) {
         const burin_value *function = calls.list->items[i].kind == BURIN_DICT
                                           ? burin_body_field(q, calls.list->items[i], "function")
                                           : NULL;
         const burin_value *arguments = function && function->kind == BURIN_DICT
                                            ? burin_dict_find_text(&q->r, *function, "arguments")
                                            : NULL;
-        if (!arguments)
+        const burin_value *name = arguments ? burin_body_field(q, *function, "name") : NULL;
+        if (!name || name->kind != BURIN_STRING)
             fail_message(q, number, ".tool_calls",
-                         "has a call without a function and its arguments");
+                         "has a call without a function, its name and its arguments");
         if (arguments->kind == BURIN_STRING && arguments->length)
             burin_json_read(&q->r, "the arguments of a call", arguments->text, arguments->length);
     }
 }
 
 static void make_alike(burin_request *q, uint32_t number, burin_value message) {
+    static const char *const texts[] = {".name", ".tool_call_id", ".reasoning_content"};
     if (message.kind != BURIN_DICT) fail_message(q, number, "", "must be an object");
     burin_value *role = burin_dict_find_text(&q->r, message, "role"),
                 *content = burin_dict_find_text(&q->r, message, "content"),
@@ -79,6 +83,11 @@ static void make_alike(burin_request *q, uint32_t number, burin_value message) {
     else if (!content && !calls)
         fail_message(q, number, ".content", "is missing");
     if (calls) check_arguments(q, number, *calls);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const burin_value *text = burin_body_field(q, message, texts[i] + 1);
+        if (text && text->kind != BURIN_STRING)
+            fail_message(q, number, texts[i], "must be a string");
+    }
 }
 
 static void set_field(burin_request *q, burin_value dict, const char *name,
@@ -89,10 +98,7 @@ static void set_field(burin_request *q, burin_value dict, const char *name,
 // What burin_render takes: messages, tools, documents, and variables of the template.
 static burin_value input_of_template(burin_request *q, const burin_value *tools) {
     burin_value input = burin_dict_new(&q->r), more = burin_dict_new(&q->r);
-    const burin_value *given = burin_body_field(q, q->body, "chat_template_kwargs");
-    if (given && given->kind != BURIN_DICT)
-        burin_request_fail(q, 400, "chat_template_kwargs",
-                           "\"chat_template_kwargs\" must be an object");
+    const burin_value *given = burin_body_dict(q, "chat_template_kwargs");
     for (uint32_t i = 0; given && i < given->dict->n; i++)
         burin_dict_set(&q->r, more, given->dict->pairs[i].key, given->dict->pairs[i].value);
     set_field(q, more, "reasoning_effort", burin_body_string(q, "reasoning_effort"));
@@ -203,4 +209,83 @@ void burin_prompt_plain(burin_request *q, burin_value prompt) {
     else
         burin_request_fail(q, 400, "prompt",
                            "\"prompt\" must be one text, or a list of one text's token ids");
+}
+
+// ---- the text between two others ----
+typedef struct infill_tokens {
+    const char *before, *after, *middle;  // marks of the parts; "": no mark
+    bool after_first;                     // the text after the gap comes first
+} infill_tokens;
+
+static const infill_tokens infills[] = {
+    {"<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>", false},
+    {"<fim_prefix>", "<fim_suffix>", "<fim_middle>", false},
+    {"<fim-prefix>", "<fim-suffix>", "<fim-middle>", false},
+    {"<|code_prefix|>", "<|code_suffix|>", "<|code_middle|>", false},
+    {"\xe2\x96\x81<PRE>", "\xe2\x96\x81<SUF>", "\xe2\x96\x81<MID>", false},
+    {"<\xef\xbd\x9c"
+     "fim\xe2\x96\x81"
+     "begin\xef\xbd\x9c>",
+     "<\xef\xbd\x9c"
+     "fim\xe2\x96\x81hole\xef\xbd\x9c>",
+     "<\xef\xbd\x9c"
+     "fim\xe2\x96\x81"
+     "end\xef\xbd\x9c>",
+     false},
+    {"[PREFIX]", "[SUFFIX]", "", true},
+};
+
+static int32_t id_of(const burin_request *q, const char *token) {
+    return burin_token_find(q->server->tokenizer, token, strlen(token));
+}
+
+static const infill_tokens *find_infill(const burin_request *q) {
+    for (size_t i = 0; i < sizeof infills / sizeof *infills; i++) {
+        const infill_tokens *t = &infills[i];
+        if (id_of(q, t->before) >= 0 && id_of(q, t->after) >= 0 &&
+            (!*t->middle || id_of(q, t->middle) >= 0))
+            return t;
+    }
+    return NULL;
+}
+
+static void add_part(burin_request *q, const char *mark, const burin_value *text) {
+    burin_tokens part = {0};
+    if (text)
+        part = burin_encode_text(
+            q->server->tokenizer,
+            &(burin_encoding){
+                .text = text->text, .bytes = text->length, .plain = true, .whole = true});
+    int32_t *more = burin_allocate((size_t)q->n_prompt + (size_t)part.n + 1, sizeof *more);
+    if (q->n_prompt) memcpy(more, q->prompt, (size_t)q->n_prompt * sizeof *more);
+    free(q->prompt);
+    q->prompt = more;
+    if (*mark) q->prompt[q->n_prompt++] = id_of(q, mark);
+    if (part.n) memcpy(q->prompt + q->n_prompt, part.id, (size_t)part.n * sizeof *more);
+    q->n_prompt += part.n;
+    free(part.id);
+}
+
+void burin_prompt_infill(burin_request *q, burin_value before, burin_value after) {
+    const infill_tokens *marks = find_infill(q);
+    const burin_model *m = q->server->model;
+    if (!marks)
+        burin_request_fail(q, 400, "suffix", "this model has no tokens for a text between others");
+    if (before.kind != BURIN_STRING)
+        burin_request_fail(q, 400, "prompt", "\"prompt\" must be one text where \"suffix\" is");
+    if (burin_text_is_far_longer(m, before.text, before.length, q->server->base->context))
+        check_length(q, before.length);
+    if (burin_text_is_far_longer(m, after.text, after.length, q->server->base->context))
+        check_length(q, after.length);
+    burin_tokens begin = burin_tokenize(m, "", 0, true);
+    if (begin.n == 1 && begin.id[0] == m->bos) {
+        q->prompt = begin.id, q->n_prompt = 1;
+    } else {
+        free(begin.id);
+    }
+    if (marks->after_first) add_part(q, marks->after, &after);
+    add_part(q, marks->before, &before);
+    if (!marks->after_first) add_part(q, marks->after, &after);
+    if (*marks->middle) add_part(q, marks->middle, NULL);
+    check_length(q, (size_t)q->n_prompt);
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "program/output.h"
-#include "server/page.h"
 #include "server/server.h"
 
 static void handle_health(burin_request *q) {
@@ -28,13 +27,23 @@ static void handle_models(burin_request *q) {
     burin_reply(q, 200, &body, NULL);
 }
 
+// The page at / is the file page.html: a chat. Text that it shows comes into it by textContent
+// alone, and its policy allows nothing from elsewhere.
+__asm__(
+    ".section .rodata\n"
+    "burin_page: .incbin \"server/page.html\"\n"
+    "burin_page_end:\n"
+    ".previous");
+extern const char burin_page[], burin_page_end[];
+
 static void handle_page(burin_request *q) {
     burin_capture body = {0};
-    burin_capture_add(&body, server_page, sizeof server_page - 1);
+    burin_capture_add(&body, burin_page, (size_t)(burin_page_end - burin_page));
     burin_reply(q, 200, &body, "text/html; charset=utf-8");
 }
 
-extern const burin_api burin_chat_api, burin_text_api, burin_messages_api, burin_responses_api;
+extern const burin_api burin_chat_api, burin_text_api, burin_infill_api, burin_messages_api,
+    burin_responses_api;
 
 extern const burin_api burin_embeddings_api, burin_rerank_api, burin_classify_api;
 
@@ -59,6 +68,7 @@ const burin_route burin_routes[] = {
     {"/chat/completions", EVHTTP_REQ_POST, burin_handle_chat, &burin_chat_api, false},
     {"/v1/completions", EVHTTP_REQ_POST, burin_handle_completion, &burin_text_api, false},
     {"/completions", EVHTTP_REQ_POST, burin_handle_completion, &burin_text_api, false},
+    {"/infill", EVHTTP_REQ_POST, burin_handle_infill, &burin_infill_api, false},
     {"/v1/messages", EVHTTP_REQ_POST, burin_handle_messages, &burin_messages_api, false},
     {"/v1/messages/count_tokens", EVHTTP_REQ_POST, burin_handle_count_tokens, &burin_messages_api,
      false},

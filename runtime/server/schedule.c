@@ -216,13 +216,14 @@ static void take_token(burin_server *s, burin_answer *a, float *logits) {
         return;
     }
     burin_capture *before = burin_capture_into(&a->logprobs);
+    burin_answer_end_thought(a, logits);
     bool goes_on = burin_generation_next(g, logits);
     burin_capture_into(before);
     burin_answer_follow_form(a);
     s->counters.completion_tokens += goes_on;
     if (g->failure)
         burin_request_abort(q, 500, g->failure);
-    else if (!goes_on || g->stopped || (q->one_call && burin_answer_has_call(a)))
+    else if (!goes_on || g->stopped || (q->has_tools && q->one_call && burin_answer_has_call(a)))
         answer_ended(a, "stop");
     else if (g->generated == g->count || g->n_tokens > a->run.context)
         answer_ended(a, "length");

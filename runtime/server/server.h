@@ -59,6 +59,7 @@ typedef struct burin_answer {
     burin_generation g;
     int32_t n_prompt;         // tokens of the prompt
     int32_t cached;           // tokens that the slot already held
+    int32_t forced;           // tokens of the end of its reasoning that were written by force
     burin_drafts drafts;      // tokens that may follow, in the same step
     const char *finish;       // "stop", "length", ...; NULL before the end
     size_t sent;              // bytes of the text that were streamed
@@ -111,8 +112,10 @@ struct burin_request {
     burin_tool_format tools;
     // answers may call; the prompt lists tools; an answer ends after its first call
     bool has_tools, shows_tools, one_call;
-    char *grammar;     // that answers obey; NULL: none
-    bool thinking;     // the prompt ends within reasoning
+    char *grammar;            // that answers obey; NULL: none
+    bool thinking;            // the prompt ends within reasoning
+    int64_t thinking_budget;  // tokens of reasoning; -1: any number
+    burin_tokens end_of_thought;
     int64_t logprobs;  // likeliest tokens beside each; -1: none
     char id[48];
     struct burin_texts_job *job;  // of an encoder; NULL: none
@@ -229,6 +232,7 @@ double burin_body_number(burin_request *, const char *name, double absent, doubl
                          double most);
 const burin_value *burin_body_string(burin_request *, const char *name);  // NULL: absent
 const burin_value *burin_body_list(burin_request *, const char *name);
+const burin_value *burin_body_dict(burin_request *, const char *name);
 // Fields set anew; a member that must be there (`where`: of messages); does "type" name this?
 burin_value burin_body_text(const char *);
 void burin_body_set(burin_request *, burin_value dict, const char *key, burin_value);
@@ -244,6 +248,7 @@ burin_value burin_prompt_json(burin_request *,
                               const burin_value *tools);  // messages as burin_render takes them
 void burin_prompt_chat(burin_request *);                  // from messages and tools
 void burin_prompt_plain(burin_request *, burin_value);    // from a text, or ids
+void burin_prompt_infill(burin_request *, burin_value before, burin_value after);
 void burin_prompt_encode(burin_request *, const burin_encoding *);
 
 // ---- forms.c: what answers must be; its grammar's mistakes fail ----
@@ -257,7 +262,9 @@ void burin_answers_open(burin_request *);  // puts them into the queue; fails wh
 void burin_answer_open(burin_answer *, int32_t slot, int32_t cached);
 void burin_answer_close(burin_answer *);  // frees its memory
 
-void burin_answer_follow_form(burin_answer *);     // after each token
+void burin_answer_follow_form(burin_answer *);  // after each token
+// Before each token: reasoning beyond its budget ends.
+void burin_answer_end_thought(burin_answer *, float *logits);
 bool burin_answer_has_call(const burin_answer *);  // a whole one
 
 // ---- schedule.c ----
@@ -286,6 +293,7 @@ bool burin_stream_parts(burin_answer *,
 // ---- completions.c ----
 void burin_handle_chat(burin_request *);
 void burin_handle_completion(burin_request *);
+void burin_handle_infill(burin_request *);
 void burin_print_model(const burin_request *);                 // , "model": NAME
 void burin_name_request(burin_request *, const char *prefix);  // its id
 

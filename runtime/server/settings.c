@@ -103,11 +103,8 @@ static void read_stops(burin_request *q, const char *name) {
 
 // ---- {"15043": -100} ----
 static void read_biases(burin_request *q, burin_sampling *s) {
-    const burin_value *v = burin_body_field(q, q->body, "logit_bias");
+    const burin_value *v = burin_body_dict(q, "logit_bias");
     if (!v) return;
-    if (v->kind != BURIN_DICT)
-        burin_request_fail(q, 400, "logit_bias",
-                           "\"logit_bias\" must be an object of ids and numbers");
     burin_bias *biases = burin_allocate(v->dict->n, sizeof *biases);
     s->bias = biases;  // the request's
     q->command.biases.n = 0;
@@ -129,6 +126,20 @@ static void read_biases(burin_request *q, burin_sampling *s) {
     }
 }
 
+// Fields that would change the answer, and that this server does not have.
+static void refuse_others(burin_request *q) {
+    static const char *const fields[][2] = {
+        {"functions", "give them as \"tools\""},
+        {"function_call", "give it as \"tool_choice\""},
+        {"audio", "this server answers in text"},
+        {"best_of", "give \"n\""},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (burin_body_field(q, q->body, fields[i][0]))
+            burin_request_fail(q, 400, fields[i][0], "\"%s\" is not taken: %s", fields[i][0],
+                               fields[i][1]);
+}
+
 void burin_settings_read(burin_request *q, int64_t max_tokens) {
     const burin_server *server = q->server;
     burin_command *c = &q->command;
@@ -144,9 +155,16 @@ void burin_settings_read(burin_request *q, int64_t max_tokens) {
     q->n_answers = (int)burin_body_integer(q, "n", 1, 1, BURIN_MOST_CHOICES);
     q->logprobs = -1;
     q->stream = burin_body_bool(q, "stream", false);
-    const burin_value *options = burin_body_field(q, q->body, "stream_options");
-    const burin_value *usage = options && options->kind == BURIN_DICT
-                                   ? burin_body_field(q, *options, "include_usage")
-                                   : NULL;
-    q->include_usage = q->receipt || (usage && usage->kind == BURIN_BOOL && usage->integer);
+    q->thinking_budget = burin_body_integer(q, "thinking_budget_tokens", -1, -1, INT32_MAX);
+    if (q->thinking_budget >= 0) {
+        const burin_encoding end = {.text = "</think>", .bytes = 8, .whole = true};
+        q->end_of_thought = burin_encode_text(server->tokenizer, &end);
+    }
+    const burin_value *options = burin_body_dict(q, "stream_options"),
+                      *usage = options ? burin_body_field(q, *options, "include_usage") : NULL;
+    if (usage && usage->kind != BURIN_BOOL)
+        burin_request_fail(q, 400, "stream_options.include_usage",
+                           "\"stream_options.include_usage\" must be a boolean");
+    q->include_usage = q->receipt || (usage && usage->integer);
+    refuse_others(q);
 }

@@ -43,6 +43,26 @@ printf 'POST /v1/chat/completions {%s, "max_tokens": 40, "seed": 3, "logprobs": 
 asked 1 "$WORK/requests" "$WORK/replies"
 check "apis: each event is one line" sh -c "tr '~' '\n' < '$WORK/replies' | sed 's/^200 //' | grep -v '^data: ' | grep -q . && exit 1 || exit 0"
 reply "apis: a banned token" '"text": "( [^n]|[^ ])' POST /v1/completions "{\"prompt\": \"It was\", \"temperature\": 0, \"max_tokens\": 2, \"logit_bias\": {\"$("$WORK/talk" --tokenize "It was not" | sed 's/.*,//')\": -100}}"
+# Each field of a wrong type is named.
+while IFS='|' read -r param fields; do
+    reply "apis: $fields" "^400 .*\"param\": \"$param\"" POST /v1/chat/completions "{\"max_tokens\": 1, $fields}"
+done << 'END'
+stream|"messages": [{"role": "user", "content": "x"}], "stream": "yes"
+stream_options|"messages": [{"role": "user", "content": "x"}], "stream_options": 3
+stream_options.include_usage|"messages": [{"role": "user", "content": "x"}], "stream_options": {"include_usage": "x"}
+tools|"messages": [{"role": "user", "content": "x"}], "tools": [{"type": "function", "function": {"name": "a", "parameters": 3}}]
+tool_choice|"messages": [{"role": "user", "content": "x"}], "tool_choice": 5
+parallel_tool_calls|"messages": [{"role": "user", "content": "x"}], "parallel_tool_calls": "x"
+top_logprobs|"messages": [{"role": "user", "content": "x"}], "top_logprobs": 2
+logit_bias|"messages": [{"role": "user", "content": "x"}], "logit_bias": []
+chat_template_kwargs|"messages": [{"role": "user", "content": "x"}], "chat_template_kwargs": []
+functions|"messages": [{"role": "user", "content": "x"}], "functions": []
+messages.0..tool_calls|"messages": [{"role": "assistant", "content": null, "tool_calls": 3}]
+messages.0..tool_calls|"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": 3, "arguments": "{}"}}]}]
+messages.0..tool_call_id|"messages": [{"role": "tool", "tool_call_id": 5, "content": "x"}]
+messages.0..name|"messages": [{"role": "user", "name": 3, "content": "x"}]
+messages.0..reasoning_content|"messages": [{"role": "assistant", "reasoning_content": 3, "content": "x"}]
+END
 reply "apis: ids" '^200 {"tokens": \[[0-9]+, [0-9]+\]}$' POST /tokenize '{"content": "It was"}'
 reply "apis: pieces" '^200 {"tokens": \[{"id": [0-9]+, "piece": "It"}, {"id": [0-9]+, "piece": " was"}\]}$' POST /tokenize '{"content": "It was", "with_pieces": true}'
 reply "apis: a text of ids" '^200 {"content": "It was"}$' POST /detokenize "{\"tokens\": [$("$WORK/talk" --tokenize "It was" | sed 's/^0,//')]}"
