@@ -153,6 +153,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libburin.a
 	$(call say,cc,$<)
 	$(Q)$(CC) $(COMPILE) -fsanitize=fuzzer -Itests/tools -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
 $(BUILD)/fuzz/image: LIBS += $(if $(wildcard /usr/include/png.h),-lpng) $(if $(wildcard /usr/include/jpeglib.h),-ljpeg)
+$(BUILD)/fuzz/wav: LIBS += $(if $(wildcard /usr/include/FLAC/stream_decoder.h),-lFLAC)
 $(BUILD)/fuzz/server: LIBS += -levent
 
 # Each file with each compiler, for its warnings alone; what the build compiles with gcc has been through that.

@@ -13,6 +13,7 @@
 #include "build/output_name.h"
 #include "build/pictures.h"
 #include "build/server.h"
+#include "build/sounds.h"
 #include "cli/option_tables.h"
 #include "frontend/card.h"
 #include "frontend/dsl.h"
@@ -89,11 +90,12 @@ static bool is_quick(const Options *o) {
 }
 
 Build build_new(Arena *arena, const Options *o) {
-    static const char *const
-        emits[] = {"ir", "c"},
-        *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
-        *const extras[] = {"mpi", "server", "images"}, *const caches[] = {"f32", "f16", "q8_0"},
-        *const editors[] = {"auto", "libedit", "none"}, *const maths[] = {"exact", "fast"};
+    static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"},
+                             *const rows[] = {"f32", "q8"},
+                             *const extras[] = {"mpi", "server", "images", "sounds"},
+                             *const caches[] = {"f32", "f16", "q8_0"},
+                             *const editors[] = {"auto", "libedit", "none"},
+                             *const maths[] = {"exact", "fast"};
     Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o))};
     check_one_of("kv", o->kv, caches, sizeof caches / sizeof *caches);
     check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
@@ -105,8 +107,7 @@ Build build_new(Arena *arena, const Options *o) {
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->math && !strcmp(o->math, "fast"));
     b.tools.verbose = o->verbose;
     b.tools.quick = is_quick(o);
-    if (o->with && !server_is_asked_for(o) && !pictures_are_asked_for(o))
-        toolchain_with_mpi(&b.tools);
+    if (o->with && !strcmp(o->with, "mpi")) toolchain_with_mpi(&b.tools);
     check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
     b.passes = (PassContext){.arena = arena,
                              .quant = rules_of(arena, o->quant),
@@ -334,6 +335,10 @@ void build_load(Build *b) {
     build_special_tokens(b);
     build_generation(b);
     build_speech(b);
+    if (sounds_are_asked_for(o) && !b->module->speech)
+        diag_fatal(NO_LOC,
+                   "--with=sounds: the program takes no recordings\n"
+                   "hint: Whisper with a preprocessor_config.json does");
     build_context(b);
     load_eyes(b);
 }
@@ -404,6 +409,7 @@ static const char *info_text(const Build *b) {
     if (b->has_chat) text_add(&t, "editor    %s\n", b->tools.editor ? "libedit" : "none");
     if (b->tools.server) text_add(&t, "server    libevent\n");
     if (b->pictures) text_add(&t, "pictures  %s\n", pictures_formats(b));
+    if (b->module->speech) text_add(&t, "sounds    %s\n", sounds_formats(b));
     text_add(&t, "memory    at most %s\n", memory_needs_text(b));
     plan_print(&t, b->program);
     const char *text = arena_strndup(b->arena, t.data, t.length);
@@ -520,7 +526,7 @@ const char *build_cache_path(const Build *b) {
                    hash_input(b->arena, o->calibrate, b->tools.quick ? h + 1 : h));
     h = hash_text(wants_tensors(o) ? "net" : "text", hash_text(b->tools.machine->triple, h));
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
-    h = pictures_key(b, server_key(b, editor_key(b, h)));
+    h = sounds_key(b, pictures_key(b, server_key(b, editor_key(b, h))));
     const char *folder = cache_folder(b->arena, "programs", h);
     return folder ? arena_printf(b->arena, "%s/%s%s", folder, b->name,
                                  machine_ending(b->tools.machine))

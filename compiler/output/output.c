@@ -16,6 +16,7 @@
 #include "build/output_name.h"
 #include "build/pictures.h"
 #include "build/server.h"
+#include "build/sounds.h"
 #include "cli/options.h"
 #include "output/bake.h"
 #include "output/folder.h"
@@ -290,6 +291,7 @@ static void build_with_clang(Build *b, const char *output) {
     editor_choose(b);
     server_choose(b);
     pictures_choose(b);
+    sounds_choose(b);
     build_sources(b, folder);
     if (b->kind == OUTPUT_PROGRAM) {
         build_program(b, folder, output);
@@ -420,6 +422,7 @@ void build_check_output(Build *b, const char *output) {
     editor_check(b, output);
     server_check(b, output);
     pictures_check(b, output);
+    sounds_check(b, output);
     if (!is_folder(parent))
         diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
     if (is_special(output))

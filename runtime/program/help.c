@@ -34,7 +34,7 @@ static const char encoder_decoder_introduction[] =
 static const char transcriber_introduction[] =
     "usage: %s [options] recording.wav ...\n"
     "\n"
-    "%s, compiled: writes the text of each recording (WAV files; - is standard input).\n"
+    "%s, compiled: writes the text of each recording (WAV, FLAC; - is standard input).\n"
     "Everything else goes to standard error.\n"
     "\n"
     "  %s talk.wav                          its text, in the language that is spoken\n"

@@ -12,6 +12,7 @@
 #include "program/output.h"
 #include "sound/decode.h"
 #include "sound/log_mel.h"
+#include "sound/recording.h"
 #include "sound/resample.h"
 #include "sound/transcript.h"
 #include "text/prompt.h"
@@ -34,12 +35,12 @@ static burin_sound read_recording(const char *path, int32_t rate) {
     burin_sound sound;
     const char *name = strcmp(path, "-") ? path : "standard input";
     unsigned char *file = burin_read_bytes(path, most_file_bytes, &bytes);
-    const char *why = burin_wav_read(&sound, file, bytes);
+    const char *why = burin_recording_read(&sound, file, bytes);
     free(file);
     if (why)
         burin_stop(BURIN_USER_MISTAKE,
-                   "%s: %s: expected a WAV recording\nhint: ffmpeg -i %s -f wav - | %s -", name,
-                   why, strcmp(path, "-") ? path : "FILE", burin_program_name);
+                   "%s: %s: expected " BURIN_SOUND_FORMATS "\nhint: ffmpeg -i %s -f wav - | %s -",
+                   name, why, strcmp(path, "-") ? path : "FILE", burin_program_name);
     burin_resample(&sound, rate);
     return sound;
 }

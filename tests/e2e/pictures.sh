@@ -34,7 +34,7 @@ if ! "$BURIN" build "$vit" --mcpu=native --with=images -o "$WORK/p" > "$WORK/out
     exit 0
 fi
 for cc in gcc clang-19; do
-    for file in runtime/codecs/*.c; do
+    for file in runtime/codecs/png.c runtime/codecs/jpeg.c; do
         check "$file: no warnings of $cc" $cc -std=gnu17 -D_GNU_SOURCE -DBURIN_PNG=1 -DBURIN_JPEG=1 -O1 -Wall -Wextra -Werror -Iruntime -c "$file" -o "$WORK/object"
     done
 done

@@ -29,6 +29,7 @@ mono16k.wav|The compiler reads the model and writes a program.
 stereo44k24.wav|Please bring me seven red apples and two
 alaw16k.wav|On Tuesday, the train to London leaves at half past nine.
 float48k.wav|nothing beside it, nothing headed
+mono22k.flac|How much memory does this little machine have?
 u8_8k.wav|One Tuesday the train to London leaves at half past nine.
 E2
 "$WORK/whisper" --srt "$sound/mono16k.wav" > "$WORK/got"

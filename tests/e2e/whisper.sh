@@ -55,3 +55,28 @@ refused "one recording" --srt "$tiny/short.wav" "$tiny/short.wav"
 refused "give one of --srt" --srt --vtt "$tiny/short.wav"
 refused "nothing is given to transcribe"
 refused "that is not for recordings" --beams 2 "$tiny/short.wav"
+
+# FLAC, by libFLAC: the recording of short.wav. A file that is cut or damaged is refused.
+says "whisper: --with=sounds: another machine" 2 "--with=sounds: programs for aarch64-linux-gnu are built without" \
+    "$BURIN" build "$tiny" --with=sounds --target=aarch64-linux-gnu -o "$WORK/x"
+says "whisper: --with=sounds: no recordings" 1 "--with=sounds: the program takes no recordings" "$BURIN" build examples/austen --with=sounds -o "$WORK/x"
+flac=tests/e2e/whisper/short.flac
+if ! "$WORK/whisper" --info | grep -qx 'sounds    FLAC (libFLAC), WAV'; then
+    refused "this program was built without libFLAC" "$flac"
+    skip "whisper: FLAC" "libFLAC is not here"
+    exit 0
+fi
+check "whisper: --with=sounds" "$BURIN" build "$tiny" --with=sounds --mcpu=native -o "$WORK/with"
+whisper "$flac" > "$WORK/got"
+same "whisper: FLAC" "$tiny/text.txt" "$WORK/got"
+for cc in gcc clang-19; do
+    check "codecs/flac.c: no warnings of $cc" $cc -std=gnu17 -D_GNU_SOURCE -DBURIN_FLAC=1 -O1 -Wall -Wextra -Werror -Iruntime -c runtime/codecs/flac.c -o "$WORK/object"
+done
+for bytes in 4 30 60 2000 4590; do
+    head -c $bytes $flac > "$WORK/cut.flac"
+    refused "expected a WAV or FLAC recording" "$WORK/cut.flac"
+done
+{ head -c 2000 $flac && printf 'xxxxxxxx' && tail -c +2009 $flac; } > "$WORK/damaged.flac"
+refused "libFLAC: " "$WORK/damaged.flac"
+{ head -c 30 $flac && printf 'xxxx' && tail -c +35 $flac; } > "$WORK/sum.flac"
+refused "MD5 differs" "$WORK/sum.flac"

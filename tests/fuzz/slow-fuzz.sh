@@ -105,7 +105,7 @@ fill_corpus() {
             case $n in [1357]) text='[{"role": "user", "content": "a \ud834\udd60 bb<s>"}]' ;; *) text="a $(printf '\360\235\205\240') bbb <s>" ;; esac
             printf '%s%s' $n "$text" > "$corpus/$n"
         done ;;
-        wav) tar -C "$WORK" -xJf tests/e2e/whisper/tiny.tar.xz && named "$WORK"/tiny/*.wav "$SHARED"/data/sound/*.wav ;;
+        wav) tar -C "$WORK" -xJf tests/e2e/whisper/tiny.tar.xz && named "$WORK"/tiny/*.wav tests/e2e/whisper/short.flac "$SHARED"/data/sound/*.wav ;;
         image) tar -C "$WORK" -xJf tests/e2e/pictures.tar.xz && named "$WORK"/pictures/* ;;
         session) sessions ;;
         server) requests ;;

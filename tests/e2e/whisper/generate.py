@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # Makes tiny.tar.xz: a Whisper of random weights whose window is one second, two recordings, and what transformers makes of them
-# (text.txt, and segments in the form of --json). Needs torch and transformers.
+# (text.txt, and segments in the form of --json). short.flac is short.wav. Needs torch, transformers, soundfile.
 import os
 import shutil
 import subprocess
 import wave
 
 import numpy as np
+import soundfile
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration
@@ -97,6 +98,8 @@ def main():
                 "long": segments_of(model, extractor, "long", language="en")}
     model.half().save_pretrained(OUT)
     make_tokenizer()
+    samples, rate = soundfile.read(f"{OUT}/short.wav", dtype="int16")
+    soundfile.write("short.flac", samples, rate)
     for name, lines in expected.items():
         with open(f"{OUT}/{name}.txt", "w") as f:
             f.write("".join(line + "\n" for line in lines))

@@ -1,0 +1,13 @@
+#include "sound/recording.h"
+
+#include <string.h>
+
+const char *burin_recording_read(burin_sound *sound, const unsigned char *file, size_t bytes) {
+    if (bytes < 4 || memcmp(file, "fLaC", 4) != 0) return burin_wav_read(sound, file, bytes);
+#ifdef BURIN_FLAC
+    return burin_flac_read(sound, file, bytes);
+#else
+    *sound = (burin_sound){0};
+    return "it is FLAC, and this program was built without libFLAC (libflac-dev)";
+#endif
+}

@@ -1,0 +1,18 @@
+// Recordings in the formats that this program reads: WAV, and FLAC where libFLAC is linked.
+#ifndef BURIN_RECORDING_H
+#define BURIN_RECORDING_H
+#include "sound/wav.h"
+
+#define BURIN_MOST_SECONDS (24 * 3600)
+
+#ifdef BURIN_FLAC
+#define BURIN_SOUND_FORMATS "a WAV or FLAC recording"
+// codecs/flac.c; as burin_wav_read
+const char *burin_flac_read(burin_sound *, const unsigned char *file, size_t bytes);
+#else
+#define BURIN_SOUND_FORMATS "a WAV recording"
+#endif
+
+// As burin_wav_read, by the first bytes of the file.
+const char *burin_recording_read(burin_sound *, const unsigned char *file, size_t bytes);
+#endif
