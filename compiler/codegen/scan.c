@@ -4,17 +4,18 @@
 //   for (int unit = range.first; unit < range.last; unit++) {
 //       const int i0 = unit / 2, j = unit % 2 * 32;
 //       for (int r = 0; r < rows; r++) {
-//           float *s5 = (float *)a5 + slot[r] ... + i0 * 8192 + j;         the state, zeros at position 0
-//           vf v3[2], v9[2];                                               values of a row, sums
-//           for (int i = 0; i < 128; i++) {                                a pass over the reduced axis
-//               const vf v1 = vf_set1(*(a1 + r * 128 + i));
+//           float *s5 = ...                          // state of the slot, zeros at position 0
+//           vf v3[2], v9[2];                         // values of a row, sums
+//           for (int i1 = 0; i1 < 128; i1++) {       // pass over the reduced axis
+//               const vf v1 = vf_set1(*(a1 + r * 128 + i1));
 //               for (int v = 0; v < 2; v++) {
-//                   const vf v7 = vf_add(vf_mul(v2, vf_load(s5 + i * 64 + v * LANES)), vf_mul(v1, v3[v]));
+//                   const vf v6 = vf_load(s5 + i1 * 64 + v * LANES);
+//                   const vf v7 = vf_add(vf_mul(v2, v6), vf_mul(v1, v3[v]));
 //                   v9[v] = vf_add(vf_mul(v4, v7), v9[v]);
-//                   vf_store(s5 + i * 64 + v * LANES, v7);
+//                   vf_store(s5 + i1 * 64 + v * LANES, v7);
 //               }
 //           }
-//           vf_store(y + ..., v9[v]);
+//           for (int v = 0; v < 2; v++) vf_store(y0 + ..., v9[v]);
 //       }
 //   }
 #include "lower/scan.h"

@@ -3,7 +3,7 @@
 //
 //   %t = loop(_, _, %S, %x, %B, %slot, %position) {counter=row, body=graph (..) {
 //     %h = reshape(shift_rows(%S, ..) {back=1}) : f32[16, 1536]
-//     %new = add(mul(%decay, %h), mul(%b, %x)) : f32[16, 1536]       axes: reduced (16), lanes (1536)
+//     %new = add(mul(%decay, %h), mul(%b, %x)) : f32[16, 1536]     // reduced axis, lanes
 //     %y = reduce_sum(mul(%c, %new)) {axes=[0]} : f32[1536]
 //   } -> (cache_append(%S, %new, ..), %y)}
 //

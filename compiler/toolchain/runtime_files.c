@@ -38,6 +38,11 @@ void runtime_add_room(Arena *arena, const char *runtime, const char *room, const
     if (n >= 0) free(list);
 }
 
+bool runtime_reads_editor(const char *name) {
+    return !strcmp(name, "chat/chat.c") || !strcmp(name, "program/options.c") ||
+           !strncmp(name, "editor/", 7);
+}
+
 bool runtime_is_seldom_run(const char *name) {
     static const char *const often[] = {"text/beams.c", "sound/log_mel.c", "sound/resample.c",
                                         "image/resize.c"};

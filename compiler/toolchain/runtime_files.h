@@ -17,6 +17,8 @@ typedef struct RuntimeFiles {
 RuntimeFiles runtime_files(Arena *, const char *runtime, const char *suffix);
 // Returns true for a source, or what sources include: .c, .h, .S, .def.
 bool runtime_is_c(const char *name);
+// Returns true if BURIN_EDITOR changes the file.
+bool runtime_reads_editor(const char *name);
 // Returns true if its size matters more than its time.
 bool runtime_is_seldom_run(const char *name);
 void runtime_add_room(Arena *, const char *runtime, const char *room, const char *suffix,

@@ -194,11 +194,11 @@ static const char *base_flags(const Compilation *c, bool small) {
     const char *flags = t->quick && !machine_is_bare(t->machine) ? FLAGS_QUICK_RUNTIME
                         : small                                  ? FLAGS_SMALL
                                                                  : FLAGS_RUNTIME;
-    return baseline(
-        c, arena_printf(t->arena, "%s%s%s%s%s%s %s", t->editor ? "-DBURIN_EDITOR=1 " : "",
-                        t->png ? "-DBURIN_PNG=1 " : "", t->jpeg ? "-DBURIN_JPEG=1 " : "",
-                        t->flac ? "-DBURIN_FLAC=1 " : "", t->server ? "-DBURIN_SERVER=1 " : "",
-                        flags, target_find(t->machine->cpu, false)->flags));
+    return baseline(c,
+                    arena_printf(t->arena, "%s%s%s%s%s %s", t->png ? "-DBURIN_PNG=1 " : "",
+                                 t->jpeg ? "-DBURIN_JPEG=1 " : "", t->flac ? "-DBURIN_FLAC=1 " : "",
+                                 t->server ? "-DBURIN_SERVER=1 " : "", flags,
+                                 target_find(t->machine->cpu, false)->flags));
 }
 
 const char *toolchain_kernel_flags(const Toolchain *t) {
@@ -229,13 +229,30 @@ static void add_job(Compilation *c, const char *source, const char *object, cons
     command_add(&j->line, object);
 }
 
-// An object depends on its source, its includes, the flags and the compiler; an equal one is taken
-// from the cache.
+// `make` compiles the runtime of text programs for this machine, in build/objects; `make install`
+// copies it. Keys have the compiler and all sources, so other objects are not found.
+static const char *precompiled(const Toolchain *t, uint64_t key, const char *name) {
+    static const char *const folders[] = {"build/objects", "objects"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *file = arena_printf(t->arena, "%s/%s/%016llx/%s", t->home, folders[i],
+                                        (unsigned long long)key, name);
+        if (!access(file, R_OK)) return file;
+    }
+    return NULL;
+}
+
+// An object depends on its source, its includes, the flags and the compiler; an equal one is
+// precompiled, or taken from the cache.
 static void add_object(Compilation *c, const char *source, const char *object, const char *flags,
                        const char *what) {
     Arena *arena = c->tools->arena;
-    const char *folder = cache_folder(
-        arena, "objects", hash_text(flags, hash_source(arena, source, c->folders, c->key)));
+    const uint64_t key = hash_text(flags, hash_source(arena, source, c->folders, c->key));
+    const char *made = precompiled(c->tools, key, path_name(object));
+    if (made) {
+        c->objects.paths[c->objects.n++] = made;
+        return;
+    }
+    const char *folder = cache_folder(arena, "objects", key);
     const char *cached = folder ? arena_printf(arena, "%s/%s", folder, path_name(object)) : NULL;
     bool there = cached && cache_find(arena, cached);
     c->objects.paths[c->objects.n++] = there ? cached : object;
@@ -305,6 +322,9 @@ static void compile_models(Compilation *c) {
         add_source(c, e->extra, base_flags(c, false));
 }
 
+// In the unit's text, so that all other units are the same with and without a line editor
+#define EDITOR_DEFINED "#define BURIN_EDITOR 1\n"
+
 static void add_unit(Compilation *c, const char *name, const RuntimeFiles *files, bool small) {
     const Toolchain *t = c->tools;
     const char *unit = arena_printf(t->arena, "%s/%s", c->emitted->folder, name),
@@ -314,6 +334,7 @@ static void add_unit(Compilation *c, const char *name, const RuntimeFiles *files
         text_add(&includes, "#include \"windows/posix.h\"\n");
         flags = windows_flags(c, small);
     }
+    if (t->editor && runtime_reads_editor(files->names[0])) text_add(&includes, EDITOR_DEFINED);
     for (int i = 0; i < files->n; i++) text_add(&includes, "#include \"%s\"\n", files->names[i]);
     write_file(unit, includes.data, includes.length);
     text_free(&includes);
@@ -333,20 +354,24 @@ static bool is_static_glibc(const Toolchain *t) {
     return is_spare(t) && !t->mpi && !machine_has_musl(t->machine);
 }
 
-// In two units, by how fast they must be, since most of a file's time goes to its headers. (No
-// model is named with a hyphen.)
+// In two units, by how fast they must be, since most of a file's time goes to its headers, and one
+// of what a line editor changes. (No model is named with a hyphen.)
 static void compile_runtime(Compilation *c) {
     Arena *arena = c->tools->arena;
     const char *runtime = arena_printf(arena, "%s/runtime", c->tools->home);
     const RuntimeFiles all = runtime_files(arena, runtime, ".c");
     RuntimeFiles fast = {.names = ARENA_ARRAY(arena, const char *, all.n)};
     RuntimeFiles small = {.names = ARENA_ARRAY(arena, const char *, all.n)};
+    RuntimeFiles edited = {.names = ARENA_ARRAY(arena, const char *, all.n)};
     for (int i = 0; i < all.n; i++) {
-        RuntimeFiles *unit = runtime_is_seldom_run(all.names[i]) ? &small : &fast;
+        RuntimeFiles *unit = runtime_reads_editor(all.names[i])    ? &edited
+                             : runtime_is_seldom_run(all.names[i]) ? &small
+                                                                   : &fast;
         unit->names[unit->n++] = all.names[i];
     }
     add_unit(c, "runtime-1.c", &fast, false);
     add_unit(c, "runtime-2.c", &small, true);
+    add_unit(c, "runtime-3.c", &edited, true);
     if (c->tools->mpi) add_room(c, runtime, "mpi", MPI_UNIT, false);
     if (c->tools->editor) add_room(c, runtime, "editor", "runtime-editor.c", true);
     if (c->tools->server) add_room(c, runtime, "server", "runtime-server.c", true);

@@ -27,11 +27,29 @@ large=$(programs_by_size | head -n 1) small=$(programs_by_size | tail -n 1)
 
 $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" -v > "$WORK/said" 2>&1
 check "cache: a build of the same compiles nothing" [ "$(grep -c 'compiling' "$WORK/said")" = 0 ]
+compiled() { sed -n 's/^ *compiling \([^ ]*\.c\).*/\1/p' "$WORK/said" | sort -u | tr '\n' ' '; }
+
+# What `make` has compiled of the runtime, in objects/ of burin's home, serves programs without a cache: only what differs by
+# the model is compiled. Objects of other sources are not found.
+mkdir "$WORK/home"
+cp -R runtime dsl "$WORK/home"
+for object in "$WORK"/cache/burin/objects/*/runtime-*.o; do
+    mkdir -p "$WORK/home/objects/$(basename "${object%/*}")"
+    cp "$object" "$WORK/home/objects/$(basename "${object%/*}")"
+done
+precompiled() { BURIN_HOME=$WORK/home XDG_CACHE_HOME=$WORK/fresh $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/fast" -v > "$WORK/said" 2>&1; }
+precompiled
+check "cache: with a precompiled runtime: $(compiled)" [ "$(compiled)" = "model.c model_model.c " ]
+check "cache: the program is the same" cmp "$WORK/austen" "$WORK/fast"
+echo '// changed' >> "$WORK/home/runtime/base/escape.c"
+rm -r "$WORK/fresh"
+precompiled
+check "cache: of a changed runtime: $(compiled)" sh -c 'case $1 in *runtime-*) ;; *) exit 1 ;; esac' - "$(compiled)"
+
 # Another checkpoint of the architecture, under another name: the text of its kernels is equal.
 cp -RL examples/austen "$WORK/chapter"
 at=$(($(wc -c < "$WORK/chapter/model.safetensors") - 2))
 printf '\021' | dd of="$WORK/chapter/model.safetensors" bs=1 seek=$at conv=notrunc 2> "$WORK/said"
-compiled() { sed -n 's/^ *compiling \([^ ]*\.c\).*/\1/p' "$WORK/said" | sort -u | tr '\n' ' '; }
 $BURIN build "$WORK/chapter" --mcpu=x86-64-v3 -o "$WORK/chapter.program" -v > "$WORK/said" 2>&1
 check "cache: of another checkpoint its descriptor alone is compiled: $(compiled)" [ "$(compiled)" = "model_model.c " ]
 $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen.so" > "$WORK/said" 2>&1
