@@ -59,13 +59,14 @@ size_t burin_sentence_bytes(const char *text, size_t bytes) {
     return bytes;
 }
 
-// A clause that is too long ends at its last space, or at a whole character.
+// A clause that is too long ends at its last space, or at a whole character; where neither is
+// found (bytes that are no UTF-8), anywhere.
 static size_t cut_clause(const char *text) {
     size_t cut = BURIN_MOST_CLAUSE;
     while (cut && !is_blank(text[cut])) cut--;
     if (cut) return cut;
-    for (cut = BURIN_MOST_CLAUSE; (text[cut] & 0xc0) == 0x80; cut--) {}
-    return cut;
+    for (cut = BURIN_MOST_CLAUSE; cut && (text[cut] & 0xc0) == 0x80; cut--) {}
+    return cut ? cut : BURIN_MOST_CLAUSE;
 }
 
 burin_clause burin_next_clause(const char **text, size_t *bytes) {

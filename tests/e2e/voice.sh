@@ -47,6 +47,9 @@ voice "Dr. A. b! c? d.e a... b" --noise 0 -o "$WORK/text.wav" 2> /dev/null
 check "voice: clauses end at marks before a space: $(wc -l < "$WORK/asked")" test "$(wc -l < "$WORK/asked")" = 4
 long=$(printf 'abcde %.0s' $(seq 200))
 check "voice: a long text is said in parts" voice "$long" -o "$WORK/long.wav"
+head -c 9000 /dev/zero | tr '\0' '\200' > "$WORK/bytes"
+timeout 20 "$WORK/voice" -f "$WORK/bytes" -o "$WORK/bytes.wav" 2> "$WORK/log"
+check "voice: bytes that are no text end" test $? -lt 2
 
 # Noise: by seed, the same for all threads and CPUs.
 for seed in 1 2; do voice "ab, c" --seed $seed -t 1 | samples - > "$WORK/seed$seed"; done
