@@ -96,18 +96,35 @@ static bool read_grid(burin_eyes *e, Arena *arena, const json_t *settings) {
     return true;
 }
 
+// InternVL's processor cuts pictures whatever crop_to_patches is.
+static bool read_ratio(burin_eyes *e, Arena *arena, const json_t *settings) {
+    enum { MOST_TILES = 64 };
+    const json_t *size = json_object_get(settings, "size");
+    const json_t *least = json_object_get(settings, "min_patches"),
+                 *most = json_object_get(settings, "max_patches");
+    if (json_integer_value(json_object_get(size, "height")) != e->height ||
+        json_integer_value(json_object_get(size, "width")) != e->columns)
+        return refuse(arena_printf(arena, "size is not the %d x %d pixels of a tile",
+                                   (int)e->columns, (int)e->height));
+    e->least = json_is_integer(least) ? (int32_t)json_integer_value(least) : 1;
+    e->most = json_is_integer(most) ? (int32_t)json_integer_value(most) : 12;
+    return (e->least >= 1 && e->most >= e->least && e->most <= MOST_TILES) ||
+           refuse("min_patches or max_patches is not from 1 to 64");
+}
+
 static bool read_processor(burin_eyes *e, Arena *arena, const char *folder) {
     json_t *settings = processor_settings(folder);
     if (!settings) return refuse("there is no processor_config.json");
     bool read = picture_settings_read(&e->picture, settings, e->cut != BURIN_CUT_NOT, e->height,
                                       e->columns);
     if (read && e->cut == BURIN_CUT_GRID) read = read_grid(e, arena, settings);
+    if (read && e->cut == BURIN_CUT_RATIO) read = read_ratio(e, arena, settings);
     json_decref(settings);
     return read;
 }
 
 static bool read_placement(burin_eyes *e, const Module *m, const Tokenizer *t) {
-    static const char *const cuts[] = {"none", "grid"};
+    static const char *const cuts[] = {"none", "grid", "ratio"};
     const char *cut = text_of(m, "cut");
 #define READ_TEXT(name) e->name = text_of(m, #name);
     BURIN_EYES_TEXTS(READ_TEXT)

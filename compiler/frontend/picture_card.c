@@ -32,9 +32,11 @@ static const Processor processors[] = {
 static const Processor cutters[] = {
     {"Idefics3", 0, false, 0, BURIN_LANCZOS, false},
     {"SmolVLM", 0, false, 0, BURIN_LANCZOS, false},
+    {"GotOcr2", 0, false, 0, BURIN_BICUBIC, true},
 };
-static const char *const cut_fields[] = {"do_image_splitting", "max_image_size", "do_pad",
-                                         "return_row_col_info", "video_sampling"};
+static const char *const cut_fields[] = {"do_image_splitting",  "max_image_size", "do_pad",
+                                         "return_row_col_info", "video_sampling", "crop_to_patches",
+                                         "min_patches",         "max_patches"};
 
 static const float clip[2][3] = {{0.48145466f, 0.4578275f, 0.40821073f},
                                  {0.26862954f, 0.26130258f, 0.27577711f}};

@@ -28,20 +28,24 @@ typedef struct burin_picture {
 
 // How a picture is cut into the tiles that the encoder reads one by one.
 typedef enum burin_cut {
-    BURIN_CUT_NOT,   // one tile: the picture
-    BURIN_CUT_GRID,  // Idefics3: the longest edge becomes `longest`, both a multiple of the tile;
-                     // the last tile is the whole picture
+    BURIN_CUT_NOT,    // one tile: the picture
+    BURIN_CUT_GRID,   // Idefics3: the longest edge becomes `longest`, both a multiple of the tile;
+                      // the last tile is the whole picture
+    BURIN_CUT_RATIO,  // InternVL: `least` to `most` tiles in lines and columns nearest to the ratio
+                      // of the sides; with several the last tile is the whole picture
 } burin_cut;
 
 // The eyes of a decoder: an encoder from pixels to rows that take the place of tokens, and the text
 // around these rows. In the texts "@" stands for the rows of a tile, "%r" and "%c" for its row and
 // column from 1 on.
-#define BURIN_EYES_NUMBERS(X) X(cut) X(longest) X(width) X(tile_rows) X(height) X(columns) X(token)
-#define BURIN_EYES_TEXTS(X)   X(mark) X(row) X(alone) X(tile) X(line) X(overview)
+#define BURIN_EYES_NUMBERS(X) \
+    X(cut) X(longest) X(least) X(most) X(width) X(tile_rows) X(height) X(columns) X(token)
+#define BURIN_EYES_TEXTS(X) X(mark) X(row) X(alone) X(first) X(tile) X(line) X(overview)
 typedef struct burin_eyes {
     const struct burin_encoder *encoder;
     burin_picture picture;    // of a tile; no resizing where the cut does it
     int32_t cut, longest;     // burin_cut; pixels
+    int32_t least, most;      // tiles
     int32_t width;            // of a row: the decoder's
     int32_t tile_rows;        // rows of a tile
     int32_t height, columns;  // pixels of a tile
@@ -49,6 +53,7 @@ typedef struct burin_eyes {
     const char *mark;         // stands for a picture in a prompt: "<image>"
     const char *row;          // stands for one row in the tokens
     const char *alone;        // a picture of one tile
+    const char *first;        // before the tiles of a picture of several
     const char *tile, *line;  // a tile; what follows the last tile of a line
     const char *overview;     // the last tile, which is the whole picture
 } burin_eyes;

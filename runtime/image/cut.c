@@ -1,6 +1,7 @@
 // Cuts pictures into tiles: sizes and rounding are those of transformers' processors.
 #include "image/cut.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "image/resize.h"
@@ -51,16 +52,22 @@ static void resize_to_grid(burin_image *image, const burin_eyes *e) {
     resize_picture(image, e, scale_to_tiles(s, e));
 }
 
-const char *burin_tiles_of(burin_image *image, const burin_eyes *e, burin_tiles *tiles) {
-    *tiles = (burin_tiles){.n = 1};
-    if (e->cut == BURIN_CUT_NOT) return NULL;
-    if (image->width / image->height > 1000 || image->height / image->width > 1000)
-        return "one side is more than 1000 times the other";
-    resize_to_grid(image, e);
-    if (image->width <= e->columns && image->height <= e->height) return NULL;
-    tiles->lines = image->height / e->height, tiles->columns = image->width / e->columns;
-    tiles->n = tiles->lines * tiles->columns + 1;
-    return NULL;
+// InternVL: the grid whose ratio of sides is nearest to the picture's; of equal ones the later, as
+// long as the picture has more than half of its pixels.
+static burin_tiles nearest_grid(const burin_image *image, const burin_eyes *e) {
+    double ratio = (double)image->width / image->height, nearest = INFINITY;
+    double area = (double)image->width * image->height, tile = (double)e->height * e->columns;
+    burin_tiles best = {.lines = 1, .columns = 1, .n = 1};
+    for (int32_t n = e->least; n <= e->most; n++) {
+        for (int32_t columns = 1; columns <= n; columns++) {
+            if (n % columns) continue;
+            double away = fabs(ratio - (double)columns / (n / columns));
+            if (away > nearest || (away == nearest && area <= 0.5 * tile * n)) continue;
+            nearest = away;
+            best = (burin_tiles){.lines = n / columns, .columns = columns, .n = n + (n > 1)};
+        }
+    }
+    return best;
 }
 
 static void copy_image(const burin_image *from, int32_t top, int32_t left, burin_image *to) {
@@ -70,9 +77,37 @@ static void copy_image(const burin_image *from, int32_t top, int32_t left, burin
                3 * (size_t)to->width);
 }
 
+// The tiles are cut out of a resized picture, the last one is made of the picture as it is.
+static void keep_whole(burin_image *image, const burin_eyes *e, burin_tiles *tiles) {
+    burin_image_open(&tiles->whole, (uint64_t)image->width, (uint64_t)image->height);
+    copy_image(image, 0, 0, &tiles->whole);
+    resize_picture(image, e, (picture_size){tiles->columns * e->columns, tiles->lines * e->height});
+}
+
+const char *burin_tiles_of(burin_image *image, const burin_eyes *e, burin_tiles *tiles) {
+    *tiles = (burin_tiles){.n = 1};
+    if (e->cut == BURIN_CUT_NOT) return NULL;
+    if (image->width / image->height > 1000 || image->height / image->width > 1000)
+        return "one side is more than 1000 times the other";
+    if (e->cut == BURIN_CUT_RATIO) {
+        *tiles = nearest_grid(image, e);
+        if (tiles->n == 1)
+            *tiles = (burin_tiles){.n = 1};
+        else
+            keep_whole(image, e, tiles);
+        return NULL;
+    }
+    resize_to_grid(image, e);
+    if (image->width <= e->columns && image->height <= e->height) return NULL;
+    tiles->lines = image->height / e->height, tiles->columns = image->width / e->columns;
+    tiles->n = tiles->lines * tiles->columns + 1;
+    return NULL;
+}
+
 void burin_tile_cut(const burin_image *image, const burin_eyes *e, const burin_tiles *tiles,
                     int32_t i, burin_image *tile) {
     bool whole = i == tiles->n - 1;
+    if (whole && tiles->whole.pixels) image = &tiles->whole;
     int32_t width = whole ? image->width : e->columns, height = whole ? image->height : e->height;
     burin_image_open(tile, (uint64_t)width, (uint64_t)height);
     if (whole) {

@@ -7,9 +7,11 @@
 typedef struct burin_tiles {
     int32_t lines, columns;  // 0: the picture is not cut
     int32_t n;               // tiles, the picture as a whole included
+    burin_image whole;       // the picture before it was resized to tiles; no pixels: not needed
 } burin_tiles;
 
-// Resizes the picture to whole tiles. NULL, or why it cannot be cut.
+// Resizes the picture to whole tiles. NULL, or why it cannot be cut. The caller closes
+// tiles->whole.
 const char *burin_tiles_of(burin_image *, const burin_eyes *, burin_tiles *);
 // Tile i: those of the lines, then the picture as a whole. The caller closes it.
 void burin_tile_cut(const burin_image *, const burin_eyes *, const burin_tiles *, int32_t i,

@@ -59,6 +59,7 @@ static void append_pattern(sight_text *t, const burin_eyes *e, const char *patte
 static char *text_of_cut(const burin_eyes *e, const burin_tiles *tiles) {
     sight_text t = {0};
     append_around(&t, "", 0);
+    if (tiles->lines) append_pattern(&t, e, e->first, 0, 0);
     for (int32_t line = 0; line < tiles->lines; line++) {
         for (int32_t column = 0; column < tiles->columns; column++)
             append_pattern(&t, e, e->tile, line, column);
@@ -114,8 +115,12 @@ static const char *see_image(burin_run *run, burin_image *image, uint64_t hash, 
     const char *why = burin_tiles_of(image, e, &tiles);
     if (why) return why;
     *number = add_sight(run, hash, &tiles, e->width);
-    if (*number < 0) return "it has more rows than the context has tokens";
-    return encode_tiles(run, image, &tiles, run->sights.items[*number].rows);
+    if (*number < 0)
+        why = "it has more rows than the context has tokens";
+    else
+        why = encode_tiles(run, image, &tiles, run->sights.items[*number].rows);
+    burin_image_close(&tiles.whole);
+    return why;
 }
 
 int32_t burin_recall(burin_run *run, uint64_t hash, int32_t lines, int32_t columns) {
@@ -124,7 +129,8 @@ int32_t burin_recall(burin_run *run, uint64_t hash, int32_t lines, int32_t colum
     if (lines < 0 || columns < 0 || lines > run->context || columns > run->context ||
         !lines != !columns || (int64_t)lines * columns >= run->context)
         return -1;
-    return add_sight(run, hash, &(burin_tiles){lines, columns, lines * columns + 1}, 0);
+    return add_sight(
+        run, hash, &(burin_tiles){.lines = lines, .columns = columns, .n = lines * columns + 1}, 0);
 }
 
 int32_t burin_see(burin_run *run, const uint8_t *file, size_t bytes, const char **why) {

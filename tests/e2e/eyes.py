@@ -83,7 +83,32 @@ def llava():
     return transformers.LlavaForConditionalGeneration(config), processor
 
 
-FAMILIES = {"idefics3": idefics3, "llava": llava}
+def llava_siglip():
+    t = tokenizer_with(["<image>"], "<image>")
+    pictures = pil("siglip", "Siglip", size={"height": 16, "width": 16})
+    processor = transformers.LlavaProcessor(pictures, t, patch_size=4, vision_feature_select_strategy="full",
+                                            num_additional_image_tokens=0, chat_template=t.chat_template)
+    config = transformers.LlavaConfig(
+        text_config=dict(TEXT, model_type="qwen2", vocab_size=len(t)),
+        vision_config=dict(VISION, model_type="siglip_vision_model", num_hidden_layers=3), image_token_id=t.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-2, vision_feature_select_strategy="full", tie_word_embeddings=False)
+    return transformers.LlavaForConditionalGeneration(config), processor
+
+
+def internvl():
+    special = {"start_image_token": "<img>", "end_image_token": "</img>", "context_image_token": "<IMG_CONTEXT>",
+               "video_token": "<video>"}
+    t = tokenizer_with(list(special.values()), "<IMG_CONTEXT>", extra_special_tokens=special)
+    pictures = pil("got_ocr2", "GotOcr2", size={"height": 16, "width": 16}, crop_to_patches=True, max_patches=6)
+    transformers.ProcessorMixin.check_argument_for_proper_class = lambda *_: None         # videos need torchvision
+    processor = transformers.InternVLProcessor(pictures, t, video_processor=None, image_seq_length=4, chat_template=t.chat_template)
+    config = transformers.InternVLConfig(
+        text_config=dict(TEXT, model_type="qwen2", vocab_size=len(t)), vision_config=dict(VISION, attention_bias=True, use_qk_norm=True),
+        image_token_id=t.convert_tokens_to_ids("<IMG_CONTEXT>"), image_seq_length=4, tie_word_embeddings=False)
+    return transformers.InternVLForConditionalGeneration(config), processor
+
+
+FAMILIES = {"idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
 
 
 def draw(path, width, height, seed):
@@ -124,7 +149,11 @@ def write(name, root):
     folder.mkdir()
     torch.manual_seed(7)
     model, processor = FAMILIES[name]()
-    processor.save_pretrained(folder)
+    if name == "internvl":          # preprocessor_config.json, as before transformers 5
+        processor.image_processor.save_pretrained(folder)
+        processor.tokenizer.save_pretrained(folder)
+    else:
+        processor.save_pretrained(folder)
     model = fill_model(model, folder)
     for number, (pictures, question) in enumerate(CASES, 1):
         run_case(model, processor, folder, number, pictures, question, root)
