@@ -58,7 +58,7 @@ static const char *type_alone(Arena *arena, const char *type) {
     static const char *const same[][2] = {{"qwen2_vl", "qwen2"},     {"qwen2_5_vl", "qwen2"},
                                           {"qwen3_vl", "qwen3"},     {"qwen3_vl_moe", "qwen3_moe"},
                                           {"qwen3_5", "qwen3_next"}, {"qwen3_5_moe", "qwen3_next"},
-                                          {"apertus1p5", "apertus"}};
+                                          {"apertus1p5", "apertus"}, {"emu3_text_model", "llama"}};
     size_t n = strlen(type), end = strlen("_text");
     const char *bare = text_ends_with(type, "_text") ? arena_strndup(arena, type, n - end) : type;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
