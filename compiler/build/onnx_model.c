@@ -57,7 +57,10 @@ static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
 
 static void say_why_not(const PassContext *attempt, const char *prefix, Text *why) {
     for (const FusionSite *s = attempt->sites; s; s = s->next) {
-        if (strcmp(s->pattern, "run as a whole") || !s->node) continue;
+        bool whole = !strcmp(s->pattern, "run as a whole"),
+             missed = s->missed &&
+                      (!strcmp(s->pattern, "kept keys") || !strcmp(s->pattern, "incremental form"));
+        if (!s->node || !(whole || missed)) continue;
         text_spell(why, "%s%s: %%%s %s\n", prefix, loc_text(s->loc), s->node, s->why);
     }
 }

@@ -72,6 +72,18 @@ static bool has_cache(const Build *b) {
     return false;
 }
 
+// Weights that no attention computes have a product with every key that a cache can hold.
+static void note_kept_keys(const Build *b) {
+    int sums = 0;
+    for (int i = 0; i < b->module->n_graphs; i++)
+        EACH_NODE(n, b->module->graphs[i]) sums += n->op == OP_key_sums;
+    if (!sums || b->options->command != COMMAND_build) return;
+    diag_note(NO_LOC,
+              "%d weighted sum%s of kept values %s no attention: each token computes with all %lld "
+              "positions of the context, in f32\nhint: --ctx=N for fewer",
+              sums, sums == 1 ? "" : "s", sums == 1 ? "is" : "are", (long long)b->passes.context);
+}
+
 static int64_t vocabulary_of(const Module *m) {
     int64_t size = 0;
     for (int i = 0; i < m->n_graphs; i++) {
@@ -126,6 +138,7 @@ static void check_options(const Build *b) {
     if (server_is_asked_for(o) && !b->embeds && !b->labels && (!rows || !b->tokenizer))
         no_effect("with", o->with, "the program reads and writes no text");
     check_tokenizer(b, rows);
+    note_kept_keys(b);
     check_quant(b);
     if (o->kv && b->passes.start_from > PASS_quantize)
         no_effect("kv", o->kv, "the dump has the formats of its caches");

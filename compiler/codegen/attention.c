@@ -137,6 +137,34 @@ void write_shift_rows(Text *t, const Program *p, const Kernel *k) {
                  back, back, c_row_stride(p, &k->in[SHIFT_X]), n);
 }
 
+// ------------------------------------------------------------------------------------- kept keys
+void kept_keys_parameters(Parameters *ps) {
+    const Kernel *k = ps->kernel;
+    take_range(ps, "range");
+    take_step(ps);
+    take_operand(ps, "x", &k->in[KEYS_X]);
+    take_view(ps, "void *", "kept", &k->in[KEYS_ROWS]);
+    take_buffer_offsets(ps, KEYS_SLOT);
+    take_result(ps, "y", &k->out[0]);
+}
+
+void write_kept_keys(Text *t, const Program *p, const Kernel *k) {
+    const Type *x = &k->in[KEYS_X].type, *kept = &k->in[KEYS_ROWS].type;
+    long long heads = (long long)dim_upper(x->dim[1]), from = (long long)dim_upper(x->dim[2]);
+    bool products = k->op == OP_key_products;
+    long long to = (long long)dim_upper(kept->dim[products ? 2 : 3]);
+    text_add(t, "    kv_cache cache = ");
+    write_cache(t, p, &k->in[KEYS_ROWS], "kept");
+    text_add(t, ";\n    for (int i = range.first; i < range.last; i++) {\n");
+    text_add(t, "        int r = i / %lld, head = i %% %lld, seen = position[r] + 1;\n", heads,
+             heads);
+    text_add(
+        t,
+        "        %s(&cache, slot[r], head, seen%s, x + (size_t)i * %lld, y + (size_t)i * %lld);\n",
+        op_info[k->op].name, products ? arena_printf(p->arena, ", %lld", to) : "", from, to);
+    text_add(t, "    }\n");
+}
+
 // --------------------------------------------------------------------------------------- attention
 static const View *optional(const Kernel *k, int i) {
     return i < k->n_in && k->in[i].base != BASE_NONE ? &k->in[i] : NULL;

@@ -101,6 +101,8 @@ static double operations_of(const Measure *m, const Kernel *k) {
             e = kernel_expr(k, "epilogue");
             return results *
                    (2 * (double)dim_upper(k->in[1].type.dim[1]) + (e ? functions_in(e) : 0));
+        case FAMILY_KEYS:
+            return 2 * results * last_of(m, &k->in[KEYS_X].type);
         case FAMILY_NORM:
         case FAMILY_ROTARY:
             return 3 * results;

@@ -142,6 +142,10 @@ const char *function_name(const Program *p, const Kernel *k) {
             text_add(&t, "%s", op_info[k->op].name);
             name_dims(&t, &k->out[0].type, 1);
             break;
+        case FAMILY_KEYS:
+            text_add(&t, "%s_%lldx%lldx%lld", op_info[k->op].name, const_dim(&k->in[1].type, 1),
+                     const_dim(&k->in[1].type, 2), const_dim(&k->in[1].type, 3));
+            break;
         case FAMILY_NORM:
             text_add(&t, "%s%s", op_info[k->op].name, quantized_result(k) < 0 ? "" : "_q8_0");
             name_dims(&t, &k->out[0].type, k->out[0].type.rank - 1);

@@ -21,6 +21,7 @@ const KernelWriter kernel_writers[] = {
     [FAMILY_ROTARY] = {rotary_parameters, write_rotary, {{0}}},
     [FAMILY_APPEND] = {append_parameters, write_append, {{0}}},
     [FAMILY_SHIFT] = {shift_rows_parameters, write_shift_rows, {{0}}},
+    [FAMILY_KEYS] = {kept_keys_parameters, write_kept_keys, {{0}}},
     [FAMILY_ATTENTION] = {attention_parameters, write_attention, {{0}}},
     [FAMILY_SCAN] = {scan_parameters, write_scan, {{0}}},
     [FAMILY_GATHER] = {gather_rows_parameters, write_gather_rows, {{0}}},

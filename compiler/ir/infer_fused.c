@@ -154,6 +154,44 @@ bool infer_shift_rows(Graph *g, Node *n, Type *result) {
     return true;
 }
 
+// Returns the width of a head in rows of all heads, or in a state of such rows; NULL if they do not
+// fit.
+static const Dim *kept_width(Graph *g, const Node *n, const Type *x, int64_t heads) {
+    const Type *kept = operand(n, KEYS_ROWS), *slot = type_or_null(n, KEYS_SLOT),
+               *position = type_or_null(n, KEYS_POSITION);
+    bool state = kept->rank == 4 && dim_is(kept->dim[1], heads) && slot && position &&
+                 slot->rank == 1 && type_equal(slot, position) && slot->dim[0] == x->dim[0];
+    bool rows = kept->rank == 2 && kept->dim[0] == x->dim[0] && !slot && !position;
+    if (x->dtype != DT_f32 || (!state && !rows)) return NULL;
+    return kv_head_width(g, kept, heads);
+}
+
+static const char takes_kept[] =
+    "takes f32 x [R, heads, n] and rows [R, heads * d], or a state [slots, heads, context, d] with "
+    "slot and position";
+
+bool infer_key_products(Graph *g, Node *n, Type *result) {
+    const Type *x = operand(n, KEYS_X), *keys = operand(n, KEYS_ROWS);
+    const Dim *context = attr_dim(n, "context");
+    int64_t heads;
+    if (x->rank != 3 || !dim_is_const(x->dim[1], &heads) ||
+        kept_width(g, n, x, heads) != x->dim[2] || (keys->rank == 4 && keys->dim[2] != context))
+        return infer_mismatch(n, "%s", takes_kept);
+    *result = type_of(DT_f32, 3, (const Dim *[]){x->dim[0], x->dim[1], context});
+    return true;
+}
+
+bool infer_key_sums(Graph *g, Node *n, Type *result) {
+    const Type *x = operand(n, KEYS_X), *values = operand(n, KEYS_ROWS);
+    int64_t heads = attr_int(n, "heads", 0);
+    const Dim *width = x->rank == 3 && dim_is(x->dim[1], heads) ? kept_width(g, n, x, heads) : NULL;
+    if (!width || (values->rank == 4 && values->dim[2] != x->dim[2]))
+        return infer_mismatch(n, "%s", takes_kept);
+    *result = type_of(
+        DT_f32, 2, (const Dim *[]){x->dim[0], dim_binary(g, DIM_MUL, width, dim_const(g, heads))});
+    return true;
+}
+
 bool infer_gather_rows(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0), *logit_rows = operand(n, 1);
     if (x->rank != 2 || logit_rows->rank != 1 || logit_rows->dtype != DT_bool ||

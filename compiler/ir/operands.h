@@ -18,6 +18,7 @@ enum {
 enum { NORM_X, NORM_WEIGHT, NORM_BIAS, NORM_OPERANDS };
 enum { SKIP_NORM_X, SKIP_NORM_RESIDUAL, SKIP_NORM_WEIGHT, SKIP_NORM_BIAS, SKIP_NORM_OPERANDS };
 enum { APPEND_STATE, APPEND_ROWS, APPEND_SLOT, APPEND_POSITION, APPEND_OPERANDS };
+enum { KEYS_X, KEYS_ROWS, KEYS_SLOT, KEYS_POSITION, KEYS_OPERANDS };
 enum { SHIFT_X, SHIFT_SLOT, SHIFT_POSITION, SHIFT_OPERANDS };
 enum {
     SUPPRESSION_BOXES,
@@ -41,6 +42,10 @@ static inline int product_epilogue(const Node *n) {
 }
 static inline bool is_packed_product(const Node *n) {
     return n->op == OP_matmul_packed || n->op == OP_expert_matmul;
+}
+
+static inline bool is_kept(const Node *n) {
+    return n->op == OP_key_products || n->op == OP_key_sums;
 }
 
 // NULL when it is absent.

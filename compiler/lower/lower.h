@@ -143,6 +143,7 @@ typedef enum {
     FAMILY_SHIFT,   // rows of a cache, some positions back
     FAMILY_ATTENTION,
     FAMILY_SCAN,    // a loop over rows whose body acts lane by lane (lower/scan.h)
+    FAMILY_KEYS,    // products with kept keys, sums of kept values
     FAMILY_GATHER,  // the rows that are wanted
     FAMILY_NEST,    // anything else: a generated loop nest
 } KernelFamily;

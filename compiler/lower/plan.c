@@ -311,7 +311,8 @@ CacheShape cache_shape(const Node *state) {
     const Type *t = &state->type;
     CacheShape s = {.heads = state_size(state, 1), .element = (uint64_t)dtype_bits(t->dtype) / 8};
     uint64_t d = state_size(state, 3);
-    s.keys = !strcmp(attr_string(state, "kind", ""), "key");
+    const char *kind = attr_string(state, "kind", "");
+    s.keys = !strcmp(kind, "key") || !strcmp(kind, "kept_key");
     uint64_t rows = (uint64_t)attr_int(state, "ring", 0);
     s.ring = rows != 0, s.window = (uint64_t)attr_int(state, "window", 0);
     s.last = rows == 1;

@@ -86,6 +86,8 @@ static const struct {
     {OP_cache_append, select_append},
     {OP_shift_rows, select_shift_rows},
     {OP_attention, select_attention},
+    {OP_key_products, select_kept_keys},
+    {OP_key_sums, select_kept_keys},
     {OP_top_k, select_top_k},
     {OP_nonzero, select_nonzero},
     {OP_unique, select_unique},

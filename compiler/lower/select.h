@@ -12,7 +12,7 @@ typedef void SelectFunction(Lowering *, Node *);
 SelectFunction select_gather, select_cast, select_norm, select_skip_norm, select_quantize,
     select_gather_rows;
 SelectFunction select_matmul_packed, select_expert_matmul, select_rotary, select_append,
-    select_shift_rows, select_attention, select_nest, select_top_k;
+    select_shift_rows, select_kept_keys, select_attention, select_nest, select_top_k;
 
 // axis_order.c: the axes of a value from the outermost in memory to the innermost
 typedef struct AxisOrder {

@@ -64,7 +64,7 @@ void select_append(Lowering *l, Node *n) {
     bool by_rows = operand_or_null(n, APPEND_SLOT) != NULL;
     Kernel *k = append_kernel(l, n, cache, rows, by_rows ? 3 : 1);
     for (int i = 1; i < k->n_in; i++) k->in[i] = view_operand(l, n->in[APPEND_ROWS + i]);
-    k->cache = strcmp(attr_string(cache.state->node, "kind", ""), "key") ? "value" : "key";
+    k->cache = cache_shape(cache.state->node).keys ? "key" : "value";
     kernel_give(l, k, 0, n, cache);
 }
 
@@ -78,6 +78,21 @@ void select_shift_rows(Lowering *l, Node *n) {
     k->in[0].own_part = false;
     for (int i = SHIFT_SLOT; i < k->n_in; i++) k->in[i] = view_operand(l, n->in[i]);
     kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->replicated_if_one_row));
+}
+
+// Units are heads of rows: products with the keys of a head, or its sum of values.
+void select_kept_keys(Lowering *l, Node *n) {
+    View x = memory_operand(l, n->in[KEYS_X]), cache = view_operand(l, n->in[KEYS_ROWS]);
+    if (cache.base != BASE_STATE)
+        diag_fatal(n->loc, "%s has code for the keys of a cache alone\nnote: %%%s",
+                   op_info[n->op].name, n->name);
+    if (!view_is_contiguous(l->graph, &x)) x = view_copy(l, n->in[KEYS_X], x);
+    Kernel *k = kernel_new(l, FAMILY_KEYS, n, KEYS_OPERANDS);
+    k->share = share_by(SHARE_OUTER, count_before(l, &x.type, 2));
+    k->in[KEYS_X] = x, k->in[KEYS_ROWS] = cache;
+    for (int i = KEYS_SLOT; i < k->n_in; i++) k->in[i] = view_operand(l, n->in[i]);
+    for (int i = 0; i < k->n_in; i++) k->in[i].own_part = false;
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, false));
 }
 
 static const Dim *rounded_up(Graph *g, const Dim *d) {

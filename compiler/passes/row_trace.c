@@ -133,6 +133,11 @@ static int rows_attention(const Node *n, Step *s) {
 
 static int rows_state(const Node *n, Step *s) {
     if (n->op == OP_attention) return rows_attention(n, s);
+    if (is_kept(n)) {
+        if (operand_or_null(n, KEYS_SLOT)) return n->in[KEYS_SLOT]->mark;
+        bool apart = has_rows(n->in[KEYS_X]) && row_axis(n->in[KEYS_X]) != 0;
+        if (!apart && row_axis(n->in[KEYS_ROWS]) == 0) return 1;
+    }
     if (n->op == OP_cache_append && operand_or_null(n, APPEND_SLOT)) return 0;
     if (n->op == OP_shift_rows && operand_or_null(n, SHIFT_SLOT)) return n->in[SHIFT_SLOT]->mark;
     if (n->op == OP_shift_rows && row_axis(n->in[0]) == 0) return n->in[0]->mark;

@@ -6,6 +6,7 @@
 #include "depthwise.h"
 #include "experts.h"
 #include "gather.h"
+#include "kept_keys.h"
 #include "matmul.h"
 #include "norm.h"
 #include "quantize.h"

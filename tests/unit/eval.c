@@ -157,6 +157,12 @@ static void views(void) {
     check_value(SIX "%b = transpose(%a) {perm=[1, 0]} %y = concat(%b, %b) {axis=0}",
                 "1 4 2 5 3 6 1 4 2 5 3 6");
     check_value(SIX "%w = constant {value=[0, 1]} : bool[2] %y = gather_rows(%a, %w)", "4 5 6");
+    check_value(SIX "%q = reshape(%a) {shape=[2, 1, 3]} %y = key_products(%q, %a) {context=3}",
+                "14 0 0 32 77 0");
+    check_value(
+        "%w = constant {value=[1, 7, 2, 3]} : f32[2, 1, 2] %v = constant {value=[5, 6, 8, 9]} : "
+        "f32[2, 2] %y = key_sums(%w, %v) {heads=1}",
+        "5 6 34 39");
     check_value(SIX "%y = shift_rows(%a) {back=1}", "0 0 0 1 2 3");
     check_value(SIX "%y = shift_rows(%a) {back=0}", "1 2 3 4 5 6");
     check_value(SIX "%y = shift_rows(%a) {back=5}", "0 0 0 0 0 0");
@@ -197,10 +203,10 @@ static void packed_products(void) {
                 "1002 1008 1018 1018 1032 1098");
 }
 
-#define ROUTED                                                                                     \
-    PACKED                                                                                         \
-        "%i = constant {value=[1, 0, 7, -1]} : i32[2, 2] %one = constant {value=[1, 0]} : i32[2, " \
-        "1] "
+#define ROUTED                                                                                 \
+    PACKED                                                                                     \
+    "%i = constant {value=[1, 0, 7, -1]} : i32[2, 2] %one = constant {value=[1, 0]} : i32[2, " \
+    "1] "
 
 // Rows (1, 2) and (3, 4) by experts g and u; an index out of range is clamped.
 static void products_by_experts(void) {

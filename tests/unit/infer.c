@@ -170,6 +170,21 @@ static void fused_ops_know_their_shapes(void) {
                  "turns 128 elements of heads of 16");
     check_misfit("%y = cache_append(%x, %x, %i, %i) {heads=4}",
                  "takes a state [slots, heads, context, d]");
+    check_type("%q = reshape(%x) {shape=[T, 4, 16]} %y = key_products(%q, %x) {context=9}",
+               "f32[T, 4, 9]");
+    check_type(
+        "%k = state {kind=\"kept_key\"} : f32[5, 2, 9, 16] %q = iota {dims=[3, 2, 16]} %f = "
+        "cast(%q) {to=f32} %y = key_products(%f, %k, %i, %i) {context=9}",
+        "f32[3, 2, 9]");
+    check_type(
+        "%q = reshape(%x) {shape=[T, 4, 16]} %p = key_products(%q, %x) {context=9} %y = "
+        "key_sums(%p, %x) {heads=4}",
+        "f32[T, 64]");
+    check_misfit("%q = reshape(%x) {shape=[T, 2, 32]} %y = key_sums(%q, %x) {heads=4}",
+                 "takes f32 x [R, heads, n]");
+    check_misfit(
+        "%q = reshape(%x) {shape=[T, 2, 32]} %y = key_products(%q, %x, %i, %i) {context=9}",
+        "takes f32 x [R, heads, n]");
     check_type("%y = shift_rows(%x) {back=2}", "f32[T, 64]");
     check_type("%s = state {kind=\"row\"} : f32[5, 1, 9, 64] %y = shift_rows(%s, %i, %i) {back=1}",
                "f32[3, 64]");

@@ -104,6 +104,14 @@ static const Sample samples[] = {
      "  %y = gather_rows(%x, %t)\n}",
      {0},
      {"f32"}},
+    {FAMILY_KEYS,
+     "graph g(%x: @0[R, 2, 8], %s: i32[R] {role=\"slots\"}, %p: i32[R] {role=\"positions\"}) -> "
+     "(%y) "
+     "where R <= 8, S <= 4 {\n"
+     "  %k = state {kind=\"kept_key\", layer=0} : f32[S, 2, 16, 8]\n"
+     "  %y = key_products(%x, %k, %s, %p) {context=16}\n}",
+     {0},
+     {"f32"}},
     {FAMILY_SHIFT,
      "graph g(%x: @0[R, 16]) -> (%y) where R <= 8 {\n  %y = shift_rows(%x) {back=1}\n}",
      {0},

@@ -130,6 +130,58 @@ static KeyRows read_keys(EvalContext *c, const Value *v, int64_t heads, int64_t 
     return k;
 }
 
+// Products with kept keys, and sums of kept values: for each row and head, `function` reads the
+// row's x, and the rows of the head that a row sees.
+typedef struct {
+    int64_t x, kept, y;  // widths of a head
+    const RealKernels *kernels;
+    size_t size;
+} KeptShape;
+
+static void key_products(const KeptShape *s, int64_t seen, const char *x, const char *kept,
+                         int64_t stride, char *y) {
+    for (int64_t k = 0; k < seen; k++)
+        s->kernels->chain(s->x, x, kept + (size_t)(k * stride) * s->size, 1,
+                          y + (size_t)k * s->size);
+}
+
+static void key_sums(const KeptShape *s, int64_t seen, const char *x, const char *kept,
+                     int64_t stride, char *y) {
+    for (int64_t d = 0; d < s->y; d++)
+        s->kernels->chain(seen, x, kept + (size_t)d * s->size, stride, y + (size_t)d * s->size);
+}
+
+static void eval_kept(EvalContext *c, Node *n,
+                      void (*function)(const KeptShape *, int64_t, const char *, const char *,
+                                       int64_t, char *)) {
+    const Value *x = c->in[KEYS_X];
+    DType real = eval_real(c, n->type.dtype);
+    int64_t rows = x->dim[0], heads = x->dim[1];
+    const int64_t *slot = read_indices(c, n, KEYS_SLOT),
+                  *position = read_indices(c, n, KEYS_POSITION);
+    KeyRows kept = read_keys(c, c->in[KEYS_ROWS], heads, 1, real);
+    KeptShape s = {x->dim[2], kept.width, kept.width, real_kernels(real),
+                   (size_t)dtype_bits(real) / 8};
+    if (n->op == OP_key_products) s.y = eval_dim(c, n, attr_dim(n, "context"));
+    Value y = eval_fresh(c, real, 2, (int64_t[]){rows, heads * s.y}), *out = eval_result(c, n);
+    const char *from = value_dense(c, x, real);
+    memset(value_out(&y), 0, (size_t)(rows * heads * s.y) * s.size);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t h = 0; h < heads; h++) {
+            int64_t at = position ? position[r] : r, first = h * kept.head_stride;
+            if (slot)
+                check_row(n, slot[r], kept.slots, at, kept.keys),
+                    first += slot[r] * kept.slot_stride;
+            function(&s, at + 1, from + (size_t)((r * heads + h) * s.x) * s.size,
+                     kept.data + (size_t)first * s.size, kept.stride,
+                     (char *)value_out(&y) + (size_t)((r * heads + h) * s.y) * s.size);
+        }
+    value_copy(out->dtype, value_out(out), &y);
+}
+
+void eval_key_products(EvalContext *c, Node *n) { eval_kept(c, n, key_products); }
+void eval_key_sums(EvalContext *c, Node *n) { eval_kept(c, n, key_sums); }
+
 typedef struct {
     const int64_t *slot, *position;
     int64_t batch, rows, heads, groups, window;  // rows of each sequence of the batch

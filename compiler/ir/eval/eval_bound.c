@@ -14,6 +14,8 @@
 //                   U (steps + 6) sum |x| |w|, steps one or two a group;  of rows rounded to bf16, by pairs:
 //                   (2^-9 + U (K + 2)) sum |x| |w|, and the loss of subnormals
 //
+//   kept keys       as matmul
+//
 //   rms norm        U (n / 32 + 8) |y|:  half of the error of the sum of squares, root, division, two products
 //
 //   layer norm      the mean's error moves every element: |w| scale (em + U |d|), and the scale as in rms norm
@@ -317,6 +319,20 @@ static void rotary_bound(EvalContext *c, Node *n, double *bound) {
     c->in = in, c->out = out;
 }
 
+// Products with kept keys and sums of kept values: U (K + 1) sum |x| |w|
+static void kept_bound(EvalContext *c, Node *n, double *bound) {
+    const Value **in = c->in, *sizes[KEYS_OPERANDS];
+    Value x = magnitudes(c, in[KEYS_X]), rows = magnitudes(c, in[KEYS_ROWS]), out = c->out;
+    int64_t count = value_count(&out), terms = in[KEYS_X]->dim[2];
+    for (int i = 0; i < n->n_in; i++) sizes[i] = in[i];
+    sizes[KEYS_X] = &x, sizes[KEYS_ROWS] = &rows;
+    c->in = sizes;
+    op_info[n->op].eval(c, n);
+    const double *size = value_dense(c, &c->out, DT_f64);
+    for (int64_t i = 0; i < count; i++) bound[i] = U * ((double)terms + 1) * size[i];
+    c->in = in, c->out = out;
+}
+
 // --------------------------------------------------------------------------------------- the whole
 // The error of one query and head, into y.
 void attention_row_bound(const AttentionRow *a, void *out) {
@@ -375,6 +391,10 @@ static void raw_bound(EvalContext *c, Node *n, int item, double *bound) {
             break;
         case OP_rotary_embedding:
             rotary_bound(c, n, bound);
+            break;
+        case OP_key_products:
+        case OP_key_sums:
+            kept_bound(c, n, bound);
             break;
         case OP_attention:
             eval_attention_bound(c, n, bound);

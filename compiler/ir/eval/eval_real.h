@@ -98,6 +98,13 @@ static void N(panel_product)(int64_t depth, const void *x, const void *panel, vo
     N(panel_product_plain)(depth, x, panel, y);
 }
 
+static void N(chain)(int64_t n, const void *a, const void *b, int64_t stride, void *y) {
+    const REAL *x = a, *w = b;
+    REAL sum = 0;
+    for (int64_t i = 0; i < n; i++) sum = FMA(x[i], w[i * stride], sum);
+    *(REAL *)y = sum;
+}
+
 static REAL N(score)(const AttentionRow *a, const REAL *q, int64_t key) {
     const REAL *k = (const REAL *)a->keys + key * a->key_stride;
     REAL s = 0;
@@ -155,4 +162,5 @@ const RealKernels N(real_kernels) = {
     .rotary = N(rotary),
     .panel_product = N(panel_product),
     .attend = N(attend),
+    .chain = N(chain),
 };

@@ -31,6 +31,8 @@ typedef struct RealKernels {
     void (*rotary)(const RotaryShape *, const void *const *x_cos_sin, void *y);
     void (*panel_product)(int64_t depth, const void *x, const void *panel, void *y);
     void (*attend)(const AttentionRow *, void *y);
+    // the chain of fma over ascending i of x[i] w[i stride]
+    void (*chain)(int64_t n, const void *x, const void *w, int64_t stride, void *y);
 } RealKernels;
 
 extern const RealKernels real_kernels_f32, real_kernels_f64;

@@ -14,9 +14,9 @@
 
 #include "passes/pass.h"
 
-PassFunction pass_split_products, pass_fuse_attention, pass_fuse_norms, pass_integer_products,
-    pass_keep_floats, pass_pack, pass_fuse_gates, pass_fuse_epilogues, pass_merge_projections,
-    pass_split_extremes, pass_fuse_elementwise, pass_fuse_channels;
+PassFunction pass_split_products, pass_fuse_attention, pass_keep_keys, pass_fuse_norms,
+    pass_integer_products, pass_keep_floats, pass_pack, pass_fuse_gates, pass_fuse_epilogues,
+    pass_merge_projections, pass_split_extremes, pass_fuse_elementwise, pass_fuse_channels;
 
 static bool fuse_all_attention(Graph *g, PassContext *c) {
     bool changed = false;
@@ -49,6 +49,11 @@ bool pass_split_products(Graph *g, PassContext *c) {
 
 bool pass_fuse_attention(Graph *g, PassContext *c) {
     bool changed = fuse_all_attention(g, c);
+    return simplify_graph(g) || changed;
+}
+
+bool pass_keep_keys(Graph *g, PassContext *c) {
+    bool changed = settled(g, keep_keys(g, c));
     return simplify_graph(g) || changed;
 }
 

@@ -196,11 +196,27 @@ static void cache_attention(Node *n, const RowInputs *in) {
                                        operands, n)));
 }
 
+// Keys of products that are no attention stay f32: --kv is of attention.
+static void cache_kept(Node *n, const RowInputs *in) {
+    bool products = n->op == OP_key_products;
+    int64_t heads = dim_upper(n->in[KEYS_X]->type.dim[1]);
+    Node *operands[] = {
+        n->in[KEYS_X],
+        append_to_cache(n->in[KEYS_ROWS], products ? "kept_key" : "kept_value", heads, in, n),
+        in->slot, in->position};
+    node_become(n, inferred(node_again(n, n->op, KEYS_OPERANDS, operands, n)));
+}
+
 bool pass_caches(Graph *g, PassContext *c) {
     RowInputs in;
     bool changed = false;
     if (!find_inputs(g, c, &in)) return false;
     EACH_NODE(n, g) {
+        if (is_kept(n) && !operand_or_null(n, KEYS_SLOT)) {
+            cache_kept(n, &in);
+            changed = true;
+            continue;
+        }
         if (!attends_to(n, in.rows)) continue;
         cache_attention(n, &in);
         changed = true;
@@ -336,7 +352,7 @@ static bool is_sequence(Graph *g, Sequence *s) {
 
 static bool depends_on_earlier(const Graph *g, const Sequence *s) {
     EACH_NODE(n, g)
-        if (n->op == OP_shift_rows) return true;
+        if (n->op == OP_shift_rows || is_kept(n)) return true;
     return s->causal || has_loop_over(g, s->rows);
 }
 

@@ -1,0 +1,202 @@
+// Follows a value over queries and keys down to masks and constants.
+//
+//   before   %m = where(less_or_equal(%k, %q), %s, -inf)     after   the same: at later keys
+//            %p = mul(sigmoid(%m), %g)                               %m is -inf and %p is 0
+#include "passes/fuse/future.h"
+
+#include <math.h>
+
+#include "passes/axes.h"
+
+typedef struct Search {
+    int steps;  // nodes that may still be looked at
+} Search;
+
+static bool future_of(const Node *n, KeyAxes a, Search *s, double *v);
+
+KeyAxes axes_of_operand(const Node *n, int i, KeyAxes a) {
+    int more = n->type.rank - n->in[i]->type.rank;
+    return (KeyAxes){a.query - more, varies_along(n->in[i], a.key - more) ? a.key - more : -1};
+}
+
+static int axis_before_view(const Node *n, int axis) {
+    int count;
+    if (n->op == OP_transpose) return axis < 0 ? axis : (int)attr_ints(n, "perm", &count)[axis];
+    if (n->op == OP_expand) return axis - (n->type.rank - n->in[0]->type.rank);
+    if (n->op == OP_slice || axis < 0) return axis;
+    return same_axis(n->graph, &n->type, axis, &n->in[0]->type);
+}
+
+bool axes_before_view(const Node *n, KeyAxes *a) {
+    if (n->op == OP_slice && (node_axis(n) == a->key || node_axis(n) == a->query)) return false;
+    KeyAxes before = {axis_before_view(n, a->query), axis_before_view(n, a->key)};
+    if (n->op == OP_reshape && (before.key < 0 || (before.query < 0 && varies_along(n, a->query))))
+        return false;
+    if (!varies_along(n->in[0], before.key)) before.key = -1;
+    *a = before;
+    return true;
+}
+
+// One number at all distances below 0
+static bool future_by_distance(const Node *n, KeyAxes a, double *v) {
+    Distance d;
+    if (a.key != n->type.rank - 1 || a.query != n->type.rank - 2 || !distance_of(n, &d))
+        return false;
+    for (int i = 0; i < d.n && d.piece[i].from < 0; i++) {
+        const DistancePiece *p = &d.piece[i];
+        bool far = p->q == 0 && p->k == 0 && p->c <= VERY_NEGATIVE;
+        double c = far ? -INFINITY : p->c;
+        if (p->q != 0 || p->k != 0 || (i && c != *v)) return false;
+        *v = c;
+    }
+    return d.n > 0;
+}
+
+// ------------------------------------------------------------------------------------- elementwise
+static bool future_of_unary(Op op, double x, double *v) {
+    switch (op) {
+        case OP_cast:
+        case OP_round_f16:
+        case OP_round_bf16:
+            *v = x;
+            return true;
+        case OP_neg:
+            *v = -x;
+            return true;
+        case OP_abs:
+            *v = fabs(x);
+            return true;
+        case OP_not:
+            *v = x == 0;
+            return true;
+        case OP_exp:
+            *v = exp(x);
+            return true;
+        case OP_sigmoid:
+            *v = 1 / (1 + exp(-x));
+            return true;
+        case OP_relu:
+            *v = x > 0 ? x : 0;
+            return true;
+        case OP_sqrt:
+            *v = sqrt(x);
+            return true;
+        default:
+            *v = 0;  // odd functions, and those that vanish at minus infinity as well
+            return (x == 0 && (op == OP_tanh || op == OP_sin)) ||
+                   ((x == 0 || x == -INFINITY) &&
+                    (op == OP_silu || op == OP_gelu || op == OP_gelu_tanh));
+    }
+}
+
+static bool future_of_both(Op op, double x, double y, double *v) {
+    switch (op) {
+        case OP_add:
+            *v = x + y;
+            break;
+        case OP_sub:
+            *v = x - y;
+            break;
+        case OP_mul:
+            *v = x == 0 || y == 0 ? 0 : x * y;
+            break;
+        case OP_div:
+            *v = x / y;
+            break;
+        case OP_max:
+            *v = fmax(x, y);
+            break;
+        case OP_min:
+            *v = fmin(x, y);
+            break;
+        case OP_and:
+            *v = x != 0 && y != 0;
+            break;
+        case OP_or:
+            *v = x != 0 || y != 0;
+            break;
+        case OP_pow:
+            *v = pow(x, y);
+            break;
+        default:
+            return false;
+    }
+    return !isnan(*v);
+}
+
+// Where one operand alone decides.
+static bool future_of_one(Op op, double x, bool first, double *v) {
+    *v = x;
+    if (x == -INFINITY) return op == OP_add || op == OP_min || (op == OP_sub && first);
+    if (x == 0) return op == OP_mul || op == OP_and || (op == OP_div && first);
+    return op == OP_or;
+}
+
+static bool future_of_where(const Node *n, KeyAxes a, Search *s, double *v) {
+    double which, other;
+    if (future_of(n->in[0], axes_of_operand(n, 0, a), s, &which)) {
+        int i = which != 0 ? 1 : 2;
+        return future_of(n->in[i], axes_of_operand(n, i, a), s, v);
+    }
+    return future_of(n->in[1], axes_of_operand(n, 1, a), s, v) &&
+           future_of(n->in[2], axes_of_operand(n, 2, a), s, &other) && *v == other;
+}
+
+static bool future_elementwise(const Node *n, KeyAxes a, Search *s, double *v) {
+    double x, y;
+    if (n->op == OP_where) return future_of_where(n, a, s, v);
+    bool first = future_of(n->in[0], axes_of_operand(n, 0, a), s, &x);
+    if (n->n_in == 1) return first && future_of_unary(n->op, x, v);
+    if (n->n_in != 2) return false;
+    if (first && future_of_one(n->op, x, true, v)) return true;
+    bool second = future_of(n->in[1], axes_of_operand(n, 1, a), s, &y);
+    if (second && future_of_one(n->op, y, false, v)) return true;
+    return first && second && future_of_both(n->op, x, y, v);
+}
+
+// Zeros that a product mixes with other zeros, of other heads: the keys are no terms of its sums.
+static bool future_of_product(const Node *n, KeyAxes a, Search *s, double *v) {
+    int rank = n->type.rank;
+    for (int i = 0; i < 2; i++) {
+        KeyAxes of = axes_of_operand(n, i, a);
+        bool summed = i ? a.key == rank - 2 : a.key == rank - 1;
+        if (!summed && of.key >= 0 && future_of(n->in[i], of, s, v) && *v == 0) return true;
+    }
+    return false;
+}
+
+static bool future_of_all(const Node *n, KeyAxes a, Search *s, double *v) {
+    double other;
+    if (node_axis(n) == a.key || node_axis(n) == a.query) return false;
+    for (int i = 0; i < n->n_in; i++)
+        if (!future_of(n->in[i], a, s, i ? &other : v) || (i && other != *v)) return false;
+    return true;
+}
+
+static bool future_of(const Node *n, KeyAxes a, Search *s, double *v) {
+    if (--s->steps < 0) return false;
+    if (!match_scalar(n, v) && !future_by_distance(n, a, v)) {
+        if (is_view(n->op)) {
+            if (!axes_before_view(n, &a) || !future_of(n->in[0], a, s, v)) return false;
+        } else if (n->op == OP_softmax) {
+            if (node_axis(n) != a.key || !future_of(n->in[0], a, s, v) || *v != -INFINITY)
+                return false;
+            *v = 0;
+        } else if (n->op == OP_matmul) {
+            return future_of_product(n, a, s, v);
+        } else if (n->op == OP_concat) {
+            return future_of_all(n, a, s, v);
+        } else if (!op_is_elementwise(n->op) && n->op != OP_cast) {
+            return false;
+        } else if (!future_elementwise(n, a, s, v)) {
+            return false;
+        }
+    }
+    if (*v <= VERY_NEGATIVE) *v = -INFINITY;
+    return true;
+}
+
+bool future_value(const Node *n, KeyAxes a, double *v) {
+    Search s = {.steps = 2000};
+    return future_of(n, a, &s, v);
+}
