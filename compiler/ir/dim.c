@@ -143,6 +143,11 @@ void dim_tighten(const Dim *d, int64_t upper) {
 void dim_raise(const Dim *d, int64_t lower) {
     int64_t c = 0;
     for (; d->kind != DIM_SYMBOL; d = d->a) {
+        if (d->kind == DIM_MIN) {
+            dim_raise(d->a, lower);
+            dim_raise(d->b, lower);
+            return;
+        }
         if (d->kind == DIM_CONST || !dim_is_const(d->b, &c) || (d->kind != DIM_ADD && c < 1))
             return;
         if (d->kind == DIM_ADD)

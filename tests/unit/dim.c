@@ -127,6 +127,9 @@ static void bounds_are_raised_through_windows(void) {
     CHECK(parsed(g, "max(0, (T // 10 + 1) // 2 - 1)") == parsed(g, "(T // 10 + 1) // 2 - 1"));
     dim_raise(parsed(g, "3 * S"), 7);
     CHECK(dim_lower(parsed(g, "S")) == 3);
+    dim_symbol(g, "V", 0, 64);
+    dim_raise(parsed(g, "min(9, V)"), 2);
+    CHECK(dim_lower(parsed(g, "V")) == 2);
     dim_raise(parsed(g, "S"), 9);  // more than the most: not its bound to raise
     CHECK(dim_lower(parsed(g, "S")) == 3);
     graph_free(g);

@@ -122,6 +122,8 @@ void onnx_check_broadcast(const OnnxCall *,
                           const Node *);  // they do not: is there a size to choose?
 void onnx_infer_fixed_size(OnnxCall *, const Dim *,
                            int64_t value);  // the symbol must have this value
+void onnx_infer_equal_sizes(OnnxCall *, const Dim *,
+                            const Dim *);  // which an operator takes for equal
 void onnx_infer_broadcast_sizes(OnnxCall *, const Type *,
                                 const Type *);  // where the two broadcast for certain sizes only
 void onnx_note(const OnnxCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -244,6 +244,10 @@ static void infer_equal(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) 
     infer_whole_blocks(c, n, (const Dim *[]){x, y});
 }
 
+void onnx_infer_equal_sizes(OnnxCall *c, const Dim *x, const Dim *y) {
+    if (onnx_is_main_graph(c)) infer_equal(c, NULL, x, y);
+}
+
 static void infer_broadcast(OnnxCall *c, const Node *n, const Type *a, const Type *b, int behind) {
     for (int j = behind + 1; j <= a->rank && j <= b->rank; j++) {
         const Dim *x = a->dim[a->rank - j], *y = b->dim[b->rank - j];

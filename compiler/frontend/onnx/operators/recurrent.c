@@ -233,13 +233,26 @@ static Node *stacked(OnnxCall *c, Node *const *parts, int n) {
     return onnx_int(c, "layout", 0) ? onnx_swap(c, all, 0, 1) : all;
 }
 
+// Initial states have as many sequences as x: two names of one size, or the number that the file's
+// states have.
+static void unify_sequences(OnnxCall *c, bool by_batch) {
+    for (int i = 5; i < 7; i++) {
+        if (!onnx_operand(c, i)) continue;
+        Type x = onnx_type(c, 0), state = onnx_type(c, i);
+        int batch = by_batch ? 0 : 1;
+        if (x.rank == 3 && state.rank == 3)
+            onnx_infer_equal_sizes(c, x.dim[batch], state.dim[batch]);
+    }
+}
+
 // x [T, B, I], W [D, gates * H, I], R [D, gates * H, H], B, lengths, h0, c0, P -> y [T, D, B, H],
 // last h, last c [D, B, H]
 void onnx_recurrent(OnnxCall *c, int gates) {
-    Node *x = onnx_node(c, 0), *y[2], *h[2], *state[2];
     const char *direction = onnx_string(c, "direction", "forward");
     bool both = !strcmp(direction, "bidirectional"), backwards = !strcmp(direction, "reverse"),
          by_batch = onnx_int(c, "layout", 0);
+    unify_sequences(c, by_batch);
+    Node *x = onnx_node(c, 0), *y[2], *h[2], *state[2];
     if (by_batch) x = onnx_swap(c, x, 0, 1);
     for (int i = 0; i <= both; i++) {
         Cell cell = make_cell(c, gates, i, x);
