@@ -270,15 +270,18 @@ static void note_bounds_of_voice(const Graph *g) {
     }
 }
 
-static void load_voice_card(Build *b) {
+static void load_sound_card(Build *b) {
     if (!b->onnx || b->options->start_from || b->text || b->module->n_graphs != 1 ||
         wants_tensors(b->options))
         return;
     Card card = voice_card_read(b->arena, b->options->model, b->module->graphs[0]);
     b->speaks = card.blob != NULL;
-    if (!b->speaks) return;
-    b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
-    note_bounds_of_voice(b->module->graphs[0]);
+    if (b->speaks)
+        note_bounds_of_voice(b->module->graphs[0]);
+    else
+        card = listener_card_read(b->arena, b->options->model, b->module->graphs[0]);
+    b->hears = card.blob && !b->speaks;
+    if (card.blob) b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
 }
 
 // A decoder that has a tokenizer may have a template. One that is not understood is named, and left
@@ -330,12 +333,12 @@ void build_load(Build *b) {
     b->module->tokenizer = b->tokenizer;
     load_card(b);
     load_picture_card(b);
-    load_voice_card(b);
+    load_sound_card(b);
     load_template(b);
     build_special_tokens(b);
     build_generation(b);
     build_speech(b);
-    if (sounds_are_asked_for(o) && !b->module->speech)
+    if (sounds_are_asked_for(o) && !b->module->speech && !b->hears)
         diag_fatal(NO_LOC,
                    "--with=sounds: the program takes no recordings\n"
                    "hint: Whisper with a preprocessor_config.json does");
@@ -409,7 +412,7 @@ static const char *info_text(const Build *b) {
     if (b->has_chat) text_add(&t, "editor    %s\n", b->tools.editor ? "libedit" : "none");
     if (b->tools.server) text_add(&t, "server    libevent\n");
     if (b->pictures) text_add(&t, "pictures  %s\n", pictures_formats(b));
-    if (b->module->speech) text_add(&t, "sounds    %s\n", sounds_formats(b));
+    if (b->module->speech || b->hears) text_add(&t, "sounds    %s\n", sounds_formats(b));
     text_add(&t, "memory    at most %s\n", memory_needs_text(b));
     plan_print(&t, b->program);
     const char *text = arena_strndup(b->arena, t.data, t.length);
@@ -440,6 +443,7 @@ static const char *modes_of(const Build *b) {
     const burin_network *net = &describe_net(b->program)->net;
     if (b->pictures) return "picture";
     if (b->speaks) return "voice";
+    if (b->hears) return "listen";
     return b->labels                                                 ? "label"
            : b->tokenizer && net->tokens >= 0 && net->embedding >= 0 ? "embed"
                                                                      : "network";

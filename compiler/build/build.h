@@ -26,6 +26,7 @@ typedef struct Build {
     bool embeds;             // texts in, embeddings out
     bool pictures;           // pictures in, labels out
     bool speaks;             // texts in, speech out
+    bool hears;              // recordings in, texts or labels out
     bool labels;             // texts in, labels or words out
     bool has_chat;           // it has a chat template
     Checkpoint *checkpoint;  // NULL when MODEL is a dumped .ir or an ONNX file

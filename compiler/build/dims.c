@@ -38,19 +38,27 @@ static bool has_dim(const OnnxOptions *o, const char *name) {
     return false;
 }
 
-// Sizes of a voice that no option names: one text at a time, of 512 ids and 1536 frames of sound at
-// most.
-void bound_voice(Arena *arena, OnnxOptions *out) {
-    static const OnnxDim usual[] = {{.name = "batch_size", .lower = 1, .upper = 1},
-                                    {.name = "phonemes", .lower = 1, .upper = 512},
-                                    {.name = "range", .lower = 1, .upper = 1536}};
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+static void bound_unnamed(Arena *arena, OnnxOptions *out, const OnnxDim *usual, size_t n) {
+    for (size_t i = 0; i < n; i++) {
         if (has_dim(out, usual[i].name) || out->n_dims == MOST_DIMS) continue;
         OnnxDim *d = (OnnxDim *)&out->dims[out->n_dims++];
         *d = usual[i];
         d->used = ARENA_NEW(arena, bool);
         *d->used = true;
     }
+}
+
+void bound_voice(Arena *arena, OnnxOptions *out) {
+    static const OnnxDim usual[] = {{.name = "batch_size", .lower = 1, .upper = 1},
+                                    {.name = "phonemes", .lower = 1, .upper = 512},
+                                    {.name = "range", .lower = 1, .upper = 1536}};
+    bound_unnamed(arena, out, usual, sizeof usual / sizeof *usual);
+}
+
+void bound_listener(Arena *arena, OnnxOptions *out) {
+    static const OnnxDim usual[] = {{.name = "batch_size", .lower = 1, .upper = 1},
+                                    {.name = "sequence_length", .lower = 1, .upper = 320000}};
+    bound_unnamed(arena, out, usual, sizeof usual / sizeof *usual);
 }
 
 OnnxOptions onnx_options(Arena *arena, const Options *o) {

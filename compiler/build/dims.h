@@ -5,7 +5,10 @@
 #include "frontend/onnx.h"
 
 OnnxOptions onnx_options(Arena *, const Options *);
-void bound_voice(Arena *, OnnxOptions *);  // adds bounds that suit a voice
+// Sizes that no option names: of a voice one text at a time, of 512 ids and 1536 frames of sound at
+// most; of a listener one recording at a time, of 20 s at most.
+void bound_voice(Arena *, OnnxOptions *);
+void bound_listener(Arena *, OnnxOptions *);
 void check_dims_used(const OnnxOptions *,
                      const Module *);  // a dimension that the model does not have ends the run
 #endif

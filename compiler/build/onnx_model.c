@@ -190,6 +190,17 @@ static void check_binds(const Build *b, const OnnxOptions *o) {
     }
 }
 
+// Returns true for a file that becomes a program of texts or recordings.
+static bool bound_sounds(const Build *b, OnnxOptions *onnx) {
+    const char *model = b->options->model;
+    bool speaks = voice_is_beside(b->arena, model), hears = listener_is_beside(b->arena, model);
+    if (speaks)
+        bound_voice(b->arena, onnx);
+    else if (hears)
+        bound_listener(b->arena, onnx);
+    return speaks || hears;
+}
+
 Module *load_onnx(Build *b) {
     const Options *o = b->options;
     OnnxOptions onnx = onnx_options(b->arena, o);
@@ -197,12 +208,11 @@ Module *load_onnx(Build *b) {
     Text why = {0};
     read_binds(b->arena, o->bind, &onnx);
     build_check_models(b);
-    bool voice = !wants_tensors(o) && voice_is_beside(b->arena, o->model);
-    if (voice) bound_voice(b->arena, &onnx);
+    bool sounds = !wants_tensors(o) && bound_sounds(b, &onnx);
     if (o->n_files > 1) return load_files(b, &onnx);
     check_binds(b, &onnx);
     Module *text =
-        voice || wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, &said);
+        sounds || wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, &said);
     const char *prefix = is_wanted(o) ? "note: " : "text     no, a program of tensors: ";
     bool open = text && !has_fixed_length(text, prefix, &why);
     if (open && has_autoregressive_form(b, text, prefix, &why))

@@ -27,7 +27,7 @@ void sounds_check(const Build *b, const char *output) {
 }
 
 void sounds_choose(Build *b) {
-    if (b->module->speech) b->tools.flac = optional_library_words(b, &libflac);
+    if (b->module->speech || b->hears) b->tools.flac = optional_library_words(b, &libflac);
 }
 
 const char *sounds_formats(const Build *b) { return b->tools.flac ? "FLAC (libFLAC), WAV" : "WAV"; }

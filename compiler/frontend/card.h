@@ -28,6 +28,10 @@ bool voice_is_beside(Arena *, const char *path);  // PATH.json has phonemes
 struct burin_picture;
 bool picture_settings_read(struct burin_picture *, const json_t *settings, bool cut, int64_t height,
                            int64_t width);
+// Recordings in, texts or labels out: preprocessor_config.json beside an ONNX file of wav2vec2's
+// kind. No blob: it is none, or a warning has named what is not supported.
+Card listener_card_read(Arena *, const char *path, const Graph *);
+bool listener_is_beside(Arena *, const char *path);
 // Names of id2label, each with a zero byte; returns how many: `n`.
 uint32_t card_add_labels(Text *, const Checkpoint *, int64_t n);
 Card card_read(Arena *, const Checkpoint *, const Graph *, const Tokenizer *, bool embeds);

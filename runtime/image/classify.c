@@ -9,6 +9,7 @@
 #include "engine/element.h"
 #include "engine/network.h"
 #include "image/preprocess.h"
+#include "network/label_line.h"
 #include "network/labels.h"
 #include "network/model_card.h"
 #include "network/network_program.h"
@@ -28,7 +29,6 @@ typedef struct classifier {
     void **outputs;  // by output
     float *score;    // [n_labels]
     int logits;      // its number among the outputs
-    bool several;    // more than one picture: lines begin with their names
 } classifier;
 
 static size_t tensor_bytes(const classifier *k, const burin_tensor *t) {
@@ -60,40 +60,6 @@ static void close_classifier(classifier *k) {
     free(k->symbols);
 }
 
-static void print_json_labels(const char *path, const burin_card *card, const burin_scored *best,
-                              int64_t n) {
-    burin_print("{\"file\": ");
-    burin_print_json_string(path, strlen(path));
-    burin_print(", \"labels\": [");
-    for (int64_t i = 0; i < n; i++) {
-        const char *name = burin_card_label(card, (uint32_t)best[i].column);
-        burin_print(i ? ", {\"label\": " : "{\"label\": ");
-        burin_print_json_string(name, strlen(name));
-        burin_print(", \"score\": %.6f}", (double)best[i].score);
-    }
-    burin_print("]}\n");
-}
-
-static void print_picture_labels(const classifier *k, const char *path) {
-    bool json = k->command->format && !strcmp(k->command->format, "json");
-    int64_t n = k->card->n_labels, most = k->command->most_texts;
-    if (!most) most = json ? n : 1;
-    if (most > n) most = n;
-    burin_scored *best = burin_allocate((size_t)most + 1, sizeof *best);
-    n = burin_best_scores(k->score, n, most, best);
-    if (json) {
-        print_json_labels(path, k->card, best, n);
-    } else {
-        if (k->several) burin_print("%s\t", path);
-        for (int64_t i = 0; i < n; i++)
-            burin_print("%-s%s\t%.6f", i ? "\t" : "",
-                        burin_card_label(k->card, (uint32_t)best[i].column), (double)best[i].score);
-        burin_print("\n");
-    }
-    burin_show();
-    free(best);
-}
-
 static void classify_file(classifier *k, const char *path) {
     const burin_tensor *t = &k->model->net->inputs[0];
     int32_t height = (int32_t)burin_network_dim(k->model->net, t->dim[1], k->symbols);
@@ -113,7 +79,7 @@ static void classify_file(classifier *k, const char *path) {
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
     burin_scores((burin_scoring)k->card->scoring, k->outputs[k->logits], k->card->n_labels,
                  k->score);
-    print_picture_labels(k, path);
+    burin_print_labels(k->command, k->card, path, k->score);
 }
 
 int burin_classify(const burin_model *model, const burin_command *c) {
@@ -123,7 +89,6 @@ int burin_classify(const burin_model *model, const burin_command *c) {
     if (!c->n_texts)
         burin_stop(BURIN_USER_MISTAKE, "which picture?\nhint: %s photo.png", burin_program_name);
     k.picture = burin_card_picture(model);
-    k.several = c->n_texts > 1;
     open_classifier(&k);
     for (int i = 0; i < c->n_texts; i++) classify_file(&k, c->texts[i]);
     close_classifier(&k);

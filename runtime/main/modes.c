@@ -8,6 +8,7 @@
 #include "network/labels.h"
 #include "network/network_program.h"
 #include "program/network_values.h"
+#include "sound/listen.h"
 #include "sound/transcribe.h"
 #include "text/bench.h"
 #include "text/line_slots.h"
@@ -54,6 +55,9 @@ const struct burin_modes burin_modes_picture = {.run = burin_classify,
 
 const struct burin_modes burin_modes_voice = {.run = burin_speak,
                                               .print_network = burin_network_print};
+
+const struct burin_modes burin_modes_listen = {.run = burin_listen,
+                                               .print_network = burin_network_print};
 
 const struct burin_modes burin_modes_label = {.run = burin_label,
                                               .print_network = burin_network_print};

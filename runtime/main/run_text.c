@@ -23,6 +23,7 @@ burin_kind burin_kind_of(const burin_model *model) {
     if (model->eyes) return BURIN_SEER;
     if (burin_card_picture(model)) return BURIN_CLASSIFIER;
     if (burin_card_voice(model)) return BURIN_SPEAKER;
+    if (burin_card_listener(model)) return BURIN_LISTENER;
     if (burin_labels(model)) return BURIN_LABELLER;
     return burin_network_embeds(model) ? BURIN_EMBEDDER
            : model->net                ? BURIN_NETWORK

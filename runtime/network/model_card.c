@@ -24,7 +24,7 @@ const char *burin_card_pair_prompt(const burin_card *card) {
 bool burin_labels(const burin_model *m) {
     const burin_card *card = burin_card_of(m);
     return card && card->task != BURIN_EMBEDS && card->task != BURIN_LABELS_PICTURES &&
-           card->task != BURIN_SPEAKS;
+           card->task != BURIN_SPEAKS && card->task != BURIN_HEARS;
 }
 
 // The settings at the end of a card of this task.
@@ -39,6 +39,10 @@ const burin_picture *burin_card_picture(const burin_model *m) {
 
 const burin_voice *burin_card_voice(const burin_model *m) {
     return settings_of(m, BURIN_SPEAKS, sizeof(burin_voice));
+}
+
+const burin_listener *burin_card_listener(const burin_model *m) {
+    return settings_of(m, BURIN_HEARS, sizeof(burin_listener));
 }
 
 static int32_t prompt_named(const burin_card *card, const char *name) {

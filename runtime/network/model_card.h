@@ -2,6 +2,7 @@
 #ifndef BURIN_MODEL_CARD_H
 #define BURIN_MODEL_CARD_H
 #include "engine/card.h"
+#include "engine/listener.h"
 #include "engine/picture.h"
 #include "engine/program.h"
 #include "engine/voice.h"
@@ -15,6 +16,8 @@ const char *burin_card_pair_prompt(
 const burin_picture *burin_card_picture(const burin_model *);
 // Texts in, speech out: its settings; NULL: does not speak.
 const burin_voice *burin_card_voice(const burin_model *);
+// Recordings in, characters or labels out: their form; NULL: takes none.
+const burin_listener *burin_card_listener(const burin_model *);
 bool burin_labels(const burin_model *);  // texts in, labels or words out
 
 // The prefix of a text: --prompt, --prompt-name, or the default of the model. `names` (they end

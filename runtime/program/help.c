@@ -43,6 +43,17 @@ static const char transcriber_introduction[] =
     "  ffmpeg -i talk.mp3 -f wav - | %s -    any format that ffmpeg reads\n"
     "\n";
 
+static const char listener_introduction[] =
+    "usage: %s [options] recording ...\n"
+    "\n"
+    "%s, compiled: writes the text of each recording, or its likeliest label (WAV, FLAC; - is "
+    "standard input).\n"
+    "Everything else goes to standard error.\n"
+    "\n"
+    "  %s talk.wav                          its text, or its label with the score\n"
+    "  %s *.wav --format json               a JSON object per recording\n"
+    "\n";
+
 static const char classifier_introduction[] =
     "usage: %s [options] picture ...\n"
     "\n"
@@ -187,6 +198,8 @@ static void print_introduction(burin_kind program, const char *model_name) {
         burin_print(classifier_introduction, p, model_name, p, p);
     else if (program == BURIN_SPEAKER)
         burin_print(speaker_introduction, p, model_name, p, p, p);
+    else if (program == BURIN_LISTENER)
+        burin_print(listener_introduction, p, model_name, p, p);
     else if (program == BURIN_TRANSCRIBER)
         burin_print(transcriber_introduction, p, model_name, p, p, p, p);
     else if (program == BURIN_EMBEDDER)

@@ -230,7 +230,7 @@ static void set_prompt(burin_command *c, const line *l, char *text) {
         c->server.address = text;  // --serve HOST:PORT
         return;
     }
-    if (l->program & (E | L | T | P | V)) {
+    if (l->program & (E | L | T | P | V | H)) {
         l->argv[c->n_texts++] = text;
         c->texts = l->argv;
         return;
@@ -310,7 +310,8 @@ static void check_recordings(burin_kind program, const burin_command *c) {
         "--stop",        "--grammar",        "--ignore-eos",      "--json-schema",
         "--json-object", "--mirostat",       "--xtc-probability", "--dynatemp-range"};
     static const char *const own[] = {"--language", "--translate", "--prompt",
-                                      "--srt",      "--vtt",       "--json"};
+                                      "--srt",      "--vtt",       "--json",
+                                      "--csv",      "--vad",       "--condition"};
     if (program != BURIN_TRANSCRIBER || c->bench) return;
     for (size_t i = 0; !c->inputs.n && i < sizeof others / sizeof *others; i++)
         if (is_given(c, others[i]))
@@ -370,7 +371,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
     int inputs = text + (c->tokens != NULL) + (c->n_texts > 0 && program != BURIN_TRANSCRIBER) +
                  (c->chat && !text) + (c->messages != NULL);
     check_format(c);
-    if (program & (L | P) && c->format && !strcmp(c->format, "npy"))
+    if (program & (L | P | H) && c->format && !strcmp(c->format, "npy"))
         bad_command_line("--format npy: expected text or json", "--format ", "json");
     if (c->prompt_name && c->prompt_text)
         bad_command_line("two prompts", "give one of --prompt-name and ", "--prompt");
@@ -521,7 +522,7 @@ burin_command burin_command_line(burin_kind program, int argc, char **argv) {
             options = false;
         else if (options && argv[i][0] == '-' && argv[i][1])
             i = read_option(&c, &l, i);
-        else if (options && !(program & (T | P)) && !strcmp(argv[i], "-"))
+        else if (options && !(program & (T | P | H)) && !strcmp(argv[i], "-"))
             c.prompt_file = "-";
         else
             set_prompt(&c, &l, argv[i]);

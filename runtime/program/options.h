@@ -18,6 +18,7 @@ typedef enum burin_kind {
     BURIN_LABELLER = 16,
     BURIN_CLASSIFIER = 64,  // a network that also takes pictures, and gives labels
     BURIN_SPEAKER = 128,    // a network that also takes texts, and gives speech
+    BURIN_LISTENER = 512,   // a network that also takes recordings, and gives texts or labels
     BURIN_SEER = 256,       // a decoder that also takes pictures
 } burin_kind;
 
@@ -89,7 +90,9 @@ typedef struct burin_command {
     const char *profile;  // NULL: off; "": printed; else also a trace in this file
     const char *help;     // a group of options; "": the usual ones; NULL: no help
     burin_server_options server;
-    const char *language;      // of a recording: "en"; NULL: detected
+    const char *language;  // of a recording: "en"; NULL: detected
+    bool csv, vad,
+        condition;  // of a recording: a table; silence skipped; windows know the text before
     bool translate, srt, vtt;  // to English; subtitles
     const char *voice,
         *phonemes;        // of speech: who speaks; what, in place of a text; NULL: not given

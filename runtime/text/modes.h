@@ -26,7 +26,7 @@ extern const struct burin_modes burin_modes_text, burin_modes_chat, burin_modes_
 // A decoder with eyes, the same with a chat template
 extern const struct burin_modes burin_modes_text_eyes, burin_modes_chat_eyes;
 // A graph of tensors; with embeddings of texts; with labels of texts; with labels of pictures; with
-// speech
+// speech; with texts or labels of recordings
 extern const struct burin_modes burin_modes_network, burin_modes_embed, burin_modes_label,
-    burin_modes_picture, burin_modes_voice;
+    burin_modes_picture, burin_modes_voice, burin_modes_listen;
 #endif

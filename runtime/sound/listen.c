@@ -1,0 +1,223 @@
+// A recording becomes one channel at the model's rate with mean 0 and variance 1. What is longer
+// than the network takes is cut where it is quietest. Frames become characters by CTC: of equal
+// neighbours the first is written, blanks not at all.
+#include "sound/listen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocate.h"
+#include "engine/listener.h"
+#include "engine/network.h"
+#include "network/label_line.h"
+#include "network/labels.h"
+#include "network/model_card.h"
+#include "network/network_program.h"
+#include "network/scores.h"
+#include "program/input.h"
+#include "program/output.h"
+#include "sampler/sampler.h"
+#include "sound/recording.h"
+#include "sound/resample.h"
+#include "text/run.h"
+
+typedef struct listener {
+    const burin_model *model;
+    const burin_command *command;
+    const burin_card *card;
+    const burin_listener *settings;
+    burin_session *session;
+    int64_t *symbols, least, most;  // samples of a run
+    int64_t *mask;                  // ones
+    void **outputs;
+    int logits;          // its number among the outputs
+    int32_t last;        // the id of the last frame; -1: none
+    burin_capture text;  // of a recording
+} listener;
+
+// ------------------------------------------------------------------------------------------ runs
+static size_t count_values(const listener *k, const burin_tensor *t) {
+    size_t n = 1;
+    for (int i = 0; i < t->rank; i++)
+        n *= (size_t)burin_network_dim(k->model->net, t->dim[i], k->symbols);
+    return n;
+}
+
+static void open_listener(listener *k) {
+    const burin_network *net = k->model->net;
+    k->symbols =
+        burin_allocate((size_t)(net->n_symbols + net->n_data_dependent) + 1, sizeof *k->symbols);
+    burin_network_usual_symbols(net, k->symbols);
+    k->least = net->n_symbols ? net->symbols[0].lower : 1;
+    k->most = (int64_t)count_values(k, &net->inputs[0]);
+    k->mask = burin_allocate((size_t)k->most, sizeof *k->mask);
+    for (int64_t i = 0; i < k->most; i++) k->mask[i] = 1;
+    k->outputs = burin_allocate((size_t)net->n_outputs, sizeof *k->outputs);
+    for (int i = 0; i < net->n_outputs; i++)
+        k->outputs[i] = burin_allocate(count_values(k, &net->outputs[i]), sizeof(double));
+    k->logits = burin_logits_output(net);
+    k->session = burin_open(k->model, k->command, &(burin_options){.symbols = k->symbols});
+}
+
+static void close_listener(listener *k) {
+    burin_close(k->session);
+    for (int i = 0; i < k->model->net->n_outputs; i++) free(k->outputs[i]);
+    free(k->outputs);
+    free(k->text.data);
+    free(k->mask);
+    free(k->symbols);
+}
+
+static void run_samples(listener *k, const float *samples, int64_t n) {
+    const burin_network *net = k->model->net;
+    const void *inputs[2];
+    const int64_t dims[] = {1, n, 1, n};
+    for (int i = 0; i < net->n_inputs; i++)
+        inputs[i] = strcmp(net->inputs[i].name, "attention_mask") ? (const void *)samples
+                                                                  : (const void *)k->mask;
+    burin_status status = burin_network_bind(net, dims, k->symbols);
+    if (!status) status = burin_network_run(k->session, inputs, k->symbols, k->outputs);
+    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+}
+
+// -------------------------------------------------------------------------------------- recordings
+static void normalize(burin_sound *sound) {
+    double sum = 0, squares = 0, n = (double)sound->n;
+    for (int64_t i = 0; i < sound->n; i++) sum += (double)sound->samples[i];
+    double mean = sum / n;
+    for (int64_t i = 0; i < sound->n; i++) {
+        double x = (double)sound->samples[i] - mean;
+        squares += x * x;
+    }
+    double deviation = sqrt(squares / n + 1e-7);
+    for (int64_t i = 0; i < sound->n; i++)
+        sound->samples[i] = (float)(((double)sound->samples[i] - mean) / deviation);
+}
+
+static burin_sound read_samples(const listener *k, const char *path) {
+    size_t bytes;
+    burin_sound sound;
+    unsigned char *file = burin_read_bytes(path, (size_t)4 << 30, &bytes);
+    const char *why = burin_recording_read(&sound, file, bytes);
+    free(file);
+    if (why)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "%s: %s: expected " BURIN_SOUND_FORMATS "\nhint: ffmpeg -i FILE -f wav - | %s -",
+                   path, why, burin_program_name);
+    burin_resample(&sound, k->settings->sample_rate);
+    if (sound.n < k->least)
+        burin_stop(BURIN_USER_MISTAKE, "%s: it has %lld samples, at least %lld are needed", path,
+                   (long long)sound.n, (long long)k->least);
+    if (k->settings->normalize) normalize(&sound);
+    return sound;
+}
+
+// The middle of the quietest 20 ms in the last third of what one run takes.
+static int64_t quietest(const listener *k, const float *samples) {
+    int64_t window = k->settings->sample_rate / 50, best = k->most;
+    double least = INFINITY;
+    for (int64_t from = k->most / 3 * 2; from + window <= k->most; from += window) {
+        double energy = 0;
+        for (int64_t i = from; i < from + window; i++)
+            energy += (double)samples[i] * (double)samples[i];
+        if (energy < least) least = energy, best = from + window / 2;
+    }
+    return best;
+}
+
+// ------------------------------------------------------------------------------------- characters
+static void write_character(listener *k, int32_t id) {
+    const char *text = burin_card_label(k->card, (uint32_t)id);
+    size_t bytes = strlen(text);
+    bool space = bytes == 1 && *text == ' ';
+    if (space && (!k->text.n || k->text.data[k->text.n - 1] == ' ')) return;
+    for (size_t i = 0; i < bytes; i++) {
+        char c = text[i];
+        if (k->settings->lower && c >= 'A' && c <= 'Z') c = (char)(c + 'a' - 'A');
+        burin_capture_add(&k->text, &c, 1);
+    }
+}
+
+// Ids that are never written, except the blank, do not part equal neighbours.
+static void add_frame(listener *k, const float *logits) {
+    int32_t id = burin_argmax(logits, (int)k->card->n_labels);
+    if (id != k->settings->blank && !*burin_card_label(k->card, (uint32_t)id)) return;
+    if (id != k->last && id != k->settings->blank) write_character(k, id);
+    k->last = id;
+}
+
+static void hear_part(listener *k, const float *samples, int64_t n) {
+    run_samples(k, samples, n);
+    const float *logits = k->outputs[k->logits];
+    size_t frames = count_values(k, &k->model->net->outputs[k->logits]) / (size_t)k->card->n_labels;
+    k->last = -1;
+    for (size_t i = 0; i < frames; i++) add_frame(k, logits + i * k->card->n_labels);
+}
+
+static void hear_text(listener *k, const burin_sound *sound) {
+    const float *samples = sound->samples;
+    int64_t n = sound->n;
+    k->text.n = 0;
+    while (n > k->most) {
+        int64_t cut = quietest(k, samples);
+        if (n - cut < k->least) cut = n - k->least;
+        hear_part(k, samples, cut);
+        samples += cut, n -= cut;
+    }
+    hear_part(k, samples, n);
+    while (k->text.n && k->text.data[k->text.n - 1] == ' ') k->text.n--;
+}
+
+// ----------------------------------------------------------------------------------------- output
+static bool wants_json(const listener *k) {
+    return k->command->format && !strcmp(k->command->format, "json");
+}
+
+static void print_heard(const listener *k, const char *path) {
+    if (wants_json(k)) {
+        burin_print("{\"file\": ");
+        burin_print_json_string(path, strlen(path));
+        burin_print(", \"text\": ");
+        burin_print_json_string(k->text.n ? k->text.data : "", k->text.n);
+        burin_print("}\n");
+    } else {
+        if (k->text.n) burin_print_text(k->text.data, k->text.n);
+        burin_print("\n");
+    }
+    burin_show();
+}
+
+static void print_classes(listener *k, const char *path, burin_sound *sound) {
+    uint32_t n_labels = k->card->n_labels;
+    float *score = burin_allocate(n_labels, sizeof *score);
+    if (sound->n > k->most)
+        burin_note("%s: only its first %.0f s count", path,
+                   (double)k->most / k->settings->sample_rate);
+    run_samples(k, sound->samples, sound->n > k->most ? k->most : sound->n);
+    burin_scores(BURIN_SOFTMAX, k->outputs[k->logits], n_labels, score);
+    burin_print_labels(k->command, k->card, path, score);
+    free(score);
+}
+
+int burin_listen(const burin_model *model, const burin_command *c) {
+    listener k = {.model = model, .command = c, .card = burin_card_of(model)};
+    if (c->inputs.n || c->random || c->bench || c->output || c->logits_hash)
+        return burin_run_network(model, c);
+    if (!c->n_texts)
+        burin_stop(BURIN_USER_MISTAKE, "which recording?\nhint: %s talk.wav", burin_program_name);
+    k.settings = burin_card_listener(model);
+    open_listener(&k);
+    for (int i = 0; i < c->n_texts; i++) {
+        burin_sound sound = read_samples(&k, c->texts[i]);
+        if (k.settings->blank >= 0) {
+            hear_text(&k, &sound);
+            print_heard(&k, c->texts[i]);
+        } else {
+            print_classes(&k, c->texts[i], &sound);
+        }
+        free(sound.samples);
+    }
+    close_listener(&k);
+    return 0;
+}
