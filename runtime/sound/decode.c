@@ -34,6 +34,26 @@ static void read_prompt(burin_decoding *d) {
     free(spaced);
 }
 
+static int32_t most_previous(const burin_decoding *d) { return d->run->context / 2 - 1; }
+
+void burin_remember_text(burin_decoding *d, const int32_t *tokens, int32_t n) {
+    int32_t most = most_previous(d);
+    if (!d->previous) return;
+    if (!n) d->n_previous = 0;
+    if (n > most) tokens += n - most, n = most;
+    int32_t kept = d->n_previous + n > most ? most - n : d->n_previous;
+    memmove(d->previous, d->previous + d->n_previous - kept, (size_t)kept * sizeof *d->previous);
+    memcpy(d->previous + kept, tokens, (size_t)n * sizeof *tokens);
+    d->n_previous = kept + n;
+}
+
+static void open_previous(burin_decoding *d) {
+    if (!d->run->command->condition) return;
+    if (d->speech->previous < 0)
+        burin_stop(BURIN_USER_MISTAKE, "--condition: this model has no token <|startofprev|>");
+    d->previous = burin_allocate((size_t)most_previous(d) + 1, sizeof *d->previous);
+}
+
 void burin_decoding_open(burin_decoding *d, burin_run *run) {
     *d = (burin_decoding){.run = run, .speech = run->model->speech, .language = -1, .task = -1};
     d->tokens = burin_allocate((size_t)run->context + 1, sizeof *d->tokens);
@@ -42,16 +62,19 @@ void burin_decoding_open(burin_decoding *d, burin_run *run) {
                    run->context);
     burin_run_open_sampler(run, &d->sampler);
     read_prompt(d);
+    open_previous(d);
 }
 
 void burin_decoding_start(burin_decoding *d) {
     const burin_sampling *given = &d->run->command->sampling;
     burin_run_restart_sampler(d->run, &d->sampler, given->has_seed ? given->seed : 0);
+    d->n_previous = 0;
 }
 
 void burin_decoding_close(burin_decoding *d) {
     burin_run_close_sampler(&d->sampler);
     free(d->prompt);
+    free(d->previous);
     free(d->tokens);
 }
 
@@ -82,7 +105,11 @@ int32_t burin_detect_language(burin_decoding *d) {
 static float *read_first(burin_decoding *d) {
     const burin_speech *s = d->speech;
     restart_decoder(d);
+    int32_t room = most_previous(d) - d->n_prompt;
+    int32_t kept = d->n_previous < room ? d->n_previous : room;
     for (int32_t i = 0; i < d->n_prompt; i++) add_first_token(d, d->prompt[i]);
+    if (kept > 0 && !d->n_prompt) add_first_token(d, s->previous);
+    for (int32_t i = 0; i < kept; i++) add_first_token(d, d->previous[d->n_previous - kept + i]);
     add_first_token(d, s->start);
     int32_t read = d->n_tokens;
     float *logits = burin_run_read(d->run, d->tokens, read);

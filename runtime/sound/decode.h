@@ -11,7 +11,9 @@ typedef struct burin_decoding {
     const burin_speech *speech;
     burin_sampler sampler;
     int32_t *prompt, n_prompt;  // tokens of --prompt with <|startofprev|>; n_prompt 0: none
-    int32_t language, task;     // tokens; -1: none
+    // --condition: tokens of earlier windows, at most half a context; n_previous 0: none
+    int32_t *previous, n_previous;
+    int32_t language, task;  // tokens; -1: none
     bool timestamps;
     int32_t *tokens;              // [context + 1]: all that the decoder reads of this window
     int32_t n_first;              // tokens before the generated ones
@@ -25,6 +27,9 @@ void burin_decoding_open(burin_decoding *,
 void burin_decoding_close(burin_decoding *);
 
 void burin_decoding_start(burin_decoding *);  // a recording: random numbers begin anew
+
+// Text of this window, for the next one with --condition. n 0: the next knows none.
+void burin_remember_text(burin_decoding *, const int32_t *tokens, int32_t n);
 
 // The slot's encoder has read a window. The likeliest language:
 int32_t burin_detect_language(burin_decoding *);

@@ -17,7 +17,11 @@
 #include "sound/transcript.h"
 #include "text/prompt.h"
 
-enum { FRAMES_PER_TIMESTAMP = 2 };  // the encoder's stride
+enum {
+    FRAMES_PER_TIMESTAMP = 2,  // the encoder's stride
+    LONG_PAUSE = 100,          // frames of silence that --vad skips
+    MARGIN = 20                // frames before a sound that are heard
+};
 static const size_t most_file_bytes = (size_t)4 << 30;
 
 typedef struct transcription {
@@ -97,6 +101,7 @@ static bool decode_window(transcription *t) {
         burin_decode_window(d, given >= 0 ? given : fifths / 5.0);
         bool unlikely = d->mean_log_probability < -1;
         if (unlikely && d->no_speech > 0.6) return false;
+        if (given < 0 && fifths > 2) burin_remember_text(d, NULL, 0);  // too unsure to go on with
         if (given >= 0 || (!unlikely && compression(d) <= 2.4)) break;
     }
     return true;
@@ -125,8 +130,39 @@ static int64_t transcribe_window(transcription *t, int64_t from, int64_t content
     w.tokens = d->tokens + d->n_first;
     w.n = d->n_tokens - d->n_first;
     int64_t forward = burin_cut_segments(&w, t->segments, &n);
-    for (int32_t i = 0; i < n; i++) burin_transcript_add(&t->transcript, &t->segments[i]);
+    for (int32_t i = 0; i < n; i++) {
+        const burin_segment *s = &t->segments[i];
+        burin_transcript_add(&t->transcript, s);
+        if (s->n) burin_remember_text(&t->decoding, s->tokens, s->n);
+    }
     return forward;
+}
+
+// ----------------------------------------------------------------------------------------- silence
+// Mean of a frame's log10 energies.
+static double loudness(const burin_log_mel *m, int64_t frame) {
+    double sum = 0;
+    for (int32_t i = 0; i < m->n_mels; i++) sum += (double)m->value[frame * m->n_mels + i];
+    return sum / m->n_mels;
+}
+
+// --vad: frames with sound have an energy of at most 35 dB below the loudest frame, and above that
+// of digital silence.
+static double least_loudness(const transcription *t, int64_t content) {
+    double most = -9 + 3.5;
+    for (int64_t i = 0; i < content && i < t->log_mel.frames; i++) {
+        double l = loudness(&t->log_mel, i);
+        if (l > most) most = l;
+    }
+    return most - 3.5;
+}
+
+// The next frame to hear: `from`, or the end of a long pause.
+static int64_t skip_silence(const transcription *t, int64_t from, int64_t content, double least) {
+    int64_t at = from;
+    while (at < content && at < t->log_mel.frames && loudness(&t->log_mel, at) <= least) at++;
+    if (at >= content || at >= t->log_mel.frames) return content;
+    return at - from > LONG_PAUSE ? at - MARGIN : from;
 }
 
 // ---------------------------------------------------------------------------------------- language
@@ -183,11 +219,15 @@ static void transcribe_recording(transcription *t, const char *path) {
     t->transcript = (burin_transcript){
         .run = t->run, .name = path, .seconds = (double)sound.n / s->sample_rate};
     int64_t content = compute_features(t, &sound);
-    t->decoding.timestamps = (is_long || c->srt || c->vtt || c->json) && s->timestamp_begin >= 0;
+    t->decoding.timestamps =
+        (is_long || c->srt || c->vtt || c->json || c->csv) && s->timestamp_begin >= 0;
     set_language_and_task(t);
     burin_decoding_start(&t->decoding);
     burin_transcript_open(&t->transcript);
+    double least = c->vad ? least_loudness(t, content) : 0;
     for (int64_t from = 0; from < content;) {
+        if (c->vad) from = skip_silence(t, from, content, least);
+        if (from == content) break;
         encode_window(t, from);
         if (t->decoding.language < 0 && s->n_languages)
             t->decoding.language = burin_detect_language(&t->decoding);
@@ -200,15 +240,14 @@ static void transcribe_recording(transcription *t, const char *path) {
 
 static void check_recordings_asked(const burin_run *run) {
     const burin_command *c = run->command;
-    if (c->srt + c->vtt + c->json > 1)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "give one of --srt, --vtt and --json");
-    if ((c->srt || c->vtt) && c->n_texts > 1)
+    const char *form = c->srt ? "srt" : c->vtt ? "vtt" : c->csv ? "csv" : NULL;
+    if (c->srt + c->vtt + c->csv + c->json > 1)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "give one of --srt, --vtt, --csv and --json");
+    if (form && c->n_texts > 1)
         burin_stop(BURIN_BAD_COMMAND_LINE,
-                   "--%s writes the subtitles of one recording, %d are given",
-                   c->srt ? "srt" : "vtt", c->n_texts);
-    if ((c->srt || c->vtt) && run->model->speech->timestamp_begin < 0)
-        burin_stop(BURIN_USER_MISTAKE, "--%s: this model has no timestamps",
-                   c->srt ? "srt" : "vtt");
+                   "--%s writes the segments of one recording, %d are given", form, c->n_texts);
+    if (form && run->model->speech->timestamp_begin < 0)
+        burin_stop(BURIN_USER_MISTAKE, "--%s: this model has no timestamps", form);
     if (!c->n_texts && !burin_input_is_offered(false))
         burin_stop(BURIN_USER_MISTAKE, "nothing is given to transcribe\nhint: %s talk.wav",
                    burin_program_name);

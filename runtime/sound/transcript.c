@@ -21,6 +21,7 @@ void burin_transcript_open(burin_transcript *t) {
     t->bytes = burin_allocate(1, longest + 1);
     t->whole = burin_allocate(3, longest + 2);
     if (c->vtt) burin_print("WEBVTT\n\n");
+    if (c->csv) burin_print("start,end,text\n");
 }
 
 static text_range trim_spaces(const char *text, size_t bytes) {
@@ -71,6 +72,21 @@ static void print_cue(burin_transcript *t, const burin_segment *s, text_range r)
     burin_print("\n");
     print_cue_text(c, r);
     burin_print("\n\n");
+    burin_show();
+}
+
+// --------------------------------------------------------------------------------------------- CSV
+// Times in seconds; the text in quotes, its own quotes twice.
+static void print_csv_row(const burin_segment *s, text_range r) {
+    r = trim_spaces(r.text, r.bytes);
+    if (!r.bytes) return;
+    burin_print("%.2f,%.2f,\"", s->start, s->end);
+    for (size_t from = 0, at = 0; at < r.bytes; from = at) {
+        while (at < r.bytes && r.text[at] != '"') at++;
+        burin_print_text(r.text + from, at - from);
+        if (at < r.bytes) burin_print("\"\""), at++;
+    }
+    burin_print("\"\n");
     burin_show();
 }
 
@@ -128,6 +144,8 @@ void burin_transcript_add(burin_transcript *t, const burin_segment *s) {
     text_range text = {t->text.data ? t->text.data + begin : "", t->text.n - begin};
     if (c->json) {
         add_json_segment(t, s, text);
+    } else if (c->csv) {
+        print_csv_row(s, text);
     } else if (c->srt || c->vtt) {
         print_cue(t, s, text);
     } else if (t->text.n) {
@@ -139,7 +157,7 @@ void burin_transcript_close(burin_transcript *t) {
     const burin_command *c = t->run->command;
     if (c->json) {
         print_transcript_json(t);
-    } else if (!c->srt && !c->vtt) {
+    } else if (!c->srt && !c->vtt && !c->csv) {
         burin_print("\n");
     }
     burin_show();

@@ -36,6 +36,28 @@ whisper --vtt "$tiny/long.wav" --language en | head -4 > "$WORK/got"
 printf 'WEBVTT\n\n00:00:00.220 --> 00:00:00.380\nx\n' > "$WORK/expected"
 same "whisper: WebVTT" "$WORK/expected" "$WORK/got"
 
+"$WORK/whisper" --temp 0 --csv "$tiny/long.wav" --language en | head -2 > "$WORK/got"
+printf 'start,end,text\n0.22,0.38,"x"\n' > "$WORK/expected"
+same "whisper: CSV" "$WORK/expected" "$WORK/got"
+
+# Silence: none is written; a pause before a recording moves its times alone, in whole frames.
+little() { printf '%b' "$(printf '\\0%o\\0%o\\0%o\\0%o' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24)))"; }
+wav_of() {
+    _bytes=$(wc -c < "$1")
+    printf 'RIFF' && little $((_bytes + 36)) && printf 'WAVEfmt ' && little 16 && printf '\001\000\001\000' && little 16000 && little 32000
+    printf '\002\000\020\000data' && little "$_bytes" && cat "$1"
+}
+head -c 160000 /dev/zero > "$WORK/zeros"
+wav_of "$WORK/zeros" > "$WORK/silence.wav"
+echo > "$WORK/expected"
+whisper --vad "$WORK/silence.wav" > "$WORK/got"
+same "whisper: --vad: nothing in silence" "$WORK/expected" "$WORK/got"
+whisper --language en --vad "$tiny/long.wav" > "$WORK/expected"
+whisper --language en "$tiny/long.wav" > "$WORK/got"
+same "whisper: --vad: without silence all is heard" "$WORK/expected" "$WORK/got"
+whisper --language en --condition "$tiny/long.wav" > "$WORK/got"
+check "whisper: --condition" test -s "$WORK/got"
+
 # refused TEXT ARGUMENT...: status 1 or 2, nothing on standard output, TEXT in the message
 refused() {
     _text=$1
