@@ -10,10 +10,12 @@
 #include "server/anthropic.c"
 #include "server/body.c"
 #include "server/completions.c"
+#include "server/drafts.c"
 #include "server/encoders.c"
 #include "server/forms.c"
 #include "server/http.c"
 #include "server/prompt.c"
+#include "server/receipt.c"
 #include "server/responses.c"
 #include "server/routes.c"
 #include "server/schedule.c"
@@ -89,7 +91,7 @@ static void open_all(void) {
     snprintf(address, sizeof address, "%s/socket", folder);
     if (mkdir(folder, 0700)) abort();
     command = burin_command_line(BURIN_DECODER, 1, argv);
-    command.threads = 1;
+    command.threads = 1, command.draft = "lookup";
     command.server = (burin_server_options){.address = address,
                                             .slot_save_path = folder,
                                             .log_format = "none",
@@ -105,9 +107,9 @@ static void open_all(void) {
     run.session = burin_open(&model, &command, &(burin_options){.slots = 2, .max_rows = FAKE_ROWS});
     server =
         (burin_server){.base = &run, .model = &model, .command = &command, .routes = burin_routes};
-    server.tokenizer = burin_tokenizer_of(&model), server.name = "fuzz";
-    read_limits(&server);
-    open_server(&server);
+    burin_server_open(&server);
+    burin_store_open(&server);
+    open_events(&server);
 }
 
 static int connect_to_server(void) {

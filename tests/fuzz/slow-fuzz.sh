@@ -69,6 +69,9 @@ requests() {
     tools='"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}}]'
     n=0
     while IFS= read -r line; do n=$((n + 1)) && printf '%s' "$line" > "$corpus/$n"; done << END
+/infill {"input_prefix": "a", "input_suffix": "b", "input_extra": [{"text": "c"}], "n_predict": 3}
+/v1/completions {"prompt": "a", "suffix": "b", "receipt": true, "max_tokens": 3}
+/v1/chat/completions $chat, "receipt": true, "thinking_budget_tokens": 1, "chat_template_kwargs": {"enable_thinking": true}}
 /v1/chat/completions $chat, "n": 2, "logprobs": true, "top_logprobs": 2, "temperature": 0.7, "top_p": 0.9}
 /v1/chat/completions $chat, "stream": true, "stream_options": {"include_usage": true}, "stop": ["b", "cc"]}
 /v1/chat/completions $chat, $tools, "tool_choice": "required", "stream": true}
