@@ -154,6 +154,63 @@ void burin_constraint_take(burin_constraint *c, int32_t token) {
     if (c->state != before) forget_states(c);
 }
 
+// -------------------------------------------------------------------------------- forced tokens
+enum { MOST_FORCED = 256 };  // bytes
+
+static size_t forced_bytes(burin_constraint *c, char *bytes) {
+    size_t n = 0;
+    int32_t state = c->state;
+    while (n < MOST_FORCED && state) {
+        int byte = burin_recognizer_only_byte(c->matcher, state);
+        if (byte < 0 || byte >= BURIN_NO_REFERENCE) break;
+        bytes[n++] = (char)byte;
+        state = burin_recognizer_step(c->matcher, state, (uint8_t)byte);
+    }
+    return n;
+}
+
+// Returns the bytes of the longest token of the tree that `text` begins with, or 0.
+static size_t longest_in_tree(const burin_token_tree *tree, int32_t none, const char *text,
+                              size_t n, int32_t *token) {
+    size_t longest = 0, depth = 0;
+    int32_t i = 0, end = tree->n_nodes;
+    while (i < end && depth < n) {
+        const burin_token_node *node = &tree->nodes[i];
+        if (node->byte != (uint8_t)text[depth]) {
+            i = node->skip;
+            continue;
+        }
+        depth++;
+        if (node->token != none) longest = depth, *token = node->token;
+        end = node->skip, i++;
+    }
+    return longest;
+}
+
+static size_t longest_forced_token(const burin_vocabulary *v, const char *text, size_t n,
+                                   int32_t *token) {
+    size_t longest = 0;
+    for (burin_token_group group = 0; group < BURIN_TOKEN_GROUPS; group++) {
+        int32_t other = -1;
+        size_t bytes = longest_in_tree(&v->groups[group], v->size, text, n, &other);
+        if (bytes > longest) longest = bytes, *token = other;
+    }
+    return longest;
+}
+
+int32_t burin_constraint_forced(burin_constraint *c, int32_t *tokens, int32_t most) {
+    char bytes[MOST_FORCED];
+    int32_t count = 0;
+    if (c->first || burin_constraint_overflowed(c)) return 0;
+    size_t n = forced_bytes(c, bytes), at = 0;
+    while (count < most && at < n) {
+        size_t length = longest_forced_token(&c->vocabulary, bytes + at, n - at, &tokens[count]);
+        if (!length) break;
+        at += length, count++;
+    }
+    return count;
+}
+
 static void allow(uint64_t *bits, int32_t token, bool allowed) {
     bits[token / 64] |= (uint64_t)allowed << token % 64;
 }

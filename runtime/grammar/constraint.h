@@ -23,6 +23,9 @@ void burin_constraint_start(burin_constraint *, bool first);
 bool burin_constraint_allows(burin_constraint *, int32_t token);
 bool burin_constraint_may_end(const burin_constraint *);
 bool burin_constraint_must_end(const burin_constraint *);
+// Splits the bytes that the grammar forces next into the longest tokens. A guess: a text may have
+// the same bytes in shorter tokens. Returns the number of tokens.
+int32_t burin_constraint_forced(burin_constraint *, int32_t *tokens, int32_t most);
 void burin_constraint_take(burin_constraint *, int32_t token);  // one that it allows
 // Sets the logits [vocab_size] of forbidden tokens to minus infinity. Returns the number of allowed
 // tokens.

@@ -102,6 +102,8 @@ int32_t burin_recognizer_join(burin_recognizer *, int32_t a,
                               int32_t b);  // the state of all readings of both
 bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);  // is the text whole?
 bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);  // may there be more?
+// Returns the only possible next byte; -1: there are several, or the text may end here.
+int burin_recognizer_only_byte(const burin_recognizer *, int32_t state);
 bool burin_recognizer_overflowed(
     const burin_recognizer *);                         // a step had too many readings, and gave 0
 void burin_recognizer_new_budget(burin_recognizer *);  // steps are counted from here on

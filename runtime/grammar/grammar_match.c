@@ -362,6 +362,17 @@ bool burin_recognizer_accepts(const burin_recognizer *m, int32_t state) {
 bool burin_recognizer_goes_on(const burin_recognizer *m, int32_t state) {
     return m->states[state].n > 0;
 }
+int burin_recognizer_only_byte(const burin_recognizer *m, int32_t state) {
+    const set_of_readings s = m->states[state];
+    int byte = -1;
+    for (int32_t i = 0; i < s.n; i++) {
+        const burin_grammar_node *node = &m->g->nodes[m->pool[s.first + i].node];
+        if (node->low != node->high || (byte >= 0 && byte != node->low)) return -1;
+        byte = node->low;
+    }
+    return s.accepts ? -1 : byte;
+}
+
 bool burin_recognizer_overflowed(const burin_recognizer *m) { return m->overflowed; }
 void burin_recognizer_new_budget(burin_recognizer *m) { m->budget.steps = 0; }
 

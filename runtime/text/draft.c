@@ -18,7 +18,10 @@ typedef struct burin_draft {
     struct burin_guesser *guesser;  // NULL: looks up
     // the newest token and n drafts after it, of which `right` were accepted so far
     int32_t *row, n, used;
-    bool asked, by_model;        // this step had a drafter that costs time; it was the model
+    bool asked, by_model;  // this step had a drafter that costs time; it was the model
+    bool looks_up;         // false: only forced tokens of a grammar are guessed
+    bool forced;           // the guesses of this step are such tokens
+    int32_t forced_length, forced_guesses, forced_right;  // at most in a step; lately
     int32_t followed;            // tokens of this text that the model has read
     int32_t read;                // tokens that were chosen and read
     int32_t most, length;        // guesses of a step: at most, and now
@@ -62,16 +65,18 @@ burin_guess_source burin_draft_source(const burin_run *run) {
     return how;
 }
 
-struct burin_draft *burin_draft_open(const burin_run *run) {
+struct burin_draft *burin_draft_open(const burin_run *run, bool has_grammar) {
     const burin_command *c = run->command;
     burin_guess_source how = burin_draft_source(run);
-    if (how == BURIN_NO_GUESSES) return NULL;
+    bool jumps = has_grammar && !c->draft && c->beams <= 1 && can_go_back(run->model);
+    if (how == BURIN_NO_GUESSES && !jumps) return NULL;
     burin_draft *d = burin_allocate(1, sizeof *d);
+    d->looks_up = how != BURIN_NO_GUESSES;
     if (how == BURIN_BY_MODEL) d->guesser = burin_guesser_open(run);
-    d->most = c->draft_max ? (int32_t)c->draft_max : 16;
+    d->most = d->looks_up && c->draft_max ? (int32_t)c->draft_max : 16;
     if (d->most > run->chunk - 1) d->most = run->chunk - 1;
     d->row = burin_allocate((size_t)d->most + 1, sizeof *d->row);
-    d->length = FEWEST_GUESSES;
+    d->length = d->forced_length = FEWEST_GUESSES;
     d->next_pause = FIRST_PAUSE;
     return d;
 }
@@ -85,7 +90,7 @@ void burin_draft_close(struct burin_draft *d) {
 }
 
 void burin_draft_start(struct burin_draft *d) {
-    if (d) d->n = d->used = d->read = d->followed = 0;
+    if (d) d->n = d->used = d->read = d->followed = 0, d->forced = false;
 }
 
 // ------------------------------------------------------------------------------------------ lookup
@@ -121,7 +126,8 @@ int32_t burin_draft_look_up(const burin_generation *g, int32_t *guess, int32_t m
 // ------------------------------------------------------------------------------------ does it pay?
 static void weigh_step(burin_draft *d) {
     double gain = (d->used + 1) * d->alone - d->took;
-    if (!d->took) return;
+    if (d->forced) d->forced_length = d->used == d->n ? 2 * d->forced_length : d->used + 1;
+    if (!d->took || d->forced) return;
     d->credit += most_cost * (d->used + 1) * d->alone + (d->by_model ? gain : 0);
     if (!d->asked) {
         d->alone = d->alone ? d->alone + (d->took - d->alone) / 8 : d->took;
@@ -142,13 +148,32 @@ static void weigh_step(burin_draft *d) {
     if (d->next_pause < LONGEST_PAUSE) d->next_pause *= 2;
 }
 
+static int32_t most_guesses(const burin_generation *g) {
+    int64_t room = g->run->context - g->n_tokens, wanted = g->count - g->generated - 1;
+    if (wanted < room) room = wanted;
+    return g->draft->most < room ? g->draft->most : (int32_t)room;
+}
+
 static int32_t room_for_guesses(const burin_generation *g) {
     const burin_draft *d = g->draft;
-    int64_t room = g->run->context - g->n_tokens, wanted = g->count - g->generated - 1;
-    if (d->pause || d->steps_alone < STEPS_ALONE) return 0;
-    if (wanted < room) room = wanted;
-    if (d->most < room) room = d->most;
-    return room < d->length ? (int32_t)room : d->length;
+    if (!d->looks_up || d->pause || d->steps_alone < STEPS_ALONE) return 0;
+    int32_t room = most_guesses(g);
+    return room < d->length ? room : d->length;
+}
+
+// Tokens that the grammar leaves no choice but to write, unless most of such guesses were wrong: a
+// model may prefer shorter tokens. Old counts fade.
+static int32_t forced_tokens(burin_generation *g) {
+    enum { MANY = 64 };
+    burin_draft *d = g->draft;
+    int32_t most = most_guesses(g);
+    if (d->forced_length > d->most) d->forced_length = d->most;
+    if (d->forced_length < most) most = d->forced_length;
+    if (d->forced_guesses >= MANY) {
+        if (4 * d->forced_right < d->forced_guesses) return 0;
+        d->forced_guesses /= 2, d->forced_right /= 2;
+    }
+    return g->constraint && most > 0 ? burin_constraint_forced(g->constraint, d->row + 1, most) : 0;
 }
 
 // -------------------------------------------------------------------------------------------- rows
@@ -179,10 +204,14 @@ static void read_ahead(burin_generation *g) {
     uint64_t started = burin_nanoseconds();
     d->used = 0;
     d->row[0] = g->tokens[g->n_tokens - 1];
-    bool model = room > 0 && may_ask_model(d, g);
-    d->n = room > 0 ? burin_draft_look_up(g, d->row + 1, room,
-                                          model ? BURIN_SURE_MATCH : BURIN_SHORTEST_MATCH)
-                    : 0;
+    int32_t forced = forced_tokens(g);
+    bool model = !forced && room > 0 && may_ask_model(d, g);
+    d->forced = forced > 0;
+    d->forced_guesses += forced;
+    d->n = forced     ? forced
+           : room > 0 ? burin_draft_look_up(g, d->row + 1, room,
+                                            model ? BURIN_SURE_MATCH : BURIN_SHORTEST_MATCH)
+                      : 0;
     d->by_model = model && !d->n;
     if (d->by_model) {
         catch_up(d, g);
@@ -203,6 +232,7 @@ float *burin_draft_read(burin_generation *g) {
     if (d->used < d->n && d->row[d->used + 1] == g->tokens[g->n_tokens - 1]) {
         d->used++;
         d->right++;
+        d->forced_right += d->forced;
     } else {
         weigh_step(d);
         read_ahead(g);

@@ -291,7 +291,7 @@ void burin_generation_open(burin_generation *g) {
     burin_run_record(g->run);
     burin_run_open_sampler(g->run, &g->sampler);
     g->constraint = burin_run_constraint(g->run);
-    g->draft = burin_draft_open(g->run);
+    g->draft = burin_draft_open(g->run, g->constraint != NULL);
     g->tokens = burin_allocate((size_t)g->run->context + 1, sizeof *g->tokens);
     if (g->ids) return;
     g->tokenizer = burin_tokenizer_of(g->run->model);

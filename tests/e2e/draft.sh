@@ -48,6 +48,25 @@ alike() {
     same "$_name, by a model" "$WORK/alone" "$WORK/drafted"
 }
 alike "draft: --grammar" "$again" --grammar 'root ::= (" Darcy and Mr." | " Bingley and Mr.")+' -n 60 --seed 3
+
+# Without --draft, tokens that a grammar leaves no choice but to write are guessed.
+forced() {
+    _name=$1
+    shift
+    "$austen" "$@" --draft none > "$WORK/alone" 2> /dev/null
+    "$austen" "$@" -v > "$WORK/drafted" 2> "$WORK/err"
+    same "$_name" "$WORK/alone" "$WORK/drafted"
+}
+lady='{"type":"object","properties":{"the lady":{"type":"string","maxLength":20},"her sister":{"type":"string","maxLength":9},"married":{"type":"boolean"}},"required":["the lady","her sister","married"]}'
+for how in "--temp 0" "--seed 3" "--seed 4 --mirostat 2" "--seed 5 --repeat-penalty 1.3" "--seed 6 --json --logprobs 2" "--seed 7 --stop sis" "--seed 8 -n 9"; do
+    # shellcheck disable=SC2086 # options
+    forced "draft: forced by a schema, $how" "It was" -n 150 --logits-hash --json-schema "$lady" $how
+done
+check "draft: some were right" grep -q 'drafts: [1-9]' "$WORK/err"
+forced "draft: forced to the end of the context" "It was" --temp 0 --ctx 20 --grammar 'root ::= " was a truth universally acknowledged that a single man in possession"+'
+forced "draft: forced, --chunk 1" "It was" --temp 0 -n 30 --chunk 1 --grammar 'root ::= " was a truth universally acknowledged"+'
+forced "draft: forced tokens by their ids" "It was" --temp 0 -n 9 --grammar 'root ::= <[300]> " the" <[301]> <[302]> | <[300]> " then"'
+forced "draft: forced with --shift" "It was" --temp 0 -n 90 --ctx 40 --shift --grammar 'root ::= (" Mr. Darcy and Mr. Bingley")+'
 alike "draft: --stop" "$again" --temp 0 -n 60 --stop "Bingley"
 alike "draft: --json --logprobs" "$again" --seed 4 -n 30 --json --logprobs 2
 alike "draft: to the end of the context" "$again" --temp 0 -n 200 --ctx 100 --ignore-eos
