@@ -48,6 +48,50 @@ static const char ends[] =
     "clean:\n\trm -f NAME NAME.a *.o runtime/*/*.o\n\n"
     ".PHONY: all install uninstall clean\n";
 
+// A machine without an operating system: a library alone, every file for its CPU. The sources of
+// the runtime are in NAME_api.c. @...@ are words of bare_text.
+static const char bare_makefile[] =
+    "# " LICENCE
+    "# make: @NAME@.a, the library of @NAME@.h, by the GNU compiler of the board. By clang:\n"
+    "# make CC=\"clang --target=@TRIPLE@ -isystem /usr/include/newlib\" AR=llvm-ar\n"
+    "CC = arm-none-eabi-gcc\n"
+    "AR = arm-none-eabi-ar\n"
+    "CPU = @CPU@\n"
+    "FLAGS = $(CPU) " FLAGS_LANGUAGE " " FLAGS_NUMBERS " " FLAGS_BARE_FOLDER
+    " -DBURIN_CPU=@SYMBOL@ -I. -Iruntime $(CFLAGS)\n\n"
+    "@NAME@.a: @NAME@_model.o @NAME@_weights.o @NAME@.o @NAME@_api.o\n"
+    "\trm -f $@\n\t$(AR) rcs $@ $^\n\n"
+    "@NAME@.o: @NAME@.c\n\t$(CC) $(FLAGS) " FLAGS_KERNELS
+    " -c $< -o $@\n\n"
+    "%.o: %.c\n\t$(CC) $(FLAGS) -Os -c $< -o $@\n\n"
+    "%_weights.o: %_weights.S %.weights\n\t$(CC) $(CPU) -c $< -o $@\n\n"
+    "clean:\n\trm -f @NAME@.a *.o\n\n"
+    ".PHONY: clean\n";
+
+static const char bare_cmake[] =
+    "# " LICENCE
+    "# add_subdirectory(FOLDER), then target_link_libraries(app @NAME@); also a module of Zephyr.\n"
+    "cmake_minimum_required(VERSION 3.16)\n"
+    "if(NOT PROJECT_NAME)\n"
+    "    set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)\n"
+    "    project(@NAME@ C ASM)\n"
+    "endif()\n"
+    "set(here ${CMAKE_CURRENT_SOURCE_DIR})\n"
+    "add_library(@NAME@ STATIC @NAME@.c @NAME@_model.c @NAME@_api.c @NAME@_weights.S)\n"
+    "target_include_directories(@NAME@ PUBLIC ${here} PRIVATE ${here}/runtime)\n"
+    "target_compile_options(@NAME@ PRIVATE @CPU@\n"
+    "    $<$<COMPILE_LANGUAGE:C>:-Os;@FLAGS@>)\n"
+    "target_compile_definitions(@NAME@ PRIVATE BURIN_CPU=@SYMBOL@)\n"
+    "set_source_files_properties(@NAME@.c PROPERTIES COMPILE_OPTIONS " FLAGS_KERNELS
+    ")\n"
+    "set_source_files_properties(@NAME@_weights.S PROPERTIES OBJECT_DEPENDS "
+    "${here}/@NAME@.weights)\n"
+    "if(COMMAND zephyr_append_cmake_library)\n"
+    "    zephyr_append_cmake_library(@NAME@)\n"
+    "endif()\n";
+
+static const char zephyr_module[] = "# " LICENCE "name: @NAME@\nbuild:\n  cmake: .\n";
+
 static void add_named(Text *t, const char *text, const char *name) {
     static const char mark[] = "NAME";
     for (const char *at; (at = strstr(text, mark)); text = at + strlen(mark)) {
@@ -71,7 +115,50 @@ static void add_rules(const Build *b, Text *t) {
     }
 }
 
-void folder_makefile(const Build *b, Text *t) {
+static const char *with_semicolons(Arena *arena, const char *flags) {
+    char *list = arena_strndup(arena, flags, strlen(flags));
+    for (char *c = list; *c; c++)
+        if (*c == ' ') *c = ';';
+    return list;
+}
+
+// The text with the words between @: the model's name, the machine's triple, the CPU's flags.
+static const char *bare_text(const Build *b, const char *text) {
+    const Target *cpu = b->tools.cpus[b->tools.n_cpus - 1];
+    const char *const words[][2] = {
+        {"NAME", b->name},
+        {"CPU", cpu->flags},
+        {"SYMBOL", cpu->symbol},
+        {"TRIPLE", b->tools.machine->triple},
+        {"FLAGS",
+         with_semicolons(b->arena, FLAGS_LANGUAGE " " FLAGS_NUMBERS " " FLAGS_BARE_FOLDER)}};
+    Text out = {0};
+    for (const char *at; *text; text = at + 1) {
+        at = strchr(text, '@');
+        if (!at) at = text + strlen(text);
+        text_append(&out, text, (size_t)(at - text));
+        if (!*at || !strchr("NCSTF", at[1]) || !strchr(at + 1, '@')) {
+            text_append(&out, at, *at != 0);
+            if (!*at) break;
+            continue;
+        }
+        size_t n = strcspn(at + 1, "@");
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strlen(words[i][0]) == n && !strncmp(words[i][0], at + 1, n))
+                text_add(&out, "%s", words[i][1]);
+        at += n + 1;
+    }
+    text = arena_strndup(b->arena, out.data, out.length);
+    text_free(&out);
+    return text;
+}
+
+static void write_bare(const Build *b, const char *folder, const char *file, const char *text) {
+    const char *filled = bare_text(b, text);
+    write_file(arena_printf(b->arena, "%s/%s", folder, file), filled, strlen(filled));
+}
+
+static void folder_makefile(const Build *b, Text *t) {
     const Toolchain *tools = &b->tools;
     add_named(t, tools->mpi ? about_ranks : about, b->name);
     add_named(t, head, b->name);
@@ -81,6 +168,20 @@ void folder_makefile(const Build *b, Text *t) {
     add_rules(b, t);
     if (b->draft) add_rules(b->draft, t);
     add_named(t, ends, b->name);
+}
+
+void folder_build_files(const Build *b, const char *folder) {
+    Text makefile = {0};
+    if (machine_is_bare(b->tools.machine)) {
+        make_folder(arena_printf(b->arena, "%s/zephyr", folder));
+        write_bare(b, folder, "Makefile", bare_makefile);
+        write_bare(b, folder, "CMakeLists.txt", bare_cmake);
+        write_bare(b, folder, "zephyr/module.yml", zephyr_module);
+        return;
+    }
+    folder_makefile(b, &makefile);
+    write_file(arena_printf(b->arena, "%s/Makefile", folder), makefile.data, makefile.length);
+    text_free(&makefile);
 }
 
 static int is_text_of_c(const struct dirent *e) { return runtime_is_c(e->d_name); }

@@ -250,18 +250,15 @@ static void write_weights(const Build *b, const char *folder) {
 }
 
 static void build_folder(Build *b, const char *output) {
-    Text makefile = {0};
     Partial made = beside(b, output);
     const char *partial = made.path;
     make_folder(partial);
     build_sources(b, partial);
     write_interface(b, partial);
     copy_runtime(b, arena_printf(b->arena, "%s/runtime", partial));
-    folder_makefile(b, &makefile);
-    write_file(arena_printf(b->arena, "%s/Makefile", partial), makefile.data, makefile.length);
+    folder_build_files(b, partial);
     write_weights(b, partial);
     if (b->draft) write_weights(b->draft, partial);
-    text_free(&makefile);
     folder_licence(b, partial);
     write_manifest(b, partial);
     folder_check_ours(b->arena, output);

@@ -20,7 +20,8 @@
 #define FLAGS_PROGRAM "-fno-pie -ffunction-sections -fdata-sections"
 #define FLAGS_SPARE \
     "-fno-asynchronous-unwind-tables"  // nothing unwinds a program, and its symbols go
-#define FLAGS_LIBRARY "-fPIC -fvisibility=hidden"
-#define FLAGS_BARE    "-fshort-enums -ffunction-sections -fstack-size-section -fvisibility=hidden"
-#define FLAGS_FOLDER  "-fvisibility=hidden"
+#define FLAGS_LIBRARY     "-fPIC -fvisibility=hidden"
+#define FLAGS_BARE        "-fshort-enums -ffunction-sections -fstack-size-section -fvisibility=hidden"
+#define FLAGS_BARE_FOLDER "-fshort-enums -ffunction-sections -fvisibility=hidden"
+#define FLAGS_FOLDER      "-fvisibility=hidden"
 #endif

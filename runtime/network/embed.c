@@ -9,11 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "engine/hash.h"
 #include "network/model_card.h"
 #include "network/network_program.h"
 #include "network/rank.h"
 #include "network/text_batch.h"
+#include "program/lines.h"
 #include "program/network_values.h"
 #include "program/npy.h"
 #include "program/output.h"
@@ -211,6 +213,44 @@ static void embed_query(embedder *e, const char *text) {
     embed_behind_prompt(e, burin_query_prompts, &item);
 }
 
+static _Noreturn void refuse_embeddings(const embedder *e, const char *why) {
+    burin_stop(BURIN_USER_MISTAKE, "--embeddings %s: %s\nhint: --format npy -f FILE > %s",
+               e->command->embeddings, why, e->command->embeddings);
+}
+
+static burin_array read_embeddings(const embedder *e) {
+    burin_array saved;
+    char expected[96];
+    const char *why = burin_npy_read(&saved, e->command->embeddings);
+    if (why) refuse_embeddings(e, why);
+    burin_format(expected, sizeof expected, "expected f32 [lines, %lld]", (long long)e->width);
+    if (saved.rank != 2 || strcmp(saved.element->name, "f32") != 0 ||
+        saved.dim[1] != (int64_t)e->width)
+        refuse_embeddings(e, expected);
+    return saved;
+}
+
+// The saved embeddings against the query's, with their lines, or their numbers.
+static void rank_saved(embedder *e) {
+    burin_array saved = read_embeddings(e);
+    const char *file = e->command->prompt_file;
+    burin_lines lines;
+    char number[32];
+    if (file) burin_lines_open(&lines, file);
+    for (int64_t i = 0; i < saved.dim[0]; i++) {
+        burin_format(number, sizeof number, "line %lld", (long long)i + 1);
+        if (file && !burin_next_line(&lines))
+            refuse_embeddings(e, "it has more rows than the file has lines");
+        const float *row = (const float *)saved.data + (size_t)i * e->width;
+        burin_ranking_add(&e->ranking, burin_cosine(e->all, row, e->width),
+                          file ? lines.line : number, file ? lines.bytes : strlen(number));
+    }
+    if (file && burin_next_line(&lines))
+        refuse_embeddings(e, "it has fewer rows than the file has lines");
+    if (file) burin_lines_close(&lines);
+    free(saved.data);
+}
+
 static void embed_arguments(embedder *e) {
     for (int i = 0; i < e->command->n_texts; i++) {
         const burin_work_item item = item_of_text(e->command->texts[i]);
@@ -282,7 +322,10 @@ int burin_embed(const burin_model *model, const burin_command *c) {
     if (c->tokens) embed_tokens(&e);
     embed_arguments(&e);
     burin_text_batch_run(&e.batch);
-    if (!c->tokens && !c->n_texts) burin_items_run(&e.items);
+    if (c->embeddings)
+        rank_saved(&e);
+    else if (!c->tokens && !c->n_texts)
+        burin_items_run(&e.items);
     finish(&e);
     if (e.n_cut > 1) burin_note("%lld texts were cut", (long long)e.n_cut);
     burin_ranking_free(&e.ranking);

@@ -83,6 +83,9 @@ static const option options[] = {
     {E, "--rank", NULL, "QUERY", TEXT, AT(rank), 0, 0,
      "print the texts that are nearest to QUERY, the nearest first, with their cosines; --format "
      "json: with their lines"},
+    {E, "--embeddings", NULL, "F.npy", TEXT, AT(embeddings), 0, 0,
+     "of --rank: the lines' embeddings as --format npy wrote them (with the same prompts), so that "
+     "only QUERY is computed; without -f FILE the numbers of lines are printed"},
     {E, "--top-k", NULL, "K", INTEGER, AT(most_texts), 1, 1e9,
      "texts that --rank prints (default 10)"},
     {N | S | T, "--input", NULL, "NAME=F.npy", LIST, AT(inputs), 0, 0,

@@ -380,6 +380,9 @@ static void check_combination(burin_kind program, const burin_command *c) {
     if (c->rank && (c->tokens || c->similarity || c->output || c->logits_hash ||
                     (c->format && !strcmp(c->format, "npy"))))
         bad_command_line("--rank prints texts", "--rank QUERY ", "-f FILE");
+    if (c->embeddings && (!c->rank || c->over || c->n_texts))
+        bad_command_line("--embeddings is for --rank over a saved file",
+                         "--rank QUERY --embeddings F.npy -f ", "FILE");
     if (inputs > 1)
         bad_command_line("more than one input",
                          "give one of a prompt, -f FILE, --tokens, --chat and ", "--messages");

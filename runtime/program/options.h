@@ -60,6 +60,7 @@ typedef struct burin_command {
     char **texts;                         // of an embedder: n_texts; recordings of a transcriber
     int n_texts;
     const char *rank;                       // of an embedder: the query
+    const char *embeddings;                 // of --rank: a saved .npy of the lines
     int64_t most_texts;                     // of --rank, of labels; 0: the default
     int64_t batch_size;                     // texts in a step; 0: the default
     const char *prompt_name, *prompt_text;  // prefix of each text of an embedder

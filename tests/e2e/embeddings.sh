@@ -97,6 +97,21 @@ check "in the order of their scores" sort -c -g -r "$WORK/scores"
 printf '%s\n' "$("$WORK/mean" --similarity "hello world" zzz)" > "$WORK/expected"
 sed -n 's/.*"score": \([-0-9.]*\), "line": 1,.*/\1/p' "$WORK/ranked" > "$WORK/got"
 same "a score is the cosine" "$WORK/expected" "$WORK/got"
+"$WORK/mean" -f "$WORK/texts" --format npy > "$WORK/saved.npy"
+for format in text json; do
+    "$WORK/mean" --rank "hello world" -f "$WORK/texts" --format $format > "$WORK/expected"
+    "$WORK/mean" --rank "hello world" -f "$WORK/texts" --format $format --embeddings "$WORK/saved.npy" > "$WORK/got"
+    same "--rank over saved embeddings, $format" "$WORK/expected" "$WORK/got"
+done
+check "without a file: the numbers of lines" test "$("$WORK/mean" --rank "hello world" --embeddings "$WORK/saved.npy" --top-k 2 | cut -f2 | tr '\n' ' ')" = "line 2 line 3 "
+head -n 2 "$WORK/texts" > "$WORK/two"
+says "saved embeddings of more lines" 1 "more rows than the file has lines" "$WORK/mean" --rank a --embeddings "$WORK/saved.npy" -f "$WORK/two"
+cat "$WORK/texts" "$WORK/two" > "$WORK/six"
+says "saved embeddings of fewer lines" 1 "fewer rows than the file has lines" "$WORK/mean" --rank a --embeddings "$WORK/saved.npy" -f "$WORK/six"
+says "saved embeddings that are none" 1 "--embeddings $WORK/two: is no .npy file" "$WORK/mean" --rank a --embeddings "$WORK/two"
+printf '\000\000\200\077' | npy '<f4' '1, 1' > "$WORK/narrow.npy"
+says "saved embeddings of another width" 1 "expected f32 [lines, " "$WORK/mean" --rank a --embeddings "$WORK/narrow.npy"
+says "saved embeddings without --rank" 2 "--embeddings is for --rank" "$WORK/mean" --embeddings "$WORK/saved.npy" a
 says "--rank needs texts" 2 "--rank prints texts" "$WORK/mean" --rank a --hash b
 says "--top-k is for --rank" 0 "--top-k has no effect: it is for --rank" "$WORK/mean" --top-k 2 a
 says "--similarity takes two" 2 "--similarity" "$WORK/mean" --similarity one
