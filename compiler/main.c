@@ -413,8 +413,7 @@ static int command_formats(Arena *arena, const Options *o) {
 }
 
 static int command_models(Arena *arena, const Options *o) {
-    (void)o;
-    list_models(burin_home(arena));
+    list_models(burin_home(arena), o->model);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/options.h"
 #include "commands/commands.h"
 #include "frontend/dsl.h"
 #include "ir/format.h"
@@ -123,13 +124,26 @@ void list_formats(void) {
     arena_free(arena);
 }
 
-void list_models(const char *home) {
+// A part of its name, its words or the paper's title; without regard to case.
+static bool has_word(const Description *d, const char *word) {
+    return !word || strcasestr(d->name, word) || strcasestr(d->summary, word) ||
+           strcasestr(d->paper, word);
+}
+
+void list_models(const char *home, const char *word) {
     Arena *arena = arena_new();
+    int n = 0;
     Descriptions all = dsl_descriptions(arena, arena_printf(arena, "%s/dsl", home));
     for (int i = 0; i < all.n; i++) {
         const Description *d = &all.items[i];
+        if (!has_word(d, word)) continue;
+        n++;
         printf("%-22s %s\n", d->name, d->summary);
         if (*d->paper) printf("%22s %s\n", "", d->paper);
     }
+    if (!n)
+        usage_error(
+            "no architecture has \"%s\" in its name or its words\n  hint: burin models lists all",
+            word);
     arena_free(arena);
 }

@@ -208,10 +208,13 @@ static void say_what_was_read(const chat *t) {
 static void answer(chat *t) {
     burin_conversation *c = &t->c;
     bool answered = false;
+    burin_wrap wrap = {.width = t->terminal ? burin_terminal_width() : 0};
+    c->g.wrap = wrap.width ? &wrap : NULL;
     if (prompt_of_turns(t) && drop_what_is_too_much(t)) {
         answered = burin_conversation_answer(c);
         if (!answered) burin_note("stopped while it read the question, which is left out");
     }
+    c->g.wrap = NULL;
     if (!answered) {
         burin_conversation_remove(c, c->n_turns - 1, 1);
         return;

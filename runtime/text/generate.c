@@ -41,7 +41,10 @@ static void make_answer_room(burin_generation *g, size_t bytes) {
 }
 
 static void append_text(burin_generation *g, const char *text, size_t n) {
-    if (!g->quiet) burin_print_text(text, n);
+    if (!g->quiet && g->wrap)
+        burin_wrap_text(g->wrap, text, n);
+    else if (!g->quiet)
+        burin_print_text(text, n);
     if (!g->answer) return;
     if (n > g->answer_room - g->answer_bytes) make_answer_room(g, n);
     memcpy(g->answer + g->answer_bytes, text, n);

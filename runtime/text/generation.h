@@ -4,6 +4,7 @@
 #define BURIN_GENERATION_H
 #include "grammar/constraint.h"
 #include "program/output.h"
+#include "program/wrap.h"
 #include "text/prompt.h"
 #include "text/run.h"
 #include "text/sampling.h"
@@ -28,6 +29,7 @@ typedef struct burin_generation {
     size_t n_pending;
     burin_constraint *constraint;     // NULL: any text will do
     bool quiet;                       // print nothing
+    burin_wrap *wrap;                 // NULL: words are not wrapped
     struct burin_logprobs *logprobs;  // NULL: without --logprobs
     struct burin_draft *draft;        // NULL: without --draft
     char *answer;                     // keeps the text, as far as there is room; NULL: no
