@@ -8,7 +8,9 @@
 #include "cli/option_tables.h"
 #include "commands/commands.h"
 #include "passes/pass.h"
+#include "passes/recipe.h"
 #include "toolchain/cache.h"
+#include "toolchain/toolchain.h"
 #include "version.h"
 
 // -------------------------------------------------------------------------------------------- help
@@ -146,16 +148,55 @@ static void print_topic_names(void) {
     for (int i = 0; i < N_TOPICS; i++) printf("%s ", topics[i].name);
 }
 
+static void print_target_names(void) {
+    for (int i = 0; i < n_machines; i++) printf("%s ", machines[i].triple);
+}
+
+static void print_cpu_names(void) {
+    printf("native ");
+    for (int i = 0; i < n_targets; i++) printf("%s ", targets[i].name);
+}
+
+static void print_quant_names(void) {
+    Arena *arena = arena_new();
+    for (const char *c = quant_names(arena); *c; c++)
+        if (*c != ',') putchar(*c);
+    arena_free(arena);
+}
+
+static void print_cache_formats(void) { printf("f32 f16 q8_0"); }
+
+static void print_choices(void);
+// Values that tables have, by an option's name or its argument; NULL: free.
+typedef void PrintValues(void);
+static PrintValues *values_of(const OptionRow *o) {
+    static const struct {
+        const char *name;
+        PrintValues *print;
+    } rows[] = {{"target", print_target_names},
+                {"mcpu", print_cpu_names},
+                {"quant", print_quant_names},
+                {"draft-quant", print_quant_names},
+                {"kv", print_cache_formats}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(o->name, rows[i].name)) return rows[i].print;
+    if (o->argument && !strcmp(o->argument, "PASS")) return print_pass_names;
+    return choices_of(o) ? print_choices : NULL;
+}
+
+static const OptionRow *choosing;  // of print_choices
+static void print_choices(void) { print_words(choices_of(choosing)); }
+
+static void print_values(const OptionRow *o) {
+    choosing = o;
+    values_of(o)();
+}
+
 static void print_bash_values(void) {
     for (int i = 0; i < n_options; i++) {
-        const OptionRow *o = &options[i];
-        bool pass = o->argument && !strcmp(o->argument, "PASS");
-        if (!pass && !choices_of(o)) continue;
-        printf("        --%s) values=\"", o->name);
-        if (pass)
-            print_pass_names();
-        else
-            print_words(choices_of(o));
+        if (!values_of(&options[i])) continue;
+        printf("        --%s) values=\"", options[i].name);
+        print_values(&options[i]);
         printf("\" ;;\n");
     }
 }
@@ -203,7 +244,6 @@ static void print_zsh_text(const char *text) {
 }
 
 static void print_zsh_option(const OptionRow *o) {
-    bool pass = o->argument && !strcmp(o->argument, "PASS");
     printf("            '%s--%s%s[", o->kind == WORDS ? "*" : "", o->name,
            o->kind == FLAG ? "" : "=");
     print_zsh_text(o->help);
@@ -211,10 +251,8 @@ static void print_zsh_option(const OptionRow *o) {
     if (o->argument) {
         printf(":");
         print_zsh_text(o->argument);
-        printf(pass || choices_of(o) ? ":(" : ":_files");
-        if (pass) print_pass_names();
-        if (choices_of(o)) print_words(choices_of(o));
-        if (pass || choices_of(o)) printf(")");
+        printf(values_of(o) ? ":(" : ":_files");
+        if (values_of(o)) print_values(o), printf(")");
     }
     printf("' \\\n");
 }

@@ -113,6 +113,8 @@ int main(int argc, char **argv) {
         print_all_help(model);
     else if (command.help)
         burin_print_help(burin_kind_of(model), model->name, command.help);
+    else if (command.completion)
+        burin_print_completion(burin_kind_of(model), command.completion);
     else if (command.version)
         burin_print("%s %s\n", model->name, model->identity);
     else if (command.info)

@@ -230,3 +230,53 @@ void burin_print_all_help(burin_kind program, const char *model_name) {
     print_introduction(program, model_name);
     for (int i = 0; i < N_OPTION_GROUPS; i++) print_group(program, &option_groups[i], true);
 }
+
+// -------------------------------------------------------------------------------------- completion
+// The name as a shell's word: a name of other characters is refused, not quoted.
+static const char *program_word(void) {
+    const char *slash = strrchr(burin_program_name, '/');
+    const char *name = slash ? slash + 1 : burin_program_name;
+    for (const char *c = name; *c; c++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+", *c))
+            burin_stop(BURIN_USER_MISTAKE,
+                       "--completion: the program's name has other characters than letters, "
+                       "digits, . _ + and -");
+    return name;
+}
+
+static void print_bash_completion(burin_kind program, const char *name) {
+    burin_print("# bash completion of %s\n_burin_complete() {\n    local words=\"", name);
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (options[i].programs & program && options[i].name[1] == '-')
+            burin_print("%s ", options[i].name);
+    burin_print(
+        "\"\n    case ${COMP_WORDS[COMP_CWORD]} in\n"
+        "        -*) mapfile -t COMPREPLY < <(compgen -W \"$words\" -- "
+        "\"${COMP_WORDS[COMP_CWORD]}\") ;;\n    esac\n}\n"
+        "complete -o default -F _burin_complete %s ./%s\n",
+        name, name);
+}
+
+static void print_fish_completion(burin_kind program, const char *name) {
+    burin_print("# fish completion of %s\n", name);
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const option *o = &options[i];
+        if (!(o->programs & program) || o->name[1] != '-') continue;
+        burin_print("complete -c %s -l %s%s -d '", name, o->name + 2, o->argument ? " -r" : "");
+        for (const char *c = o->help; *c; c++) {
+            if (*c == '\'' || *c == '\\') burin_print_bytes("\\", 1);
+            burin_print_bytes(c, 1);
+        }
+        burin_print("'\n");
+    }
+}
+
+void burin_print_completion(burin_kind program, const char *shell) {
+    const char *name = program_word();
+    if (!strcmp(shell, "bash"))
+        print_bash_completion(program, name);
+    else if (!strcmp(shell, "fish"))
+        print_fish_completion(program, name);
+    else
+        burin_stop(BURIN_BAD_COMMAND_LINE, "--completion %s: expected bash or fish", shell);
+}

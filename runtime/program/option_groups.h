@@ -61,7 +61,8 @@ static const option_group option_groups[] = {
     {"Inside",
      {"--info", "-v"},
      {"--profile", "--prefill", "--roofline", "--positions", "--perplexity", "--window", "--logits",
-      "--logits-hash", "--attention", "--layers", "--verify", "--version", "-h", "--help-all"}},
+      "--logits-hash", "--attention", "--layers", "--verify", "--version", "--completion", "-h",
+      "--help-all"}},
 };
 
 enum { N_OPTION_GROUPS = sizeof option_groups / sizeof *option_groups };

@@ -334,6 +334,8 @@ static const option options[] = {
     {A, "-h", "--help", "[GROUP]", OPTIONAL, AT(help), 0, 0,
      "the usual options; all of a group: --help sampling"},
     {A, "--help-all", NULL, NULL, FLAG, AT(help_all), 0, 0, "all options"},
+    {A, "--completion", NULL, "SHELL", TEXT, AT(completion), 0, 0,
+     "print completion for bash or fish: source <(./NAME --completion bash)"},
     {A, "--version", NULL, NULL, FLAG, AT(version), 0, 0, "name and identity"},
 };
 enum { N_OPTIONS = sizeof options / sizeof *options };

@@ -87,9 +87,10 @@ typedef struct burin_command {
     burin_sampling sampling;
     bool lines;  // each line of prompt_file is a prompt
     bool chat, raw, session_read_only, json, json_object, tokenize, pieces;
-    const char *decode;   // ids that --tokenize turns into a text
-    const char *profile;  // NULL: off; "": printed; else also a trace in this file
-    const char *help;     // a group of options; "": the usual ones; NULL: no help
+    const char *decode;      // ids that --tokenize turns into a text
+    const char *profile;     // NULL: off; "": printed; else also a trace in this file
+    const char *completion;  // a shell's name; NULL: none is printed
+    const char *help;        // a group of options; "": the usual ones; NULL: no help
     burin_server_options server;
     const char *language;  // of a recording: "en"; NULL: detected
     bool csv, vad,
@@ -109,5 +110,6 @@ burin_command burin_command_line(burin_kind, int argc, char **argv);
 uint64_t burin_command_sum(const burin_command *);
 void burin_print_help(burin_kind, const char *model_name,
                       const char *group);  // usage and the usual options; or a group's
+void burin_print_completion(burin_kind, const char *shell);  // ends the program for other shells
 void burin_print_all_help(burin_kind, const char *model_name);
 #endif

@@ -97,6 +97,15 @@ says "--window alone" 2 "--window without --perplexity" "$fake" --window 3
 says "logits of a benchmark" 2 "leave out --bench" "$fake" --bench --logits-hash
 says "a CPU that it does not carry" 1 "carries code for plain, plain+more, future" "$fake" --cpu z80
 says "a CPU that this machine is not" 1 "instructions that nobody has" "$fake" --cpu future
+says "--completion" 0 "_burin_complete" "$fake" --completion bash
+says "--completion of another shell" 2 "--completion csh: expected bash or fish" "$fake" --completion csh
+"$fake" --completion bash > "$WORK/completion"
+cat >> "$WORK/completion" << 'END3'
+COMP_WORDS=(fake --logits-) COMP_CWORD=1
+_burin_complete
+echo "${COMPREPLY[*]}"
+END3
+check "--completion completes" test "$(bash "$WORK/completion" 2>&1)" = "--logits-hash"
 says "--info" 0 "0123456789abcdef" "$fake" --info
 says "--version" 0 "fake 0123456789abcdef" "$fake" --version
 says "--help" 0 "usage: fake [options] [prompt]" "$fake" --help
