@@ -36,9 +36,10 @@ const char *burin_prompt_system(const burin_model *m) {
 int32_t burin_prompt_cache_use(const burin_run *run, int32_t slot, const int32_t *ids, int32_t n,
                                int32_t kept) {
     burin_session_header h;
-    const char *data = session_of(run->model, &h), *tokens = data + sizeof h;
+    const char *data = session_of(run->model, &h);
     int32_t same = 0;
     if (!data || h.tokens > run->context) return kept;
+    const char *tokens = data + sizeof h;
     for (int32_t id; same < h.tokens && same < n - 1; same++) {
         memcpy(&id, tokens + (size_t)same * sizeof id, sizeof id);
         if (id != ids[same]) break;

@@ -53,6 +53,7 @@ check "store: from a file, by another process on $cpu: $cached" test "$cached" -
 asks "$second"
 check "store: the other: $cached" test "$cached" -gt 200 -a "$text" = "$two"
 stopped
+cp -R "$WORK/cache" "$WORK/kept"
 for file in "$WORK"/cache/*; do printf x | dd of="$file" bs=1 seek=3000 conv=notrunc 2> /dev/null; done
 echo nothing > "$WORK/cache/$("$WORK/austen" --version | sed 's/.* //')-00.session"
 serving "$WORK/austen" -t 1 --parallel 1 --cache-dir "$WORK/cache"
@@ -75,3 +76,13 @@ reply "store: no such slot" '^404 ' POST '/slots/7?action=save' '{"filename": "b
 reply "store: no such action" '^400 ' POST '/slots/0?action=x' '{}'
 stopped
 check "store: the command line goes on from it" sh -c "'$WORK/austen' --session '$WORK/slots/a.session' --session-read-only --temp 0 -n 4 -v 2>&1 | grep -q 'read 1 tokens'"
+if command -v qemu-aarch64-static > /dev/null && command -v aarch64-linux-gnu-gcc > /dev/null; then
+    "$BURIN" build examples/austen --target=aarch64-linux-gnu -o "$WORK/arm" > "$WORK/out" 2>&1 || cat "$WORK/out"
+    for file in "$WORK/slots/a.session" "$(ls "$WORK"/kept/*.session | head -n 1)"; do
+        "$WORK/austen" --session "$file" --session-read-only --temp 0 -n 6 > "$WORK/expected" 2> "$WORK/err"
+        qemu-aarch64-static "$WORK/arm" --session "$file" --session-read-only --temp 0 -n 6 -v > "$WORK/got" 2> "$WORK/err"
+        same "store: ARM goes on from $(basename "$(dirname "$file")"): $(grep -o 'read [0-9]* tokens' "$WORK/err")" "$WORK/expected" "$WORK/got"
+    done
+else
+    skip "store: ARM goes on from it" "no qemu-aarch64-static or aarch64-linux-gnu-gcc"
+fi
