@@ -42,6 +42,12 @@ tokens=$(seq -s , 3 40)
 weights tests/e2e/scans
 one_hash forms 3 tests/e2e/scans/scans.burin --weights "$WORK/model/model.safetensors" --ctx 64
 check "scans: a sum along the innermost axis is a loop of kernels" grep -q 'for (symbols\[[0-9]*\] = 0' "$WORK/text.c"
+# Rows of several slots in a step: each has the bits of its text alone.
+check "scans: a library" $BURIN build tests/e2e/scans/scans.burin --weights "$WORK/model/model.safetensors" --ctx 128 --mcpu=native \
+    -o "$WORK/states.a"
+check "scans: its host" gcc -std=gnu11 -O1 -Wall -Wextra -Werror -I. -I"$WORK" tests/e2e/recurrent_host.c "$WORK/states.a" -lm -lpthread \
+    -o "$WORK/host"
+check "scans: slots cut short, copied, mixed" "$WORK/host" "$tokens" recurrent
 for name in ${*:-mamba2-group qwen3_next}; do
     tokens=$("$BUILD/tools/npy_ids" "$FIXTURES/families/$name/input_ids.npy")
     weights "$FIXTURES/families/$name"
