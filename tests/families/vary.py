@@ -19,7 +19,8 @@ OTHER = dict(head_dim=(24, 8, None), num_key_value_heads=(1, 4, None), sliding_w
              decoder_start_token_id=(), topk_method=("greedy", "group_limited_greedy", "noaux_tc"), scoring_func=("softmax", "sigmoid"),
              position_embedding_type=("rope", "nope", "relative_key"), rope_scaling=(), dtype=())
 NEVER = ("rope_parameters", "rope_scaling", "transformers_version", "model_type", "vocab_size", "_name_or_path", "pad_token_id", "problem_type",
-         "num_labels", "id2label", "label2id", "is_decoder", "add_cross_attention", "tie_encoder_decoder", "attn_implementation")
+         "num_labels", "id2label", "label2id", "is_decoder", "add_cross_attention", "tie_encoder_decoder", "attn_implementation",
+         "rescale_prenorm_residual")        # which changes weights while they are loaded
 
 
 def scalings(dims):
