@@ -179,6 +179,33 @@ static void write_axes(Text *t, const Program *p, const Dim *const *list, int n)
     text_add(t, "}");
 }
 
+// {3, 1} of two attributes in the order of the axes, from the innermost on; 1 where there are none
+static void write_pair(Text *t, const char *field, const int64_t *ints) {
+    text_add(t, ", .%s = {%lld, %lld}", field, ints ? (long long)ints[1] : 1,
+             ints ? (long long)ints[0] : 1);
+}
+
+static void write_border(Text *t, const Program *p, const Kernel *k) {
+    int n;
+    const Node *windows = k->border, *pad = windows->in[0];
+    const Dim *const *low = attr_dims(pad, "low", &n);
+    const Type *x = &pad->in[0]->type;
+    const Dim *origin = dim_const(p->graph, 0);
+    text_add(t, ",\n        .border = {.size = "), write_axes(t, p, x->dim + 2, 2);
+    text_add(t, ", .low = "), write_axes(t, p, low + 2, 2);
+    write_pair(t, "stride", attr_ints(windows, "strides", &n));
+    write_pair(t, "dilation", attr_ints(windows, "dilations", &n));
+    for (int i = 0; i < 2; i++) {
+        const Dim *step = k->in[PRODUCT_X].stride[3 + i];
+        const int64_t *dilations = attr_ints(windows, "dilations", &n);
+        step = dim_binary(p->graph, DIM_FLOORDIV, step,
+                          dim_const(p->graph, dilations ? dilations[i] : 1));
+        origin =
+            dim_binary(p->graph, DIM_ADD, origin, dim_binary(p->graph, DIM_MUL, low[2 + i], step));
+    }
+    text_add(t, ", .origin = "), c_dim(t, p, origin), text_add(t, "}");
+}
+
 // Rows of a convolution: axes of rows, of taps (before axis `end` of x), and terms that are
 // adjacent
 static void write_windows(Text *t, const Program *p, const Kernel *k, int end) {
@@ -192,6 +219,7 @@ static void write_windows(Text *t, const Program *p, const Kernel *k, int end) {
         text_add(t, ", .tap_steps = "), write_axes(t, p, x->stride + rows, taps);
     }
     if (end < x->type.rank) text_add(t, ", .adjacent = "), c_dim(t, p, x->type.dim[end]);
+    if (k->border) write_border(t, p, k);
     text_add(t, "};\n");
 }
 
@@ -201,8 +229,9 @@ static void write_convolution(Text *t, const Program *p, const Kernel *k) {
     text_add(
         t,
         "    matmul_args m = {.panels = %lld, .k = %lld, .windows = &windows, .rows = rows, .x = "
-        "x, .w = w, .units = units};\n    convolve_%s(m, ",
-        ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, w->format->name);
+        "x, .w = w, .units = units};\n    convolve%s_%s(m, ",
+        ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth,
+        k->border ? "_bordered" : "", w->format->name);
     write_sink(t, p, k), text_add(t, ");\n");
 }
 

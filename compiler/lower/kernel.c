@@ -167,9 +167,13 @@ bool shares_memory(const Node *n) {
            n->op == OP_expand || n->op == OP_windows;
 }
 
+bool reads_through(const Lowering *l, const Node *n) {
+    return shares_memory(n) || (n->op == OP_pad && l->borders[n->mark]);
+}
+
 // The value whose memory a view shows: its last use is that of all its views.
 bool dies_here(const Lowering *l, const Node *value, const Node *at) {
-    while (shares_memory(value)) value = value->in[0];
+    while (reads_through(l, value)) value = value->in[0];
     return l->last_use[value->mark] <= at->mark;
 }
 

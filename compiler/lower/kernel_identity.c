@@ -70,6 +70,9 @@ static const char *kernel_key(Arena *arena, const Kernel *k) {
             key_attr(&t, a);
     if (k->family == FAMILY_ORDER) text_add(&t, " of "), dim_print(&t, k->count);
     if (k->row_axes) text_add(&t, " rows %d", k->row_axes);
+    for (const Attr *a = k->border ? k->border->attrs : NULL; a; a = a->next) key_attr(&t, a);
+    for (const Attr *a = k->border ? k->border->in[0]->attrs : NULL; a; a = a->next)
+        key_attr(&t, a);
     for (int i = 0; i < k->n_in; i++) key_view(&t, &k->in[i]);
     text_add(&t, " ->");
     for (int i = 0; i < k->n_out; i++) key_view(&t, &k->out[i]);

@@ -200,7 +200,8 @@ typedef struct Kernel {
         *order;    // axes of the node's value from the outermost in memory on; NULL: as they are
     int row_axes;  // of a convolution: number of leading axes of x that are rows. Later axes are
                    // summed; 0: x is rows in memory
-    const Dim *count;  // uncached attention: keys of a sequence; an order: the experts
+    const Node *border;  // of a convolution: windows whose operand is a pad that x lacks, or NULL
+    const Dim *count;    // uncached attention: keys of a sequence; an order: the experts
     Share share;
     const char *cache;        // appends: "key" or "value", which layout is written
     const struct Scan *scan;  // of a scan: its body (lower/scan.h)

@@ -10,6 +10,7 @@ typedef struct Lowering {
     const LowerOptions *options;
     int *last_use;  // by node number (Node.mark): the number of the last node that reads its
                     // memory, through views too
+    bool *borders;  // by node number: pads that convolutions read through (select_windows.c)
     // in a body: offsets of its outputs, BASE_NONE for free ones; NULL outside of bodies
     const View *places;
 } Lowering;

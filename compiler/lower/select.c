@@ -94,6 +94,7 @@ static const struct {
     {OP_non_max_suppression, select_suppression},
     {OP_loop, select_loop},
     {OP_if, select_if},
+    {OP_pad, select_pad},
     {OP_matmul, select_matmul},
     {OP_matmul_packed, select_matmul_packed},
     {OP_expert_matmul, select_expert_matmul},
@@ -111,13 +112,15 @@ static void number_nodes(Lowering *l) {
     int n_nodes = 0;
     EACH_NODE(n, l->graph) n->mark = n_nodes++, n->scratch = NULL;
     l->last_use = ARENA_ARRAY(l->arena, int, n_nodes + 1);
+    l->borders = ARENA_ARRAY(l->arena, bool, n_nodes + 1);
+    EACH_NODE(n, l->graph) l->borders[n->mark] = n->op == OP_pad && is_border(l, n);
     for (int i = 0; i < l->graph->n_outputs; i++) l->last_use[l->graph->outputs[i]->mark] = n_nodes;
     for (Node *n = l->graph->last; n; n = n->prev)
         for (int i = 0; i < n->n_in; i++) {
             if (!n->in[i]) continue;
             int *last = &l->last_use[n->in[i]->mark],
-                use = shares_memory(n) && l->last_use[n->mark] > n->mark ? l->last_use[n->mark]
-                                                                         : n->mark;
+                use = reads_through(l, n) && l->last_use[n->mark] > n->mark ? l->last_use[n->mark]
+                                                                            : n->mark;
             if (use > *last) *last = use;
         }
 }

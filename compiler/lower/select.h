@@ -33,8 +33,10 @@ void copy_in_order(Lowering *, Node *, View from, const AxisOrder *);
 bool copy_for_view(Lowering *, Node *, View *from);
 
 // select_windows.c: convolutions
+bool is_border(Lowering *, const Node *pad);  // zeros that convolutions put around its operand
+SelectFunction select_pad;
 bool leave_to_products(Lowering *, Node *rows);  // rows of windows that products read in place
-View windows_operand(Lowering *, Node *rows, int *row_axes);
+View windows_operand(Lowering *, Node *rows, int *row_axes, const Node **border);
 SelectFunction select_matmul;  // depthwise convolutions; other products of two values are nests
 // Computes an elementwise node where the depthwise convolution before it ends, if it can.
 bool join_depthwise(Lowering *, Node *, const View *ordered, const AxisOrder *);
@@ -52,7 +54,8 @@ void read_operands(Lowering *, Kernel *, Node *);
 View matrix_operand(Lowering *, Node *);  // rows of adjacent elements: a copy where it is not that
 // a view broadcast to the shape of a node of its element type
 View matrix_like(Lowering *, Node *, const Node *of);
-bool shares_memory(const Node *view);  // with its operand
+bool shares_memory(const Node *view);                // with its operand
+bool reads_through(const Lowering *, const Node *);  // a view, or a border of zeros
 bool dies_here(const Lowering *, const Node *value, const Node *at);
 // the same for an operand as the kernel sees it
 bool may_overwrite_view(const Lowering *, const Node *operand, const View *, const Kernel *,

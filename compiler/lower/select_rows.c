@@ -172,16 +172,17 @@ static View epilogue_operand(Lowering *l, const Node *product, Node *n) {
 void select_matmul_packed(Lowering *l, Node *n) {
     View in[n->n_in], result = {0};
     int row_axes = 0;
+    const Node *border = NULL;
     in[PRODUCT_X] = view_of(n->in[PRODUCT_X]) || n->in[PRODUCT_X]->op == OP_constant
                         ? matrix_operand(l, n->in[PRODUCT_X])
-                        : windows_operand(l, n->in[PRODUCT_X], &row_axes);
+                        : windows_operand(l, n->in[PRODUCT_X], &row_axes, &border);
     in[PRODUCT_WEIGHTS] = view_operand(l, n->in[PRODUCT_WEIGHTS]);
     for (int i = PRODUCT_EPILOGUE; i < n->n_in; i++) {
         in[i] = epilogue_operand(l, n, n->in[i]);
         in[i].own_part = type_equal(&n->in[i]->type, &n->type);
     }
     Kernel *k = kernel_new(l, FAMILY_MATMUL, n, n->n_in);
-    k->row_axes = row_axes;
+    k->row_axes = row_axes, k->border = border;
     memcpy(k->in, in, sizeof in);
     k->share = share_by(SHARE_PANELS, panels_of(l, n->type.dim[n->type.rank - 1]));
     for (int i = PRODUCT_EPILOGUE; i < n->n_in && !result.buffer; i++)

@@ -8,6 +8,7 @@
 //
 // The innermost axis of the sum must be adjacent in memory. Where it is not (channels of an image
 // of the caller), the value before the windows is copied once with its channels last.
+#include "ir/convert.h"
 #include "ir/operands.h"
 #include "lower/select.h"
 
@@ -215,8 +216,116 @@ bool leave_to_products(Lowering *l, Node *rows) {
             with_channels_last(l, rows->in[0], rows, suits_depthwise));
 }
 
-View windows_operand(Lowering *l, Node *rows, int *row_axes) {
+// -------------------------------------------------------------------------------------- borders
+// A pad of zeros around the two spatial axes of x [N, C, H, W] is not computed where convolutions
+// alone read it: their kernels take zeros for taps outside x.
+enum { BORDER_ROWS = 3, FEWEST_CHANNELS = 16, MOST_CHANNELS = 1024 };
+
+static bool is_zero_pad(const Node *n) {
+    int count;
+    const Dim *const *low = attr_dims(n, "low", &count), *const *high =
+                                                             attr_dims(n, "high", &count);
+    const int64_t *interior = attr_ints(n, "interior", &count);
+    const Node *x = n->in[0], *value = n->in[1];
+    if (n->type.rank != 4 || n->type.dtype != DT_f32 || value->op != OP_constant || !value->value ||
+        tensor_count(value->value) != 1 || x->op == OP_constant ||
+        dtype_load(DT_f32, value->value->data, 0) != 0)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        int64_t first;
+        bool none = dim_is(low[i], 0) && dim_is(high[i], 0);
+        if ((interior && interior[i]) || (i < 2 && !none) || !dim_is_const(low[i], &first) ||
+            first < 0 || dim_lower(high[i]) < 0)
+            return false;
+    }
+    return true;
+}
+
+// Windows [N, C, out, out, kernel, kernel] of x, with the channels last: rows N, out, out and terms
+// kernel, kernel, C
+static View bordered_axes(Lowering *l, const Node *windows, View x) {
+    int n;
+    const int64_t *strides = attr_ints(windows, "strides", &n),
+                  *dilations = attr_ints(windows, "dilations", &n);
+    View v = x;
+    v.type.rank = 6;
+    for (int i = 0; i < 2; i++) {
+        v.type.dim[1 + i] = windows->type.dim[2 + i], v.type.dim[3 + i] = windows->type.dim[4 + i];
+        v.stride[1 + i] = dim_binary(l->graph, DIM_MUL, x.stride[2 + i],
+                                     dim_const(l->graph, strides ? strides[i] : 1));
+        v.stride[3 + i] = dim_binary(l->graph, DIM_MUL, x.stride[2 + i],
+                                     dim_const(l->graph, dilations ? dilations[i] : 1));
+    }
+    v.type.dim[0] = x.type.dim[0], v.type.dim[5] = x.type.dim[1], v.stride[5] = x.stride[1];
+    return v;
+}
+
+// Returns true if the axes of a view, but for those of one element, are these.
+static bool has_axes(const View *v, const View *expected) {
+    int i = 0, j = 0;
+    for (;; i++, j++) {
+        while (i < v->type.rank && dim_is(v->type.dim[i], 1)) i++;
+        while (j < expected->type.rank && dim_is(expected->type.dim[j], 1)) j++;
+        if (i == v->type.rank || j == expected->type.rank) break;
+        if (v->type.dim[i] != expected->type.dim[j] || v->stride[i] != expected->stride[j])
+            return false;
+    }
+    return i == v->type.rank && j == expected->type.rank;
+}
+
+// Returns true if the windows are read by products alone, in the order of bordered_axes.
+static bool windows_suit(Lowering *l, Node *windows) {
+    int axes;
+    Node *at = windows;
+    Chain c;
+    attr_ints(windows, "kernel", &axes);
+    while (at->op != OP_matmul_packed) {
+        Node *user = node_only_user(at);
+        if (at->op == OP_reshape && is_read_by_products(at)) break;
+        if (!user || (user->op != OP_reshape && user->op != OP_transpose)) return false;
+        at = user;
+    }
+    const AxisOrder order = order_with_last(4, CHANNELS);
+    View padded = view_in_memory_order(l, &windows->in[0]->type, &order), rows;
+    if (axes != 2 || at->op != OP_reshape || !find_chain(at->in[0], &c) ||
+        !derive_chain(l, &c, padded) || view_derive(l, at, &c.view[c.n - 1], &rows))
+        return false;
+    const View expected = bordered_axes(l, windows, padded);
+    return has_axes(&c.view[c.n - 1], &expected);
+}
+
+bool is_border(Lowering *l, const Node *pad) {
+    int64_t channels;
+    if (l->program->rows || l->places || !is_zero_pad(pad) || node_uses(pad) != pad->n_users ||
+        !dim_is_const(pad->type.dim[CHANNELS], &channels) || channels < FEWEST_CHANNELS ||
+        channels > MOST_CHANNELS)
+        return false;
+    for (int i = 0; i < pad->n_users; i++)
+        if (pad->users[i]->op != OP_windows || !windows_suit(l, pad->users[i])) return false;
+    return pad->n_users > 0;
+}
+
+// A border has the strides of the padded value, but no memory.
+void select_pad(Lowering *l, Node *n) {
+    const AxisOrder order = order_with_last(n->type.rank, CHANNELS);
+    if (!l->borders[n->mark]) {
+        select_nest(l, n);
+        return;
+    }
+    View from = view_operand(l, n->in[0]);
+    if (!dim_is(from.stride[CHANNELS], 1)) copy_in_order(l, n->in[0], from, &order);
+    set_view(l, n, view_in_memory_order(l, &n->type, &order));
+}
+
+View windows_operand(Lowering *l, Node *rows, int *row_axes, const Node **border) {
     View merged;
+    Chain c;
+    if (find_chain(rows->in[0], &c) && c.link[0]->in[0]->op == OP_pad &&
+        l->borders[c.link[0]->in[0]->mark]) {
+        *border = c.link[0];
+        *row_axes = BORDER_ROWS;
+        return bordered_axes(l, c.link[0], *view_of(c.link[0]->in[0]->in[0]));
+    }
     int64_t depth = dim_upper(rows->type.dim[rows->type.rank - 1]);
     merge_axes(l, view_of(rows->in[0]), depth, &merged, row_axes);
     return merged;

@@ -1,12 +1,15 @@
 // Matrix products over packed weights. Each output is one chain of fma over ascending k; the
 // caller's epilogue stores it.
 //
-//   matmul_f32, matmul_f16, matmul_bf16   x: f32 rows; weights in panels [n/16][k][16]
-//   matmul_q8_0, _q4_k ...                x: q8_block rows; weights in panels of blocks (blocks.h): exact sums of integers
-//   matmul_i8_32, _i9_32                  x: q8_block rows of integers (quantize_row_integers): the exact sum, rounded once
-//   matmul_q8_0_floats, matmul_nf4_64 ... x: f32 rows; each weight as a float
-//   convolve_f32, _f16, _bf16             x: windows of a tensor, as they are in memory (matmul_windows)
-//   ..._glu                               panels of gate and up alternate; the epilogue gets both sums
+//   matmul_f32, _f16, _bf16      x: f32 rows; weights in panels [n/16][k][16]
+//   matmul_q8_0, _q4_k ...       x: q8_block rows; weights in panels of blocks (blocks.h): exact
+//                                sums of integers
+//   matmul_i8_32, _i9_32         x: q8_block rows of integers (quantize_row_integers): the exact
+//                                sum, rounded once
+//   matmul_q8_0_floats ...       x: f32 rows; each weight as a float
+//   convolve_f32, _f16, _bf16    x: windows of a tensor, as they are in memory (matmul_windows)
+//   convolve_bordered_f32 ...    the windows reach beyond x, into zeros (matmul_border)
+//   ..._glu                      panels of gate and up alternate; the epilogue gets both sums
 //
 // All fields of matmul_args that are extents are literals at the call; the epilogue is a static
 // inline function.
@@ -531,17 +534,20 @@ MATMUL(bf16, floats, WEIGHT_BF16)
 #undef MATMUL
 
 // Convolutions: any number of rows goes by tiles.
-#define CONVOLVE(name, format)                                                                 \
-    KIND(windows_##name, windows, format)                                                      \
-    PRODUCT_FUNCTION windows_##name(const matmul_args *m, matmul_sink sink) {                  \
-        const matmul_args seen = *m;                                                           \
-        matmul_many((matmul_kind){format, true, windows_##name##_core, &seen, NULL}, m, sink); \
-    }                                                                                          \
-    INLINE void convolve_##name(matmul_args m, matmul_epilogue store, const void *context) {   \
-        windows_##name(&m, (matmul_sink){store, NULL, context, NULL});                         \
+#define CONVOLVE(name, family, function, format)                                                \
+    KIND(family##_##name, family, format)                                                       \
+    PRODUCT_FUNCTION family##_##name(const matmul_args *m, matmul_sink sink) {                  \
+        const matmul_args seen = *m;                                                            \
+        matmul_many((matmul_kind){format, true, family##_##name##_core, &seen, NULL}, m, sink); \
+    }                                                                                           \
+    INLINE void function##_##name(matmul_args m, matmul_epilogue store, const void *context) {  \
+        family##_##name(&m, (matmul_sink){store, NULL, context, NULL});                         \
     }
-CONVOLVE(f32, WEIGHT_F32)
-CONVOLVE(f16, WEIGHT_F16)
-CONVOLVE(bf16, WEIGHT_BF16)
+CONVOLVE(f32, windows, convolve, WEIGHT_F32)
+CONVOLVE(f16, windows, convolve, WEIGHT_F16)
+CONVOLVE(bf16, windows, convolve, WEIGHT_BF16)
+CONVOLVE(f32, bordered, convolve_bordered, WEIGHT_F32)
+CONVOLVE(f16, bordered, convolve_bordered, WEIGHT_F16)
+CONVOLVE(bf16, bordered, convolve_bordered, WEIGHT_BF16)
 #undef CONVOLVE
 #endif

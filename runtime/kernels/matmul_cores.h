@@ -8,6 +8,13 @@
 #include "group_sums.h"
 #include "range.h"
 
+// Zeros around x along the two innermost axes of rows and taps, which x does not hold: the
+// innermost axis first, in positions along it. x begins `origin` elements after the first tap.
+typedef struct matmul_border {
+    int size[2], low[2], stride[2], dilation[2];
+    ptrdiff_t origin;
+} matmul_border;
+
 // Rows of a convolution, as they are in memory: axes from the innermost on, unused ones of extent
 // 0. A row is `adjacent` elements for each tap.
 typedef struct matmul_windows {
@@ -16,7 +23,12 @@ typedef struct matmul_windows {
     int taps[4];
     ptrdiff_t tap_steps[4];
     int adjacent;
+    matmul_border border;
 } matmul_windows;
+
+// As many zeros take the place of a tap outside x.
+enum { BORDER_ZEROS = 1024 };
+__attribute__((unused)) static const float border_zeros[BORDER_ZEROS];
 
 typedef struct matmul_args {
     int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats,
@@ -222,25 +234,57 @@ INLINE ptrdiff_t axes_offset(const int *extent, const ptrdiff_t *steps, int inde
     return offset;
 }
 
-// Terms [at->from, at->to) of a tile: of each tap those that are adjacent
-INLINE void windows_tile(weight_format format, int R, int P, const matmul_args *m,
-                         const tile_place *at, vf *sums) {
+// Rows of a tile: where each begins in x, and the positions of its first tap along the axes with a
+// border
+typedef struct tile_windows {
+    ptrdiff_t row[ROWS_MOST];
+    int at[ROWS_MOST][2];
+} tile_windows;
+
+INLINE void find_rows(bool bordered, int R, const matmul_args *m, int first, tile_windows *t) {
     const matmul_windows *w = m->windows;
-    vf sum[ROWS_MOST][PANELS_MOST];
-    const float *row[ROWS_MOST], *x[ROWS_MOST];
+    const matmul_border *b = &w->border;
     UNROLL
     for (int i = 0; i < R; i++) {
-        int r = at->row + i < m->rows ? at->row + i : m->rows - 1;
-        row[i] = (const float *)m->x + axes_offset(w->rows, w->row_steps, r);
+        int r = first + i < m->rows ? first + i : m->rows - 1;
+        t->row[i] = axes_offset(w->rows, w->row_steps, r) - (bordered ? b->origin : 0);
+        if (!bordered) continue;
+        t->at[i][0] = r % w->rows[0] * b->stride[0] - b->low[0];
+        t->at[i][1] = r / w->rows[0] % w->rows[1] * b->stride[1] - b->low[1];
     }
+}
+
+// The rows' terms of a tap: in x, or zeros
+INLINE void find_tap(bool bordered, int R, const matmul_args *m, const tile_windows *t, int tap,
+                     const float **x) {
+    const matmul_windows *w = m->windows;
+    const matmul_border *b = &w->border;
+    const ptrdiff_t offset = axes_offset(w->taps, w->tap_steps, tap);
+    int across = 0, down = 0;
+    if (bordered)
+        across = tap % w->taps[0] * b->dilation[0], down = tap / w->taps[0] * b->dilation[1];
+    UNROLL
+    for (int i = 0; i < R; i++) {
+        bool inside = !bordered || ((unsigned)(t->at[i][0] + across) < (unsigned)b->size[0] &&
+                                    (unsigned)(t->at[i][1] + down) < (unsigned)b->size[1]);
+        x[i] = inside ? (const float *)m->x + (t->row[i] + offset) : border_zeros;
+    }
+}
+
+// Terms [at->from, at->to) of a tile: of each tap those that are adjacent
+INLINE void convolve_tile(bool bordered, weight_format format, int R, int P, const matmul_args *m,
+                          const tile_place *at, vf *sums) {
+    const matmul_windows *w = m->windows;
+    vf sum[ROWS_MOST][PANELS_MOST];
+    const float *x[ROWS_MOST];
+    tile_windows t;
+    find_rows(bordered, R, m, at->row, &t);
     tile_begin(R, P, at, sums, sum);
     NO_UNROLL
     for (int step = at->from; step < at->to;) {
         const int term = step % w->adjacent, left = w->adjacent - term;
         const int end = left < at->to - step ? step + left : at->to, first = step - term;
-        const ptrdiff_t tap = axes_offset(w->taps, w->tap_steps, step / w->adjacent);
-        UNROLL
-        for (int i = 0; i < R; i++) x[i] = row[i] + tap;
+        find_tap(bordered, R, m, &t, step / w->adjacent, x);
         NO_UNROLL
         for (; TILE_STEPS > 1 && step + TILE_STEPS <= end; step += TILE_STEPS)
             floats_steps(format, (const int[]){R, P, TILE_STEPS}, m, at, step, x, step - first,
@@ -250,6 +294,15 @@ INLINE void windows_tile(weight_format format, int R, int P, const matmul_args *
             floats_steps(format, (const int[]){R, P, 1}, m, at, step, x, step - first, sum);
     }
     tile_end(R, P, sum, sums);
+}
+
+INLINE void windows_tile(weight_format format, int R, int P, const matmul_args *m,
+                         const tile_place *at, vf *sums) {
+    convolve_tile(false, format, R, P, m, at, sums);
+}
+INLINE void bordered_tile(weight_format format, int R, int P, const matmul_args *m,
+                          const tile_place *at, vf *sums) {
+    convolve_tile(true, format, R, P, m, at, sums);
 }
 
 // The sums of integers, kept in the bits of `sum`
@@ -436,7 +489,12 @@ INLINE int tile_rows_of(weight_format format) {
 #endif
     return in_blocks(format) ? INT_ROWS : TILE_ROWS;
 }
-enum { PANELS_floats = TILE_PANELS, PANELS_windows = TILE_PANELS, PANELS_integers = INT_PANELS };
+enum {
+    PANELS_floats = TILE_PANELS,
+    PANELS_windows = TILE_PANELS,
+    PANELS_bordered = TILE_PANELS,
+    PANELS_integers = INT_PANELS
+};
 INLINE int tile_panels_of(weight_format format) {
     return in_blocks(format) ? INT_PANELS : TILE_PANELS;
 }

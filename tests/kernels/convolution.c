@@ -25,6 +25,10 @@ CONVOLUTION(f32)
 CONVOLUTION(f16)
 CONVOLUTION(bf16)
 
+__attribute__((noinline)) static void run_bordered(const matmul_args *m, const Output *o) {
+    convolve_bordered_f32(*m, store, o);
+}
+
 static float rounded(weight_format format, float w) {
     if (format == WEIGHT_F16) return sf_from_f16(f16_from_float(w));
     return format == WEIGHT_BF16 ? sf_from_bf16(bf16_from_float(w)) : w;
@@ -115,6 +119,37 @@ static void check_shape(Suite *suite, const Shape *s, weight_format format) {
     buffers_end(suite, label);
 }
 
+// Zeros around the input: as of a padded copy
+static void check_bordered(Suite *suite, const Shape *s) {
+    char label[100];
+    const int low[] = {1, 2}, c = s->channels, high = s->height - 3, wide = s->width - 3;
+    const int k = terms_of(s), rows = rows_of(s), panels = (s->filters + 15) / 16, row = wide * c;
+    const float *x = random_floats((size_t)(s->batch * high * row));
+    const float *w = random_floats((size_t)(s->filters * k));
+    float *padded = buffer_floats((size_t)(s->batch * s->height * s->width * c));
+    memset(padded, 0, (size_t)(s->batch * s->height * s->width * c) * sizeof *padded);
+    for (int i = 0; i < s->batch * high; i++)
+        memcpy(padded + ((i / high * s->height + i % high + low[1]) * s->width + low[0]) * c,
+               x + i * row, (size_t)row * sizeof *x);
+    const matmul_windows windows = {.rows = {outputs(s, 1), outputs(s, 0), s->batch},
+                                    .row_steps = {s->stride[1] * c, s->stride[0] * row, high * row},
+                                    .taps = {s->kernel[1], s->kernel[0]},
+                                    .tap_steps = {s->dilation[1] * c, s->dilation[0] * row},
+                                    .adjacent = c,
+                                    .border = {.size = {wide, high},
+                                               .low = {low[0], low[1]},
+                                               .stride = {s->stride[1], s->stride[0]},
+                                               .dilation = {s->dilation[1], s->dilation[0]},
+                                               .origin = low[0] * c + low[1] * row}};
+    matmul_args m = {.panels = panels, .k = k, .rows = rows, .x = x, .windows = &windows};
+    m.w = packed(WEIGHT_F32, s->filters, k, w), m.last = matmul_units(panels, rows);
+    const Output o = {buffer_floats((size_t)(rows * s->filters)), s->filters};
+    run_bordered(&m, &o);
+    snprintf(label, sizeof label, "border, %d rows, %d terms", rows, k);
+    check_floats(suite, label, o.y, expected(s, padded, w), (size_t)(rows * s->filters));
+    buffers_end(suite, label);
+}
+
 // The result of a depthwise convolution, whose channels are its filters
 static float *expected_depthwise(const Shape *s, const float *x, const float *w) {
     const int rows = rows_of(s), taps = s->kernel[0] * s->kernel[1];
@@ -176,5 +211,8 @@ void test_convolution(void) {
         for (int f = 0; f < 3; f++)
             check_shape(&suite, &shapes[i],
                         (const weight_format[]){WEIGHT_F32, WEIGHT_F16, WEIGHT_BF16}[f]);
+    check_bordered(&suite, &(Shape){1, 9, 8, 5, 20, {3, 3}, {1, 1}, {1, 1}});
+    check_bordered(&suite, &(Shape){2, 12, 11, 16, 70, {5, 3}, {2, 2}, {1, 2}});
+    check_bordered(&suite, &(Shape){1, 5, 4, 500, 33, {5, 4}, {1, 1}, {1, 1}});
     suite_end(&suite);
 }

@@ -179,6 +179,52 @@ static Node *padded_with(OnnxCall *c, Node *x, const OnnxPadDims *p, double valu
     return onnx_pad_by_dims(c, x, p, onnx_scalar(c, x->type.dtype, value));
 }
 
+// Windows of x times weights [M, kernel.., C]: [N, M, out..]
+static Node *multiply_windows(OnnxCall *c, Node *x, Node *weights, const Window *w) {
+    Node *padded = windows(c, x, w), *rows = window_rows(c, padded, w->spatial, 1);
+    const Dim *dims[MAX_RANK] = {x->type.dim[0], weights->type.dim[0]};
+    const Dim *flat[3] = {rows->type.dim[0], rows->type.dim[2], rows->type.dim[3]};
+    const Dim *shape[2] = {weights->type.dim[0], rows->type.dim[3]};
+    Node *matrix = onnx_swap(c, onnx_shape_to(c, weights, 2, shape), 0, 1);
+    Node *y = ONNX_BINARY(c, OP_matmul, onnx_shape_to(c, rows, 3, flat), matrix);
+    for (int i = 0; i < w->spatial; i++) dims[2 + i] = padded->type.dim[2 + i];
+    return onnx_shape_to(c, onnx_swap(c, y, 1, 2), 2 + w->spatial, dims);
+}
+
+// The same by groups: weights [M, C/G, kernel..]
+static Node *multiply_by_groups(OnnxCall *c, Node *x, Node *weights, const Window *w,
+                                int64_t groups) {
+    const bool depthwise = groups == onnx_extent(c, x, 1) && x->type.dtype == DT_f32 &&
+                           groups == onnx_extent(c, weights, 0);
+    const Dim *dims[MAX_RANK] = {x->type.dim[0], weights->type.dim[0]};
+    Node *columns = depthwise ? depthwise_columns(c, weights)
+                              : weight_columns(c, taps_first(c, weights), groups);
+    Node *padded = windows(c, x, w), *rows = window_rows(c, padded, w->spatial, groups);
+    for (int i = 0; i < w->spatial; i++) dims[2 + i] = padded->type.dim[2 + i];
+    return onnx_shape_to(c, onnx_swap(c, ONNX_BINARY(c, OP_matmul, rows, columns), 2, 3),
+                         2 + w->spatial, dims);
+}
+
+// A few groups of several channels: products of slices of the channels, one after the other
+enum { MOST_GROUPS = 64 };
+
+static bool has_wide_groups(const Node *x, const Node *weights, int64_t groups) {
+    const Node *w = weights->op == OP_cast ? weights->in[0] : weights;
+    return groups > 1 && groups <= MOST_GROUPS && w->op == OP_constant && w->value &&
+           w->value->data && x->type.dtype == DT_f32 && !dim_is(weights->type.dim[1], 1);
+}
+
+static Node *multiply_slices(OnnxCall *c, Node *x, Node *weights, const Window *w, int64_t groups) {
+    Node *parts[MOST_GROUPS];
+    const int64_t channels = onnx_extent(c, x, 1) / groups,
+                  filters = onnx_extent(c, weights, 0) / groups;
+    weights = taps_first(c, weights);
+    for (int64_t g = 0; g < groups; g++)
+        parts[g] = multiply_windows(c, onnx_slice_from(c, x, 1, g * channels, channels),
+                                    onnx_slice_from(c, weights, 0, g * filters, filters), w);
+    return build_concat(onnx_builder(c), (int)groups, parts, 1);
+}
+
 // x padded and windowed, times weights: [N, M, out..]
 Node *onnx_convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int64_t groups,
                     double pad) {
@@ -190,24 +236,10 @@ Node *onnx_convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int64_
         onnx_extent(c, weights, 1) * groups != channels)
         onnx_fatal(c, "%lld groups of %s by weights %s", (long long)groups, type_text(&x->type),
                    type_text(&weights->type));
-    Node *padded = windows(c, padded_with(c, x, &w->pads, pad), w);
-    const bool depthwise =
-        groups > 1 && groups == channels && groups == filters && x->type.dtype == DT_f32;
-    Node *columns = depthwise ? depthwise_columns(c, weights) : NULL;
-    if (!depthwise) weights = taps_first(c, weights);
-    Node *rows = window_rows(c, padded, w->spatial, groups), *y;
-    const Dim *dims[MAX_RANK] = {x->type.dim[0], weights->type.dim[0]};
-    if (groups == 1) {  // a plain matrix of weights
-        const Dim *flat[3] = {rows->type.dim[0], rows->type.dim[2], rows->type.dim[3]};
-        const Dim *shape[2] = {weights->type.dim[0], rows->type.dim[3]};
-        Node *matrix = onnx_swap(c, onnx_shape_to(c, weights, 2, shape), 0, 1);
-        y = onnx_swap(c, ONNX_BINARY(c, OP_matmul, onnx_shape_to(c, rows, 3, flat), matrix), 1, 2);
-    } else {
-        if (!columns) columns = weight_columns(c, weights, groups);
-        y = onnx_swap(c, ONNX_BINARY(c, OP_matmul, rows, columns), 2, 3);
-    }
-    for (int i = 0; i < w->spatial; i++) dims[2 + i] = padded->type.dim[2 + i];
-    return onnx_shape_to(c, y, 2 + w->spatial, dims);
+    Node *padded = padded_with(c, x, &w->pads, pad);
+    if (groups == 1) return multiply_windows(c, padded, taps_first(c, weights), w);
+    return has_wide_groups(x, weights, groups) ? multiply_slices(c, padded, weights, w, groups)
+                                               : multiply_by_groups(c, padded, weights, w, groups);
 }
 
 // A value for each channel: [M] to [M, 1, ..]
