@@ -1,5 +1,5 @@
 // The kernel templates as shares of this machine's limits, measured in one run: see README.md.
-// usage: kernels [decode | cached | prefill | attention [FORMAT [THREADS]]]
+// usage: kernels [decode | cached | prefill | attention | convolutions [FORMAT [THREADS]]]
 #define _GNU_SOURCE
 #include "kernels/kernels.h"
 
@@ -289,6 +289,74 @@ static void bench_attention(void) {
     }
 }
 
+// ---------------------------------------------------------------------------------- convolutions
+typedef struct Convolution {
+    const char *name;
+    int height, width, channels, filters, kernel[2],
+        stride;  // filters 0: depthwise; the input is padded
+} Convolution;
+
+static const Convolution convolutions[] = {
+    {"ResNet-50, 1 x 1, 56 x 56", 56, 56, 64, 256, {1, 1}, 1},
+    {"ResNet-50, 3 x 3, 56 x 56", 58, 58, 64, 64, {3, 3}, 1},
+    {"ResNet-50, 3 x 3, 28 x 28", 30, 30, 128, 128, {3, 3}, 1},
+    {"ResNet-50, 3 x 3, 14 x 14", 16, 16, 256, 256, {3, 3}, 1},
+    {"ResNet-50, 3 x 3, 7 x 7", 9, 9, 512, 512, {3, 3}, 1},
+    {"ResNet-50, 7 x 7 / 2", 229, 229, 3, 64, {7, 7}, 2},
+    {"whisper-base, conv1", 1, 3002, 80, 512, {1, 3}, 1},
+    {"whisper-base, conv2", 1, 3001, 512, 512, {1, 3}, 2},
+    {"HiFi-GAN, 11, 32 channels", 1, 8202, 32, 32, {1, 11}, 1},
+    {"YOLO, 3 x 3, 16 channels", 82, 82, 16, 16, {3, 3}, 1},
+    {"MobileNet, depthwise 112", 114, 114, 32, 0, {3, 3}, 1},
+    {"MobileNet, depthwise 14", 16, 16, 384, 0, {3, 3}, 1},
+    {"MobileNet, depthwise 7", 9, 9, 960, 0, {3, 3}, 1},
+    {"ConvNeXt, depthwise 7 x 7", 62, 62, 96, 0, {7, 7}, 1},
+};
+
+static const Convolution *convolved;
+static float image[64 * 64 * 1024];
+
+static int results(const Convolution *c, int axis) {
+    return ((axis ? c->width : c->height) - c->kernel[axis]) / c->stride + 1;
+}
+
+static void convolve(const Work *work, int thread) {
+    const Convolution *c = convolved;
+    const int row = c->width * c->channels, rows = results(c, 0) * results(c, 1);
+    const int taps = c->kernel[0] * c->kernel[1], panels = (c->filters + 15) / 16,
+              units = c->filters ? matmul_units(panels, rows) : rows;
+    const burin_range range = {units * thread / threads, units * (thread + 1) / threads};
+    matmul_windows w = {.rows = {results(c, 1), results(c, 0)},
+                        .row_steps = {c->stride * c->channels, c->stride * row},
+                        .taps = {c->kernel[1], c->kernel[0]},
+                        .tap_steps = {c->channels, row},
+                        .adjacent = c->channels};
+    (void)work;
+    if (!c->filters) {
+        depthwise_f32((depthwise_args){c->channels, taps, &w, image, (const float *)weights, range},
+                      store_plain, &(Output){y, c->channels});
+        return;
+    }
+    w.taps[0] = c->kernel[0], w.tap_steps[0] = row, w.taps[1] = 0;
+    w.adjacent = c->kernel[1] * c->channels;
+    matmul_args m = {.panels = panels, .k = taps * c->channels, .rows = rows, .x = image};
+    m.w = weights, m.windows = &w, m.units = range;
+    convolve_f32(m, store_plain, &(Output){y, c->filters});
+}
+
+static void bench_convolutions(void) {
+    const double peak = peak_fma();
+    printf("convolutions, one thread, of the FMA rate (%.0f GFLOP/s)\n", peak);
+    threads = 1;
+    for (size_t i = 0; i < sizeof convolutions / sizeof *convolutions; i++) {
+        const Convolution *c = convolved = &convolutions[i];
+        double work = 2.0 * results(c, 0) * results(c, 1) * c->kernel[0] * c->kernel[1] *
+                      c->channels * (c->filters ? c->filters : 1);
+        Work w = {.part = convolve, .repeat = (int)(3e7 / work) + 1};
+        printf("  %-26s %5.2f\n", c->name, work / run(&w) / 1e9 / peak);
+    }
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     only_format = argc > 2 ? argv[2] : NULL;
@@ -305,5 +373,6 @@ int main(int argc, char **argv) {
     if (!*what || !strcmp(what, "cached")) bench_cached();
     if (!*what || !strcmp(what, "prefill")) bench_prefill();
     if (!*what || !strcmp(what, "attention")) bench_attention();
+    if (!*what || !strcmp(what, "convolutions")) bench_convolutions();
     return 0;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The kernel templates as shares of this machine's limits. usage: tests/bench/kernels.sh [decode | cached | prefill | attention [FORMAT [THREADS]]]
+# The kernel templates as shares of this machine's limits. usage: tests/bench/kernels.sh [decode | cached | prefill | attention | convolutions [FORMAT [THREADS]]]
 set -eu
 BUILD=${BUILD:-build} CLANG=${CLANG:-clang-19}
 mkdir -p "$BUILD/bench"
