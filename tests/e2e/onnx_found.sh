@@ -16,6 +16,7 @@ epi-M1                                 1e-5
 epi-M5-dynamic                         1e-5
 epi-M6                                 1e-5
 lstm-layers-dyn                        1e-5
+sizes-in-a-branch                      1e-5
 gru-state-of-one                       1e-5
 lstm-two-batches                       1e-5
 const-Z1                               1e-5

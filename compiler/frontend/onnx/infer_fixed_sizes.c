@@ -98,12 +98,19 @@ static void fix_nodes(Graph *g, const Node *except, const Dim *symbol, const Dim
     }
 }
 
-bool onnx_is_main_graph(const OnnxCall *c) { return !c->import->outer && !c->import->function; }
+// A branch that is taken, and a short loop, are written out in the main graph itself.
+bool onnx_is_main_graph(const OnnxCall *c) {
+    for (const OnnxImport *m = c->import; m; m = m->outer)
+        if (m->function || (m->outer && m->outer->graph != m->graph)) return false;
+    return true;
+}
 
 void onnx_fix_size(OnnxCall *c, const Node *except, const Dim *symbol, const Dim *size) {
     int64_t value;
-    if (dim_is_const(size, &value)) fix_option(c->import, symbol, value);
-    fix_elements(c->import, symbol, size);
+    for (OnnxImport *m = c->import; m; m = m->outer) {
+        if (dim_is_const(size, &value)) fix_option(m, symbol, value);
+        fix_elements(m, symbol, size);
+    }
     fix_nodes(c->graph, except, symbol, size);
 }
 
