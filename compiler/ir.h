@@ -252,9 +252,11 @@ typedef enum {
     INPUT_SOURCE_LAST,
     INPUT_CACHE,
     INPUT_EMBEDDINGS,
-    INPUT_EMBEDDED
+    INPUT_EMBEDDED,
+    INPUT_LAST_SEEN
 } InputRole;  // memory: of a row, the last position of what its slot's encoder has left;
-              // embeddings: of a row, its vector in place of a token's, where embedded is not 0
+              // embeddings: of a row, its vector in place of a token's, where embedded is not 0;
+              // last_seen: of a row, the last position that it attends to, its own or a later one
 
 // A field of a description's record; text NULL: it is a number.
 typedef struct Setting {

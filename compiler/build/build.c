@@ -15,6 +15,7 @@
 #include "build/server.h"
 #include "build/sounds.h"
 #include "cli/option_tables.h"
+#include "engine/picture.h"
 #include "frontend/card.h"
 #include "frontend/dsl.h"
 #include "frontend/eyes.h"
@@ -306,7 +307,10 @@ static void load_eyes(Build *b) {
     if (description && program && b->tokenizer && !b->embeds && !b->labels &&
         b->module->n_graphs == 1)
         b->pictures = eyes_add(b->module, description, c, b->tokenizer);
-    if (!b->pictures) checkpoint_warn_of_rest(c);
+    if (!b->pictures)
+        checkpoint_warn_of_rest(c);
+    else if (b->module->eyes->sees_all && b->passes.max_rows < b->module->eyes->tile_rows)
+        b->passes.max_rows = b->module->eyes->tile_rows;
 }
 
 void build_load(Build *b) {

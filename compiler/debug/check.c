@@ -127,6 +127,7 @@ static void run_part(Part *p, ForwardFunction *forward, const unsigned char *wei
         .position = p->rows.position,
         .source_last = p->rows.source_last,
         .embedded = p->rows.embedded,
+        .last_seen = p->rows.last_seen,
         .embeddings = p->rows.embeddings,
         .logit_rows = logit_rows,
         .rows = n,
@@ -265,6 +266,7 @@ static void prepare_embeddings(Part *p) {
     for (int64_t i = 0; i < n; i++) values[i] = (float)(i * 7919 % 2003) / 1001.5f - 1;
     for (int i = 0; i < p->rows.n; i++) embedded[i] = n && i % 2;
     p->rows.embeddings = values, p->rows.embedded = embedded;
+    p->rows.last_seen = p->rows.position;
 }
 
 // Tokens of a slot, in order; each sees the whole source.

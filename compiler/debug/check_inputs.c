@@ -116,6 +116,7 @@ static double invented_value(const CheckInputs *c, const Node *input, int64_t i,
         case INPUT_TOKENS:
             return (double)(i * 7919 % most);
         case INPUT_POSITIONS:
+        case INPUT_LAST_SEEN:
             return (double)i;
         case INPUT_MASK:
         case INPUT_LOGIT_ROWS:

@@ -16,6 +16,8 @@ static const void *data_of_role(InputRole role, const StepRows *rows) {
             return rows->embeddings;
         case INPUT_EMBEDDED:
             return rows->embedded;
+        case INPUT_LAST_SEEN:
+            return rows->last_seen;
         default:
             return NULL;
     }

@@ -3,11 +3,11 @@
 #define BURIN_STEP_INPUTS_H
 #include "ir.h"
 
-enum { STEP_INPUTS = 8 };
+enum { STEP_INPUTS = 9 };
 
 typedef struct StepRows {
     int n;
-    const int32_t *token, *slot, *position, *source_last, *embedded;
+    const int32_t *token, *slot, *position, *source_last, *embedded, *last_seen;
     const bool *logit_rows;
     const float *embeddings;  // [n][width] of a model that takes pictures
 } StepRows;

@@ -1,9 +1,9 @@
 // Eyes: a picture's rows in a prompt.
 //
-//   dsl/eyes/NAME.burin   graph picture(pixel_values) -> rows, and a record `placement`: the texts around these rows
+//   dsl/eyes/NAME.burin   graph picture(pixel_values) -> rows, and a record `placement`
 //   before                graph decode(%tokens: i32[T])   %x = gather(%table, %tokens)
 //   after                 graph picture(%pixel_values) -> ("rows"=...)
-//                         graph decode(%tokens: i32[T], %embeddings: f32[T, N], %embedded: i32[T])
+//                         graph decode(%tokens, %embeddings: f32[T, N], %embedded: i32[T])
 //                           %x = where(%embedded, %embeddings, gather(%table, %tokens))
 //
 // The processor's settings are those of preprocessor_config.json or processor_config.json.
@@ -38,11 +38,14 @@ static Node *token_lookup(const Graph *g, Node **tokens) {
     return looks_up && user->type.rank == 2 && user->type.dtype == DT_f32 ? user : NULL;
 }
 
-static void take_embeddings(Graph *g, Node *lookup, const Node *tokens) {
+static void take_embeddings(Graph *g, Node *lookup, const Node *tokens, bool sees_all) {
     const Dim *rows = tokens->type.dim[0], *one = dim_const(g, 1);
     Node *vectors = graph_add_input(g, "embeddings", lookup->type, NO_LOC);
     Node *chosen = graph_add_input(g, "embedded", type_of(DT_i32, 1, &rows), NO_LOC);
     input_set_role(vectors, INPUT_EMBEDDINGS), input_set_role(chosen, INPUT_EMBEDDED);
+    if (sees_all)
+        input_set_role(graph_add_input(g, "last_seen", type_of(DT_i32, 1, &rows), NO_LOC),
+                       INPUT_LAST_SEEN);
     Builder b = cursor_behind(lookup);
     Node *is_chosen =
         build_reshape(b, build_cast(b, chosen, DT_bool), 2, (const Dim *[]){rows, one});
@@ -123,9 +126,18 @@ static bool read_processor(burin_eyes *e, Arena *arena, const char *folder) {
     return read;
 }
 
+// The sliding window of the text model; 0: none.
+static int32_t window_of(const Checkpoint *text) {
+    const json_t *window = json_object_get(text->config, "sliding_window");
+    json_int_t rows = json_integer_value(window);
+    return json_is_integer(window) && rows > 0 && rows < INT32_MAX ? (int32_t)rows : 0;
+}
+
 static bool read_placement(burin_eyes *e, const Module *m, const Tokenizer *t) {
     static const char *const cuts[] = {"none", "grid", "ratio"};
     const char *cut = text_of(m, "cut");
+    const Setting *sees_all = setting_of(m, "sees_all");
+    e->sees_all = sees_all && sees_all->number;
 #define READ_TEXT(name) e->name = text_of(m, #name);
     BURIN_EYES_TEXTS(READ_TEXT)
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
@@ -163,7 +175,8 @@ bool eyes_add(Module *m, const char *description, const Checkpoint *text, const 
     int64_t width;
     if (!dim_is_const(lookup->type.dim[1], &width) || width != e->width)
         return refuse("the description of eyes has rows of another width than tokens");
-    take_embeddings(m->graphs[0], lookup, tokens);
+    take_embeddings(m->graphs[0], lookup, tokens, e->sees_all);
+    e->window = e->sees_all ? window_of(text) : 0;
     Graph **graphs = ARENA_ARRAY(m->arena, Graph *, 2);
     graphs[0] = m->graphs[0], graphs[1] = seen->graphs[0];
     m->graphs = graphs, m->n_graphs = 2, m->eyes = e;

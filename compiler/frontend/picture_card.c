@@ -23,9 +23,13 @@ typedef struct Processor {
 } Processor;
 
 static const Processor processors[] = {
-    {"ViT", 224, false, 0, BURIN_BILINEAR, false}, {"DeiT", 256, false, 224, BURIN_BICUBIC, false},
-    {"Beit", 0, false, 224, BURIN_BICUBIC, false}, {"Bit", 224, true, 224, BURIN_BICUBIC, true},
-    {"CLIP", 224, true, 224, BURIN_BICUBIC, true}, {"Siglip", 224, false, 0, BURIN_BICUBIC, false},
+    {"ViT", 224, false, 0, BURIN_BILINEAR, false},
+    {"DeiT", 256, false, 224, BURIN_BICUBIC, false},
+    {"Beit", 0, false, 224, BURIN_BICUBIC, false},
+    {"Bit", 224, true, 224, BURIN_BICUBIC, true},
+    {"CLIP", 224, true, 224, BURIN_BICUBIC, true},
+    {"Siglip", 224, false, 0, BURIN_BICUBIC, false},
+    {"Gemma3", 224, false, 0, BURIN_BILINEAR, false},
 };
 
 // Processors that cut pictures into tiles, and the fields that say how (frontend/eyes.c).

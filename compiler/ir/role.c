@@ -10,7 +10,7 @@ static const char *const role_names[] = {
     [INPUT_LOGIT_ROWS] = "logit_rows", [INPUT_MASK] = "mask",
     [INPUT_TYPES] = "types",           [INPUT_SOURCE_LAST] = "memory",
     [INPUT_CACHE] = "cache",           [INPUT_EMBEDDINGS] = "embeddings",
-    [INPUT_EMBEDDED] = "embedded"};
+    [INPUT_EMBEDDED] = "embedded",     [INPUT_LAST_SEEN] = "last_seen"};
 
 const char *input_role_name(InputRole role) { return role_names[role]; }
 

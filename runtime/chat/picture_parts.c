@@ -30,6 +30,7 @@ typedef struct picture_reader {
     burin_run *run;
     const char *at, *end, *why;
     size_t room;
+    bool is_cut;  // the JSON ends inside of a list or an object
 } picture_reader;
 
 enum { MOST_JSON_DEPTH = 128 };
@@ -206,7 +207,8 @@ static picture_part copy_value(picture_reader *r, json_span *string, int depth);
 
 static bool list_ends(picture_reader *r, char bracket) {
     copy_blanks(r);
-    if (r->why || r->at >= r->end) return true;
+    r->is_cut |= r->at >= r->end;
+    if (r->why || r->is_cut) return true;
     if (*r->at != bracket) return false;
     put_json(r, r->at++, 1);
     return true;
@@ -235,7 +237,7 @@ static picture_part copy_object(picture_reader *r, int depth) {
         picture_part inner = copy_value(r, &value, depth + 1);
         note_field(&part, key, value, &inner);
     }
-    if (!r->why) replace_picture(r, &part, begin);
+    if (!r->why && !r->is_cut) replace_picture(r, &part, begin);
     return part;
 }
 

@@ -81,6 +81,7 @@ static void carve_session(carver *cut, burin_session *s, const burin_model *mode
     s->source_last = carve(cut, rows, sizeof *s->source_last);
     s->logit_rows = carve(cut, rows, sizeof *s->logit_rows);
     s->embedded = carve(cut, model->eyes ? rows : 0, sizeof *s->embedded);
+    s->last_seen = carve(cut, model->eyes ? rows : 0, sizeof *s->last_seen);
     s->embeddings = carve(cut, model->eyes ? rows : 0,
                           model->eyes ? (size_t)model->eyes->width * sizeof *s->embeddings : 0);
     carve_working_memory(cut, s, model, o);
@@ -123,6 +124,7 @@ static burin_step step_of(burin_session *s, const burin_options *o) {
     step.logit_rows = s->logit_rows;
     step.embedded = s->embedded;
     step.embeddings = s->embeddings;
+    step.last_seen = s->last_seen;
     step.max_rows = o->max_rows;
     step.threads = o->threads;
     step.barrier = &s->pool->barrier;
@@ -215,6 +217,37 @@ static void embed_row(burin_session *s, int i, const float *embedding) {
     if (embedding) memcpy(s->embeddings + (size_t)i * width, embedding, width * sizeof *embedding);
 }
 
+// Rows of a picture see its last row, others themselves.
+static void set_last_seen(burin_session *s, const float *const *embeddings, int n) {
+    for (int i = n - 1; i >= 0; i--) {
+        bool inside = embeddings && embeddings[i] && i + 1 < n && embeddings[i + 1] &&
+                      s->slot[i] == s->slot[i + 1] && s->model->eyes->sees_all;
+        s->last_seen[i] = inside ? s->last_seen[i + 1] : s->position[i];
+    }
+}
+
+BURIN_LINKAGE int burin_rows_of_step(const burin_model *model, const float *const *embeddings,
+                                     int n, int most) {
+    if (n <= most || !embeddings || !model->eyes->sees_all) return n < most ? n : most;
+    int rows = most;
+    while (rows && embeddings[rows - 1] && embeddings[rows]) rows--;
+    return rows;
+}
+
+// Rows of a picture that attend to each other must be in a step, and within the first window.
+static burin_status check_pictures(const burin_session *s, const burin_row *rows,
+                                   const float *const *embeddings, int n) {
+    const burin_eyes *e = s->model->eyes;
+    if (!embeddings || !e->sees_all) return BURIN_OK;
+    for (int i = 0; i < n && e->window; i++)
+        if (embeddings[i] && rows[i].position >= e->window) return BURIN_LATE_PICTURE;
+    for (int from = 0, count; from < n; from += count) {
+        count = burin_rows_of_step(s->model, embeddings + from, n - from, s->step.max_rows);
+        if (!count) return BURIN_BAD_ARGUMENT;
+    }
+    return BURIN_OK;
+}
+
 // At most max_rows rows; returns the number of logit rows.
 static int forward_chunk(burin_session *s, const burin_row *rows, const float *const *embeddings,
                          int n, float *logits) {
@@ -230,6 +263,7 @@ static int forward_chunk(burin_session *s, const burin_row *rows, const float *c
         if (s->model->eyes) embed_row(s, i, embeddings ? embeddings[i] : NULL);
         if (rows[i].wants_logits) s->logit_rows[step->n_logit_rows++] = i;
     }
+    if (s->model->eyes) set_last_seen(s, embeddings, n);
     burin_session_run(s);
     return step->n_logit_rows;
 }
@@ -240,9 +274,11 @@ BURIN_LINKAGE burin_status burin_forward_embedded(burin_session *s, const burin_
     burin_status status = burin_session_check(s);
     if (n < 0 || (n && !rows) || (embeddings && !s->model->eyes)) return BURIN_BAD_ARGUMENT;
     if (!status) status = check_rows(s, rows, n, logits);
+    if (!status) status = check_pictures(s, rows, embeddings, n);
     if (status) return status;
-    for (int from = 0; from < n; from += s->step.max_rows) {
-        int count = n - from < s->step.max_rows ? n - from : s->step.max_rows;
+    for (int from = 0, count; from < n; from += count) {
+        const float *const *rest = embeddings ? embeddings + from : NULL;
+        count = burin_rows_of_step(s->model, rest, n - from, s->step.max_rows);
         const float *const *vectors = embeddings ? embeddings + from : NULL;
         size_t logit_rows = (size_t)forward_chunk(s, rows + from, vectors, count, logits);
         if (logit_rows) logits += logit_rows * (size_t)s->model->vocab_size;
@@ -359,6 +395,10 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
             return "the slot's context is full";
         case BURIN_BAD_LENGTH:
             return "a slot can only be truncated to at most its length";
+        case BURIN_LATE_PICTURE:
+            return "a picture is beyond the positions that this model's sliding windows allow: "
+                   "show "
+                   "it earlier";
         case BURIN_BEHIND_WINDOW:
             return "the slot no longer holds what a window or a recurrence there looks back at: "
                    "reset it, and read again";

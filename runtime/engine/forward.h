@@ -46,6 +46,7 @@ typedef enum burin_status {
     BURIN_OTHER_MODEL = -21,    // a slot saved by another model
     BURIN_DAMAGED = -23,        // the weights or the tokenizer are not as they were built
     BURIN_BAD_SAVED = -22,      // not a saved slot, or a damaged one
+    BURIN_LATE_PICTURE = -25,   // a picture beyond the positions that the model's windows allow
     BURIN_BEHIND_WINDOW = -24,  // truncating to where caches of a window no longer reach
 } burin_status;
 
@@ -63,8 +64,9 @@ typedef struct burin_session {
         *next;         // [slots]: tokens in each; the same after the call that is being checked
     int32_t *reached;  // [slots]: the largest length since a slot was empty
     int32_t *token, *slot, *position, *logit_rows;  // [max_rows]
-    int32_t *embedded;  // of a model with eyes: [max_rows] 1 where a row of a picture is
-    float *embeddings;  // and [max_rows][eyes->width] these rows
+    int32_t *embedded;   // of a model with eyes: [max_rows] 1 where a row of a picture is
+    float *embeddings;   // and [max_rows][eyes->width] these rows
+    int32_t *last_seen;  // of a model with eyes: [max_rows]
     int32_t *source_length,
         *source_last;  // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
     burin_pool *pool;
@@ -96,6 +98,11 @@ BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows,
 BURIN_LINKAGE burin_status burin_forward_embedded(burin_session *, const burin_row *rows,
                                                   const float *const *embeddings, int n,
                                                   float *logits);
+
+// How many of n rows, at most `most`, go into one step: a picture whose rows attend to each other
+// is not divided. 0: it has more rows than that.
+BURIN_LINKAGE int burin_rows_of_step(const burin_model *, const float *const *embeddings, int n,
+                                     int most);
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *, int32_t slot);
 BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *, int32_t slot, int32_t length);

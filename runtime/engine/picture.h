@@ -39,7 +39,9 @@ typedef enum burin_cut {
 // around these rows. In the texts "@" stands for the rows of a tile, "%r" and "%c" for its row and
 // column from 1 on.
 #define BURIN_EYES_NUMBERS(X) \
-    X(cut) X(longest) X(least) X(most) X(width) X(tile_rows) X(height) X(columns) X(token)
+    X(cut)                    \
+    X(longest)                \
+    X(least) X(most) X(width) X(sees_all) X(window) X(tile_rows) X(height) X(columns) X(token)
 #define BURIN_EYES_TEXTS(X) X(mark) X(row) X(alone) X(first) X(tile) X(line) X(overview)
 typedef struct burin_eyes {
     const struct burin_encoder *encoder;
@@ -47,6 +49,8 @@ typedef struct burin_eyes {
     int32_t cut, longest;     // burin_cut; pixels
     int32_t least, most;      // tiles
     int32_t width;            // of a row: the decoder's
+    int32_t sees_all;         // 1: rows of a tile attend to all rows of it, also to later ones
+    int32_t window;           // with sees_all: positions that such a tile must be within; 0: any
     int32_t tile_rows;        // rows of a tile
     int32_t height, columns;  // pixels of a tile
     int32_t token;            // the id of `row`

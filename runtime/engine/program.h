@@ -64,8 +64,9 @@ typedef struct burin_step {
     const int32_t *token, *slot, *position;  // [rows]
     const int32_t *
         source_last;  // [rows] of an encoder-decoder: the last row that the slot's encoder has left
-    const int32_t *embedded;  // [rows] of a model with eyes: 1 where `embeddings` has the row
-    const float *embeddings;  // [rows][width]
+    const int32_t *embedded;   // [rows] of a model with eyes: 1 where `embeddings` has the row
+    const float *embeddings;   // [rows][width]
+    const int32_t *last_seen;  // [rows] the last position that a row attends to
     const int32_t
         *logit_rows;  // [n_logit_rows] indices of the rows whose logits are wanted, ascending
     int rows, n_logit_rows, max_rows, threads;

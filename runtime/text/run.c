@@ -271,11 +271,22 @@ static void show_progress(int32_t done, int32_t n, uint64_t started) {
     burin_write_all(STDERR_FILENO, line, (size_t)length);
 }
 
+// How many of n tokens go into one step: a picture whose rows attend to each other is not divided.
+static int32_t tokens_of_step(const burin_run *run, const int32_t *tokens, int32_t n) {
+    const burin_eyes *e = run->model->eyes;
+    int32_t count = n < run->chunk ? n : run->chunk;
+    if (!e || !e->sees_all || count == n) return count;
+    while (count && tokens[count - 1] < 0 && tokens[count] < 0) count--;
+    if (!count)
+        burin_stop(BURIN_USER_MISTAKE, "--chunk %d: the rows of a picture are more", run->chunk);
+    return count;
+}
+
 float *burin_run_read(burin_run *run, const int32_t *tokens, int32_t n) {
     float *last = run->logits;
     uint64_t started = burin_nanoseconds();
-    for (int32_t from = 0; from < n; from += run->chunk) {
-        int32_t count = n - from < run->chunk ? n - from : run->chunk;
+    for (int32_t from = 0, count; from < n; from += count) {
+        count = tokens_of_step(run, tokens + from, n - from);
         set_rows(run, tokens + from, count);
         for (int32_t i = 0; i < count; i++)
             run->rows[i].wants_logits = run->recording || from + i == n - 1;

@@ -108,7 +108,21 @@ def internvl():
     return transformers.InternVLForConditionalGeneration(config), processor
 
 
-FAMILIES = {"idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
+def gemma3():
+    special = {"boi_token": "<start_of_image>", "image_token": "<image_soft_token>", "eoi_token": "<end_of_image>"}
+    t = tokenizer_with(list(special.values()), "<start_of_image>", extra_special_tokens=special)
+    pictures = pil("gemma3", "Gemma3", size={"height": 24, "width": 24})
+    processor = transformers.Gemma3Processor(pictures, t, image_seq_length=9, chat_template=t.chat_template)
+    config = transformers.Gemma3Config(
+        text_config=dict(TEXT, model_type="gemma3_text", vocab_size=len(t), num_hidden_layers=6, query_pre_attn_scalar=16, sliding_window=40,
+                         tie_word_embeddings=True),
+        vision_config=dict(VISION, model_type="siglip_vision_model", image_size=24), mm_tokens_per_image=9,
+        boi_token_index=t.convert_tokens_to_ids("<start_of_image>"), eoi_token_index=t.convert_tokens_to_ids("<end_of_image>"),
+        image_token_index=t.convert_tokens_to_ids("<image_soft_token>"))
+    return transformers.Gemma3ForConditionalGeneration(config), processor
+
+
+FAMILIES = {"gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
 
 
 def draw(path, width, height, seed):

@@ -61,6 +61,20 @@ raw "$BURIN" run "$WORK/$family.model" --interpret -- > "$WORK/other" 2> "$WORK/
 same "eyes: the same logits of the interpreter" "$WORK/raw" "$WORK/other"
 check "eyes: check" "$BURIN" check "$WORK/$family.model"
 
+# rows of a picture that attend to each other are in one step
+family=gemma3
+ask > "$WORK/hash"
+for how in "-t 1" "-t 3" "--chunk 9"; do
+    ask $how > "$WORK/other"
+    same "eyes: $family: the same logits with $how" "$WORK/hash" "$WORK/other"
+done
+says "eyes: $family: steps of fewer rows than a picture" 1 "--chunk 8: the rows of a picture are more" \
+    "$WORK/$family.p" --image "$WORK/wide.png" "What?" -n 0 --chunk 8
+says "eyes: $family: a picture behind the first window" 1 "beyond the positions that this model's sliding windows allow" \
+    "$WORK/$family.p" --image "$WORK/wide.png" --image "$WORK/small.png" --image "$WORK/wide.png" --image "$WORK/small.png" "What?" -n 0
+check "eyes: $family: check" "$BURIN" check "$WORK/$family.model"
+family=idefics3
+
 # ---- conversations ----
 base64 -w 0 "$WORK/wide.png" > "$WORK/wide.txt"
 # messages PART: --messages with a part and the question

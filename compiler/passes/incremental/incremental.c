@@ -191,7 +191,9 @@ static void cache_attention(Node *n, const RowInputs *in) {
     Node *operands[ATTENTION_OPERANDS];
     for (int i = 0; i < ATTENTION_OPERANDS; i++) operands[i] = operand_or_null(n, i);
     operands[ATTENTION_KEY] = k, operands[ATTENTION_VALUE] = v;
-    operands[ATTENTION_SLOT] = in->slot, operands[ATTENTION_POSITION] = in->position;
+    Node *last_seen = find_input(n->graph, INPUT_LAST_SEEN);
+    operands[ATTENTION_SLOT] = in->slot;
+    operands[ATTENTION_POSITION] = last_seen ? last_seen : in->position;
     node_become(n, inferred(node_again(n, n->op, operands_present(operands, ATTENTION_OPERANDS),
                                        operands, n)));
 }
