@@ -7,7 +7,7 @@
 #include "toolchain/cache.h"
 #include "util/text.h"
 
-#define WITHOUT "leave it out: the program takes PPM, PGM and BMP files"
+#define WITHOUT "leave it out: the program takes PPM, PGM, BMP and GIF files"
 
 static const OptionalLibrary libpng = {
     .option = "--with=images",
@@ -48,7 +48,7 @@ void pictures_choose(Build *b) {
 }
 
 const char *pictures_formats(const Build *b) {
-    return arena_printf(b->arena, "%s%sPPM, PGM, BMP", b->tools.png ? "PNG (libpng), " : "",
+    return arena_printf(b->arena, "%s%sPPM, PGM, BMP, GIF", b->tools.png ? "PNG (libpng), " : "",
                         b->tools.jpeg ? "JPEG (libjpeg-turbo), " : "");
 }
 

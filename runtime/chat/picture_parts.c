@@ -168,8 +168,10 @@ static bool spells(json_span s, const char *word) {
     return s.text && s.bytes == strlen(word) && !memcmp(s.text, word, s.bytes);
 }
 
-// The object whose copy began at `begin` in the output.
-static void replace_picture(picture_reader *r, const picture_part *part, size_t begin) {
+// The object whose copy began at `begin` in the output, after so many pictures; pictures inside of
+// it go with it.
+static void replace_picture(picture_reader *r, const picture_part *part, size_t begin,
+                            int32_t pictures) {
     bool linked = spells(part->type, "image_url") || spells(part->type, "input_image");
     if (!linked && !spells(part->type, "image")) return;
     if (!part->source.text && !part->picture.text) {
@@ -182,7 +184,7 @@ static void replace_picture(picture_reader *r, const picture_part *part, size_t 
     char name[BURIN_PICTURE_NAME], text[BURIN_PICTURE_NAME + 40];
     burin_picture_name(&r->run->sights.items[number], name);
     burin_format(text, sizeof text, "{\"type\": \"image\", \"picture\": \"%s\"}", name);
-    r->out->bytes = begin;
+    r->out->bytes = begin, r->out->n = pictures;
     put_json(r, text, strlen(text));
     add_picture(r->out, number);
 }
@@ -228,6 +230,7 @@ static void note_field(picture_part *part, json_span key, json_span value,
 
 static picture_part copy_object(picture_reader *r, int depth) {
     size_t begin = r->out->bytes;
+    int32_t pictures = r->out->n;
     picture_part part = {0};
     put_json(r, r->at++, 1);
     while (!list_ends(r, '}')) {
@@ -237,7 +240,7 @@ static picture_part copy_object(picture_reader *r, int depth) {
         picture_part inner = copy_value(r, &value, depth + 1);
         note_field(&part, key, value, &inner);
     }
-    if (!r->why && !r->is_cut) replace_picture(r, &part, begin);
+    if (!r->why && !r->is_cut) replace_picture(r, &part, begin, pictures);
     return part;
 }
 

@@ -72,8 +72,8 @@ static void classify_file(classifier *k, const char *path) {
     if (!why) why = burin_image_preprocess(&image, k->picture, height, width, k->input);
     burin_image_close(&image);
     if (why)
-        burin_stop(BURIN_USER_MISTAKE, "%s: %s\nhint: pictures are %sPPM, PGM and BMP files", path,
-                   why, BURIN_PICTURE_LIBRARIES);
+        burin_stop(BURIN_USER_MISTAKE, "%s: %s\nhint: pictures are %sPPM, PGM, BMP and GIF files",
+                   path, why, BURIN_PICTURE_LIBRARIES);
     const void *inputs[] = {k->input};
     burin_status status = burin_network_run(k->session, inputs, k->symbols, k->outputs);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));

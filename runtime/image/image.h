@@ -29,6 +29,7 @@ int burin_exif_orientation(const uint8_t *exif, size_t bytes);
 const char *burin_image_read(burin_image *, const uint8_t *file, size_t bytes);  // any format
 const char *burin_netpbm_read(burin_image *, const uint8_t *file, size_t bytes);
 const char *burin_bmp_read(burin_image *, const uint8_t *file, size_t bytes);
+const char *burin_gif_read(burin_image *, const uint8_t *file, size_t bytes);
 #if defined(BURIN_PNG) && defined(BURIN_JPEG)
 #define BURIN_PICTURE_LIBRARIES "PNG, JPEG, "
 #elif defined(BURIN_PNG)

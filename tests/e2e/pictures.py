@@ -54,6 +54,11 @@ save(picture.quantize(16), "palette.png")
 save(picture.quantize(16), "palette.bmp")
 save(picture.quantize(16), "clear.png", transparency=3)
 alpha = Image.fromarray(((x * 7 + y * 3) % 256).astype(np.uint8))
+palette, clear = (Image.open(os.path.join(pictures, name)) for name in ("palette.png", "clear.png"))
+save(palette, "palette.gif")                       # GIFs have the labels of the PNGs: pictures.sh
+save(palette, "rows.gif", interlace=0)
+save(palette, "animated.gif", save_all=True, append_images=[palette.rotate(90), palette.rotate(180)], optimize=False)
+save(clear, "clear.gif", transparency=3)
 for image, name in ((picture, "alpha.png"), (gray, "gray_alpha.png")):
     image = image.copy()
     image.putalpha(alpha)
@@ -71,7 +76,7 @@ save(picture, "exif6.png", exif=exif)
 save(Image.fromarray(rgb[:1, :1]), "one.png")
 
 with open(os.path.join(folder, "expected.txt"), "w") as expected:
-    for name in sorted(os.listdir(pictures)):
+    for name in sorted(n for n in os.listdir(pictures) if not n.endswith(".gif")):
         image = ImageOps.exif_transpose(Image.open(os.path.join(pictures, name)))
         if name in ("alpha.png", "gray_alpha.png", "clear.png"):
             image = image.convert("RGBA")

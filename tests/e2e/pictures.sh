@@ -38,7 +38,7 @@ for cc in gcc clang-19; do
         check "$file: no warnings of $cc" $cc -std=gnu17 -D_GNU_SOURCE -DBURIN_PNG=1 -DBURIN_JPEG=1 -O1 -Wall -Wextra -Werror -Iruntime -c "$file" -o "$WORK/object"
     done
 done
-check "pictures: the program names its formats" sh -c "'$WORK/p' --info | grep -qx 'pictures  PNG (libpng), JPEG (libjpeg-turbo), PPM, PGM, BMP'"
+check "pictures: the program names its formats" sh -c "'$WORK/p' --info | grep -qx 'pictures  PNG (libpng), JPEG (libjpeg-turbo), PPM, PGM, BMP, GIF'"
 
 # near EXPECTED GOT: the same fields, scores to 3e-6
 near() {
@@ -71,8 +71,19 @@ printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\352\140\0\0\352\140\010\002\0\0\0\017\
 says "pictures: a huge PNG" 1 "p: huge.png: it has 60000 x 60000 pixels: expected at most" sh -c 'ulimit -v 200000; ./p huge.png'
 echo '<html><body>not found</body></html>' > page.jpg
 says "pictures: HTML" 1 "page.jpg: it is HTML" ./p page.jpg
+for gif in palette rows animated clear; do
+    png=palette
+    [ $gif != clear ] || png=clear
+    ./p --top-k 4 pictures/$png.png > wanted.txt
+    ./p --top-k 4 pictures/$gif.gif > got.txt
+    same "pictures: $gif.gif is $png.png" wanted.txt got.txt
+done
 printf 'GIF89a' > moving.png
-says "pictures: GIF" 1 "moving.png: it is GIF" ./p moving.png
+says "pictures: GIF: cut in its header" 1 "moving.png: GIF: the file is cut" ./p moving.png
+head -c 600 pictures/palette.gif > cut.gif
+says "pictures: GIF: cut in its pixels" 1 "cut.gif: GIF: the file is cut" ./p cut.gif
+head -c 61 pictures/palette.gif > cut.gif
+says "pictures: GIF: without a picture" 1 "cut.gif: GIF: it has no picture" ./p cut.gif
 : > empty.png
 says "pictures: empty" 1 "empty.png: it is empty" ./p empty.png
 cp pictures/rgb.png other.jpg

@@ -110,6 +110,10 @@ fill_corpus() {
         done ;;
         wav) tar -C "$WORK" -xJf tests/e2e/whisper/tiny.tar.xz && named "$WORK"/tiny/*.wav tests/e2e/whisper/short.flac "$SHARED"/data/sound/*.wav ;;
         image) tar -C "$WORK" -xJf tests/e2e/pictures.tar.xz && named "$WORK"/pictures/* ;;
+        pictures) for part in '"image_url", "image_url": {"url": "data:image/png;base64,aGVsbG8="}' '"image", "picture": "0000000000000abc-3x4"' \
+            '"image", "source": {"type": "base64", "data": "aGV\/sbG8="}' '"image_url", "image_url": "a/b.png"'; do
+            printf '[{"role": "user", "content": [{"type": %s}, {"type": "text", "text": "What?"}]}]' "$part" > "$corpus/${#part}"
+        done ;;
         session) sessions ;;
         server) requests ;;
         tokenizer) broken broken .json && broken broken .bin && named "$SHARED"/data/tokenizers/*/tokenizer.json ;;

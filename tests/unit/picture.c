@@ -131,7 +131,7 @@ static void bad_files_have_reasons(void) {
     } rows[] = {
         {BYTES(""), "it is empty"},
         {BYTES("<html><body>"), "it is HTML"},
-        {BYTES("GIF89a"), "it is GIF"},
+        {BYTES("GIF89a"), "GIF: the file is cut"},
         {BYTES("RIFF\0\0\0\0WEBPVP8 "), "it is WebP"},
         {BYTES("hello"), "it begins as no picture does"},
         {BYTES("P6"), "its header is cut"},
