@@ -38,10 +38,10 @@ opset 20
 input q f32 [2,4,8]
 input k f32 [2,8,4]
 input v f32 [2,4,8]
+input seen bool [2,4,4]
 tensor low f32 [] raw -30
-tensor high f32 [] raw 30
 node MatMul q k -> scores
-node Clip scores low high -> clamped
+node Where seen scores low -> clamped
 node Softmax clamped -> shares : axis=-1
 node MatMul shares v -> y
 output y f32 [2,4,8]

@@ -132,4 +132,6 @@ refused "an unknown field of the processor" "do_flip is not supported" 's/"do_re
 refused "tiles of another size" "max_image_size or size is not the 16 pixels of a tile" '/max_image_size/,/}/s/16/32/' processor_config.json
 rm "$WORK/changed/processor_config.json"
 says "eyes: refused: no settings" 0 "there is no processor_config.json: the program takes no pictures" "$BURIN" build "$WORK/changed" --emit=ir
+family=internvl
+refused "no tiles" "min_patches or max_patches is not from 1 to 64" 's/"min_patches": 1/"min_patches": 0/' preprocessor_config.json
 says "eyes: a library is of texts" 0 "the program is of the model's texts alone" "$BURIN" build "$WORK/$family.model" -o "$WORK/lib.a"
