@@ -82,7 +82,7 @@ static void run_samples(listener *k, const float *samples, int64_t n) {
 }
 
 // -------------------------------------------------------------------------------------- recordings
-static void normalize(burin_sound *sound) {
+static void normalize_sound(burin_sound *sound) {
     double sum = 0, squares = 0, n = (double)sound->n;
     for (int64_t i = 0; i < sound->n; i++) sum += (double)sound->samples[i];
     double mean = sum / n;
@@ -109,7 +109,7 @@ static burin_sound read_samples(const listener *k, const char *path) {
     if (sound.n < k->least)
         burin_stop(BURIN_USER_MISTAKE, "%s: it has %lld samples, at least %lld are needed", path,
                    (long long)sound.n, (long long)k->least);
-    if (k->settings->normalize) normalize(&sound);
+    if (k->settings->normalize) normalize_sound(&sound);
     return sound;
 }
 
