@@ -46,6 +46,9 @@ Tomorrow we will visit the museum and the castle.
 E2
 check "voice: builds" "$BURIN" build "$models/voice/en_US-joe-medium.onnx" --mcpu=native -o "$WORK/voice"
 check "whisper-base: builds" "$BURIN" build "$models/whisper-base" --mcpu=native -o "$WORK/whisper"
+echo "the same numbers on every machine." > "$WORK/expected"
+"$WORK/whisper" --language en examples/same.wav > "$WORK/got" < /dev/null
+same "whisper-base: examples/same.wav" "$WORK/expected" "$WORK/got"
 set --
 n=0
 while IFS= read -r line; do
