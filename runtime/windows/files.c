@@ -1,5 +1,6 @@
 // Files by names in UTF-8, their bytes as they are.
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 
 #include "posix.h"
@@ -75,6 +76,37 @@ int burin_windows_access(const char *path, int mode) {
     int status = wide ? _waccess(wide, mode) : -1;
     free(wide);
     return status;
+}
+
+// Returns the name of an open file with all links resolved: C:/a/b. Windows gives it after a prefix
+// of four characters, with backslashes. NULL: errno says why.
+static char *final_name(HANDLE file) {
+    wchar_t wide[PATH_MAX];
+    DWORD n = GetFinalPathNameByHandleW(file, wide, PATH_MAX, FILE_NAME_NORMALIZED);
+    if (!n || n >= PATH_MAX) return errno = n ? ENAMETOOLONG : burin_windows_error(), NULL;
+    char *name = burin_narrow(wcsncmp(wide, L"\\\\?\\", 4) ? wide : wide + 4);
+    for (char *c = name; c && *c; c++)
+        if (*c == '\\') *c = '/';
+    return name;
+}
+
+char *burin_windows_realpath(const char *path, char *resolved) {
+    wchar_t *wide = burin_wide(path, -1, NULL);
+    if (!wide) return NULL;
+    HANDLE file = CreateFileW(wide, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                              OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    free(wide);
+    if (file == INVALID_HANDLE_VALUE) return errno = burin_windows_error(), NULL;
+    char *name = final_name(file);
+    CloseHandle(file);
+    if (!name || strlen(name) >= PATH_MAX) {
+        if (name) errno = ENAMETOOLONG;
+        free(name);
+        return NULL;
+    }
+    memcpy(resolved, name, strlen(name) + 1);
+    free(name);
+    return resolved;
 }
 
 int burin_windows_rename(const char *from, const char *to) {

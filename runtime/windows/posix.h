@@ -37,15 +37,17 @@ int burin_windows_access(const char *path, int mode);
 ssize_t burin_windows_read(int file, void *data, size_t bytes);
 ssize_t burin_windows_write(int file, const void *data, size_t bytes);
 int burin_windows_isatty(int file);
+char *burin_windows_realpath(const char *path, char *resolved);  // PATH_MAX bytes; / between names
 int flock(int file, int operation);  // LOCK_EX, LOCK_EX | LOCK_NB; closing the file unlocks it
-#define open   burin_windows_open
-#define mkdir  burin_windows_mkdir
-#define unlink burin_windows_unlink
-#define rename burin_windows_rename
-#define access burin_windows_access
-#define read   burin_windows_read
-#define write  burin_windows_write
-#define isatty burin_windows_isatty
+#define open     burin_windows_open
+#define mkdir    burin_windows_mkdir
+#define unlink   burin_windows_unlink
+#define rename   burin_windows_rename
+#define access   burin_windows_access
+#define read     burin_windows_read
+#define write    burin_windows_write
+#define isatty   burin_windows_isatty
+#define realpath burin_windows_realpath
 
 static inline int fcntl(int file, int command, ...) {  // there is no O_NONBLOCK to take away
     (void)file, (void)command;
