@@ -32,7 +32,7 @@ static FLAC__StreamDecoderReadStatus read_flac(const FLAC__StreamDecoder *d, FLA
 
 // Room for n more samples: a frame of silence has a few bytes, so the length of a recording is
 // bounded, not only the file's.
-static bool make_room(flac_file *f, uint32_t n) {
+static bool grow_samples(flac_file *f, uint32_t n) {
     burin_sound *s = f->sound;
     if (s->n + n > (int64_t)s->rate * BURIN_MOST_SECONDS) {
         f->why = "it is longer than 24 hours";
@@ -64,7 +64,7 @@ static FLAC__StreamDecoderWriteStatus take_flac(const FLAC__StreamDecoder *d,
     flac_file *f = context;
     const FLAC__FrameHeader *h = &frame->header;
     (void)d;
-    if (!fits_first_frame(f, h) || !make_room(f, h->blocksize))
+    if (!fits_first_frame(f, h) || !grow_samples(f, h->blocksize))
         return FLAC__STREAM_DECODER_WRITE_STATUS_ABORT;
     double scale = ldexp(1, (int)h->bits_per_sample - 1);
     for (uint32_t i = 0; i < h->blocksize; i++) {
