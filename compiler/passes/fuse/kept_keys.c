@@ -13,6 +13,7 @@
 // there may be, so the form is slower than attention, which remains the first choice. Masks that
 // attention has as a bias, and that hide all later keys, make it causal here as well.
 #include <math.h>
+#include <string.h>
 
 #include "ir/operands.h"
 #include "passes/axes.h"
@@ -511,6 +512,18 @@ static const Dim *positions_of(const Graph *g) {
     return text ? tokens->type.dim[0] : NULL;
 }
 
+// Attention that masks show to be causal; returns true if all of it is. Graphs with other attention
+// encode: they run as a whole, where kept keys have no code.
+static bool is_causal(Graph *g, const Dim *positions, bool *changed) {
+    bool causal = strcmp(g->name, "encode") != 0;
+    EACH_NODE(n, g) {
+        if (n->op != OP_attention) continue;
+        *changed |= make_causal(n, positions);
+        causal &= n->in[ATTENTION_KEY]->type.dim[0] != positions || attr_int(n, "causal", 0);
+    }
+    return causal;
+}
+
 static Node *kept_form(Kept *k, Node *n) {
     k->at = n, k->n_done = 0, k->broke = NULL;
     switch (n->op) {
@@ -533,14 +546,13 @@ static Node *kept_form(Kept *k, Node *n) {
 bool keep_keys(Graph *g, PassContext *c) {
     const Dim *positions = positions_of(g);
     bool changed = false;
-    if (!positions) return false;
+    if (!positions || !is_causal(g, positions, &changed)) return changed;
     int64_t context = c->context > 0 ? c->context : dim_upper(positions);
     Kept *k = arena_alloc(g->arena, sizeof *k);
     *k = (Kept){.g = g, .positions = positions, .context = dim_const(g, context)};
     EACH_NODE(n, g) {
         if (!node_uses(n)) continue;
         bool attention = n->op == OP_attention;
-        changed |= attention && make_causal(n, positions);
         Node *by = kept_form(k, n);
         if (by || k->broke) fusion_site(c, "kept keys", n->loc, by ? NULL : k->broke, k->why);
         if (!by) continue;
