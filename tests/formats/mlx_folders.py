@@ -38,7 +38,7 @@ def mixtral():
 def gpt_oss():
     few = {k: v for k, v in SMALL.items() if k not in ("intermediate_size", "num_hidden_layers")}
     return transformers.GptOssConfig(**few, intermediate_size=64, num_local_experts=4, num_experts_per_tok=2, head_dim=16, sliding_window=8,
-                                     num_hidden_layers=2, rope_scaling=None, layer_types=["sliding_attention", "full_attention"])
+                                     num_hidden_layers=2, rope_scaling={"rope_type": "default"}, layer_types=["sliding_attention", "full_attention"])
 
 
 def phimoe():
