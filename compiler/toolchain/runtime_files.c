@@ -39,8 +39,11 @@ void runtime_add_room(Arena *arena, const char *runtime, const char *room, const
 }
 
 bool runtime_reads_editor(const char *name) {
-    return !strcmp(name, "chat/chat.c") || !strcmp(name, "program/options.c") ||
-           !strncmp(name, "editor/", 7);
+    static const char *const readers[] = {"chat/chat.c", "program/options.c",
+                                          "program/help.c"};  // it shares the table of options
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (!strcmp(name, readers[i])) return true;
+    return !strncmp(name, "editor/", 7);
 }
 
 bool runtime_is_seldom_run(const char *name) {
@@ -62,11 +65,19 @@ bool runtime_is_seldom_run(const char *name) {
                                          "grammar/grammar_check",
                                          "grammar/grammar_emit",
                                          "grammar/vocabulary",
-                                         "engine/saved"};
+                                         "engine/saved",
+                                         "tokenizer/"};
     for (size_t i = 0; i < sizeof often / sizeof *often; i++)
         if (!strcmp(name, often[i])) return false;
     for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)
         if (!strncmp(name, seldom[i], strlen(seldom[i]))) return true;
+    return false;
+}
+
+bool runtime_is_of_networks(const char *name) {
+    static const char *const rooms[] = {"network/", "sound/", "image/", "voice/"};
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+        if (!strncmp(name, rooms[i], strlen(rooms[i]))) return runtime_is_seldom_run(name);
     return false;
 }
 

@@ -21,6 +21,8 @@ bool runtime_is_c(const char *name);
 bool runtime_reads_editor(const char *name);
 // Returns true if its size matters more than its time.
 bool runtime_is_seldom_run(const char *name);
+// Of networks, pictures and sounds, and not run often.
+bool runtime_is_of_networks(const char *name);
 void runtime_add_room(Arena *, const char *runtime, const char *room, const char *suffix,
                       RuntimeFiles *);
 #endif

@@ -354,8 +354,9 @@ static bool is_static_glibc(const Toolchain *t) {
     return is_spare(t) && !t->mpi && !machine_has_musl(t->machine);
 }
 
-// In two units, by how fast they must be, since most of a file's time goes to its headers, and one
-// of what a line editor changes. (No model is named with a hyphen.)
+// In two units, by how fast they must be, since most of a file's time goes to its headers, one of
+// what a line editor changes, and one of what programs of texts do not call, whose messages the
+// linker drops as a whole. (No model is named with a hyphen.)
 static void compile_runtime(Compilation *c) {
     Arena *arena = c->tools->arena;
     const char *runtime = arena_printf(arena, "%s/runtime", c->tools->home);
@@ -363,15 +364,18 @@ static void compile_runtime(Compilation *c) {
     RuntimeFiles fast = {.names = ARENA_ARRAY(arena, const char *, all.n)};
     RuntimeFiles small = {.names = ARENA_ARRAY(arena, const char *, all.n)};
     RuntimeFiles edited = {.names = ARENA_ARRAY(arena, const char *, all.n)};
+    RuntimeFiles networks = {.names = ARENA_ARRAY(arena, const char *, all.n)};
     for (int i = 0; i < all.n; i++) {
-        RuntimeFiles *unit = runtime_reads_editor(all.names[i])    ? &edited
-                             : runtime_is_seldom_run(all.names[i]) ? &small
-                                                                   : &fast;
+        RuntimeFiles *unit = runtime_reads_editor(all.names[i])     ? &edited
+                             : runtime_is_of_networks(all.names[i]) ? &networks
+                             : runtime_is_seldom_run(all.names[i])  ? &small
+                                                                    : &fast;
         unit->names[unit->n++] = all.names[i];
     }
     add_unit(c, "runtime-1.c", &fast, false);
     add_unit(c, "runtime-2.c", &small, true);
     add_unit(c, "runtime-3.c", &edited, true);
+    add_unit(c, "runtime-4.c", &networks, true);
     if (c->tools->mpi) add_room(c, runtime, "mpi", MPI_UNIT, false);
     if (c->tools->editor) add_room(c, runtime, "editor", "runtime-editor.c", true);
     if (c->tools->server) add_room(c, runtime, "server", "runtime-server.c", true);

@@ -23,10 +23,10 @@ enum {
 };
 
 typedef struct option {
-    unsigned programs;  // the kinds of programs that take it
+    uint16_t programs;  // the kinds of programs that take it
     const char *name, *alias, *argument;
-    kind kind;
-    size_t place;        // in burin_command
+    uint8_t kind;
+    uint16_t place;      // in burin_command
     double least, most;  // INTEGER and REAL
     const char *help;
 } option;

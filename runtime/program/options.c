@@ -437,84 +437,63 @@ static void check_combination(burin_kind program, const burin_command *c) {
 
 // ---- options without effect ----
 
-// Options that change nothing where `because` holds; the names end with NULL.
+// Options that change nothing where `because` holds; their names with blanks between.
 typedef struct idle {
     bool because;
     const char *why;
-    const char *names[40];
+    const char *names;
 } idle;
 
-#define TRUNCATING \
-    "--top-k", "--top-p", "--min-p", "--typical", "--xtc-probability", "--xtc-threshold"
-#define DRAWING                                                                       \
-    TRUNCATING, "--dynatemp-range", "--dynatemp-exp", "--mirostat", "--mirostat-ent", \
-        "--mirostat-lr", "--seed"
+#define TRUNCATING "--top-k --top-p --min-p --typical --xtc-probability --xtc-threshold "
+#define DRAWING \
+    TRUNCATING  \
+    "--dynatemp-range --dynatemp-exp --mirostat --mirostat-ent --mirostat-lr --seed "
+
+static void note_without_effect(const burin_command *c, const char *names, const char *why) {
+    char name[40];
+    for (size_t n; *(names += strspn(names, " ")); names += n) {
+        n = strcspn(names, " ");
+        snprintf(name, sizeof name, "%.*s", (int)n, names);
+        if (is_given(c, name)) burin_note("%s has no effect: %s", name, why);
+    }
+}
 
 static void say_without_effect(burin_kind program, const burin_command *c) {
     bool writes = program & G, measures = c->bench || c->perplexity_file;
     bool greedy =
         c->sampling.temperature == 0 || (program & (S | T) && c->sampling.temperature < 0);
     const idle rows[] = {
-        {writes && measures,
-         c->bench ? "--bench writes no text" : "--perplexity writes no text",
-         {"-n",
-          "--temp",
-          "--repeat-penalty",
-          "--presence-penalty",
-          "--frequency-penalty",
-          "--repeat-last-n",
-          "--dry-multiplier",
-          "--logit-bias",
-          "--ignore-eos",
-          "--shift",
-          "--stop",
-          "--grammar",
-          "--json-schema",
-          "--json-object",
-          "--json",
-          "--logprobs",
-          "--session",
-          "--draft",
-          "--draft-max",
-          "--beams",
-          DRAWING}},
+        {writes && measures, c->bench ? "--bench writes no text" : "--perplexity writes no text",
+         "-n --temp --repeat-penalty --presence-penalty --frequency-penalty --repeat-last-n "
+         "--dry-multiplier --logit-bias --ignore-eos --shift --stop --grammar --json-schema "
+         "--json-object --json --logprobs --session --draft --draft-max --beams " DRAWING},
         {writes && greedy && !measures,
-         "the likeliest token is taken each time; --temp 0.8 samples",
-         {DRAWING}},
-        {writes && c->beams > 1 && !measures,
-         "--beams looks for the likeliest text",
-         {"--temp", DRAWING}},
-        {writes && c->beams <= 1, "it is for --beams", {"--length-penalty", "--early-stopping"}},
-        {writes && !greedy && c->sampling.mirostat == 2,
-         "--mirostat takes its place",
-         {TRUNCATING}},
-        {writes && c->sampling.dry_multiplier == 0,
-         "--dry-multiplier is 0",
-         {"--dry-base", "--dry-allowed-length", "--dry-penalty-last-n", "--dry-sequence-breaker"}},
-        {c->bench,
-         "--bench measures alone",
-         {"--output", "--hash", "--similarity", "--format", "--rank"}},
-        {!c->bench && !c->random, "it is for --random and --bench", {"--dim"}},
-        {program == BURIN_EMBEDDER && !c->rank, "it is for --rank", {"--top-k"}},
-        {c->similarity && !c->bench, "--similarity prints one number", {"--format"}},
+         "the likeliest token is taken each time; --temp 0.8 samples", DRAWING},
+        {writes && c->beams > 1 && !measures, "--beams looks for the likeliest text",
+         "--temp " DRAWING},
+        {writes && c->beams <= 1, "it is for --beams", "--length-penalty --early-stopping"},
+        {writes && !greedy && c->sampling.mirostat == 2, "--mirostat takes its place", TRUNCATING},
+        {writes && c->sampling.dry_multiplier == 0, "--dry-multiplier is 0",
+         "--dry-base --dry-allowed-length --dry-penalty-last-n --dry-sequence-breaker"},
+        {c->bench, "--bench measures alone", "--output --hash --similarity --format --rank"},
+        {!c->bench && !c->random, "it is for --random and --bench", "--dim"},
+        {program == BURIN_EMBEDDER && !c->rank, "it is for --rank", "--top-k"},
+        {c->similarity && !c->bench, "--similarity prints one number", "--format"},
     };
     if (c->help || c->help_all || c->info || c->version) return;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (const char *const *name = rows[i].names; rows[i].because && *name; name++)
-            if (is_given(c, *name)) burin_note("%s has no effect: %s", *name, rows[i].why);
+        if (rows[i].because) note_without_effect(c, rows[i].names, rows[i].why);
     if (writes && c->bench && (c->prompt || c->prompt_file || c->tokens))
         burin_note("the prompt has no effect: --bench reads tokens of its own");
 }
 
 burin_command burin_command_line(burin_kind program, int argc, char **argv) {
     line l = {program, argc, argv};
-    burin_command c = {.count = -1,
-                       .logprobs = -1,
-                       .length_penalty = 1,
-                       .speed = 1,
-                       .noise = 1,
-                       .sampling = BURIN_SAMPLING_USUAL,
-                       .server = {.port = -1, .queue = -1}};
+    burin_command c;  // 4 KB: as an initializer it would be a constant of the program
+    memset(&c, 0, sizeof c);
+    c.count = c.logprobs = c.server.port = c.server.queue = -1;
+    c.length_penalty = c.speed = c.noise = 1;
+    c.sampling = (burin_sampling)BURIN_SAMPLING_USUAL;
     bool options = true;
     if (argc > 0 && argv[0]) {
         const char *slash = strrchr(argv[0], '/');
