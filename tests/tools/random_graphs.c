@@ -251,9 +251,10 @@ static void set_attribute(Maker *m, Node *n, const OpAttr *a) {
 // Ops of other passes' making, and those whose bodies are graphs.
 static bool is_drawn(Op op) {
     static const Op left_out[] = {
-        OP_input,        OP_constant, OP_state,       OP_item,          OP_loop, OP_if,
-        OP_cache_append, OP_random,   OP_gather_rows, OP_quantize_rows, OP_pack, OP_matmul_packed,
-        OP_elementwise,  OP_bit_cast, OP_size,        OP_iota};
+        OP_input,       OP_constant,      OP_state,        OP_item,          OP_loop,
+        OP_if,          OP_cache_append,  OP_key_products, OP_key_sums,      OP_random,
+        OP_gather_rows, OP_quantize_rows, OP_pack,         OP_matmul_packed, OP_elementwise,
+        OP_bit_cast,    OP_size,          OP_iota};
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
         if (op == left_out[i]) return false;
     return true;
