@@ -441,13 +441,17 @@ INLINE void attend_tile(const attention_args *a, attention_tile *t, const attent
     for (int i = 0; i < t->n && !a->parts; i++) end_query(a, t, i);
 }
 
-// A mask that only hides keys from one on makes them padding, which is not read. Any other mask is
-// added.
+// An addend that makes the weight of its key 0: minus infinity, and what models write for it, from
+// BERT's -10000 down.
+enum { HIDING_ADDEND = -10000 };
+
+// Returns the number of keys before padding: keys from one on that the mask hides, after keys to
+// which it adds nothing. Padding is not read. Any other mask is added to all scores.
 INLINE int keys_before_padding(const float *mask, int count) {
     int seen = 0;
     while (seen < count && mask[seen] == 0) seen++;
     for (int key = seen; key < count; key++)
-        if (mask[key] == 0) return count;
+        if (!(mask[key] <= HIDING_ADDEND)) return count;
     return seen ? seen : count;
 }
 

@@ -167,13 +167,16 @@ static void test_shape(Suite *suite, Shape s, cache_format format) {
 }
 
 // A batch of sequences, one after the other, whose masks hide nothing, keys after one, keys before
-// one, some, and all keys.
-enum { SEQUENCES = 5, QUERIES = 11, KEYS = 300, HEADS = 4, GROUPS = 2, WIDTH = 24 };
+// one, some, and all keys; the last mask adds small numbers to the keys after one, and hides none.
+enum { SEQUENCES = 6, QUERIES = 11, KEYS = 300, HEADS = 4, GROUPS = 2, WIDTH = 24 };
 
 static void make_masks(float *mask) {
     for (int key = 0; key < KEYS; key++) {
-        bool seen[SEQUENCES] = {true, key < 270, key >= 20, random_bits() % 3 > 0, false};
-        for (int b = 0; b < SEQUENCES; b++) mask[b * KEYS + key] = seen[b] ? 0 : -3e38f;
+        bool seen[SEQUENCES] = {true, key < 270, key >= 20, random_bits() % 3 > 0, false, key < 3};
+        for (int b = 0; b < SEQUENCES; b++) {
+            float addend = b + 1 < SEQUENCES ? -3e38f : key % 2 ? 1.5f : -0.5f;
+            mask[b * KEYS + key] = seen[b] ? 0 : addend;
+        }
     }
 }
 
