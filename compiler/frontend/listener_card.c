@@ -56,7 +56,7 @@ static const char *word_of(const json_t *settings, const char *name, const char 
     return json_is_string(v) ? json_string_value(v) : absent;
 }
 
-// What an id writes: a special token nothing, the delimiter of words a space.
+// Returns the text of a token: "" of a special one, a space of the delimiter of words.
 static const char *written(const json_t *settings, const char *token) {
     static const char *const special[] = {"pad_token", "bos_token", "eos_token", "unk_token"};
     static const char *const usual[] = {"<pad>", "<s>", "</s>", "<unk>"};

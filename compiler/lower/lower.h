@@ -196,8 +196,8 @@ typedef struct Kernel {
     View out[4];
     int n_out;
     const Dim *defines;  // the symbol whose value is its last result, or NULL
-    const int
-        *order;    // axes of the node's value from the outermost in memory on; NULL: as they are
+    // axes of the node's value from the outermost in memory to the innermost; NULL: as they are
+    const int *order;
     int row_axes;  // of a convolution: number of leading axes of x that are rows. Later axes are
                    // summed; 0: x is rows in memory
     const Node *border;  // of a convolution: windows whose operand is a pad that x lacks, or NULL

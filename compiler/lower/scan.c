@@ -8,12 +8,13 @@
 //   } -> (cache_append(%S, %new, ..), %y)}
 //
 // Axes of all values that an op matches are one axis of the scan, found by union-find. At most one
-// axis may be reduced, and it may not be the innermost of what is summed, so a sum is one ascending
-// chain for each lane. Lanes are an axis along which elements of operands and results are adjacent.
-// The remaining axes (heads) are independent. Any other body stays a loop of kernels (control.c).
+// axis may be reduced, and not the innermost axis of the summed value, so that a sum is one
+// ascending chain for each lane. Lanes are an axis along which elements of operands and results are
+// adjacent. The remaining axes (heads) are independent. Any other body stays a loop of kernels
+// (control.c).
 //
 // The reduced axis is passed over several times if a value along it needs an earlier sum: a delta
-// rule subtracts its answer from each element. Every pass computes what it reads again from the
+// rule subtracts its answer from each element. Every pass computes its values anew from the
 // operands, so a state is stored in the last pass that reads it.
 #include "lower/scan.h"
 
@@ -377,7 +378,7 @@ static bool name_axes(Builder *b) {
     return true;
 }
 
-// Strides of operands; what does not step along an axis does not vary along it.
+// Sets the strides of operands. An operand varies along the axes where its stride is not 0.
 static bool find_strides(Builder *b) {
     Scan *s = b->scan;
     for (int i = 0; i < s->n_values; i++) {
@@ -396,7 +397,7 @@ static bool find_strides(Builder *b) {
     return true;
 }
 
-// Takes the reduced axis from what a reduction varies along.
+// Finds the reduced axis, or -1 where nothing is reduced. False: reductions have different axes.
 static bool find_reduced_axis(Builder *b) {
     Scan *s = b->scan;
     s->reduced = -1;
@@ -526,7 +527,7 @@ static bool sums_vary(const Scan *s) {
     return true;
 }
 
-// Several vectors share what is the same for all lanes, and their sums do not wait for each other.
+// Several vectors share the values that all lanes have in common, and their sums are independent.
 static void choose_units(Scan *s) {
     enum { LANE_COUNT = 16 };
     int64_t lanes = s->extent[s->lane];

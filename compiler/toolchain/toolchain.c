@@ -354,9 +354,9 @@ static bool is_static_glibc(const Toolchain *t) {
     return is_spare(t) && !t->mpi && !machine_has_musl(t->machine);
 }
 
-// In two units, by how fast they must be, since most of a file's time goes to its headers, one of
-// what a line editor changes, and one of what programs of texts do not call, whose messages the
-// linker drops as a whole. (No model is named with a hyphen.)
+// Four units, since most of a file's compile time goes to its headers: hot files, files for size,
+// files that a line editor changes, and files of networks, pictures and sounds, whose messages the
+// linker drops from programs of texts. (No model is named with a hyphen.)
 static void compile_runtime(Compilation *c) {
     Arena *arena = c->tools->arena;
     const char *runtime = arena_printf(arena, "%s/runtime", c->tools->home);

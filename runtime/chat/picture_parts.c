@@ -19,7 +19,7 @@ typedef struct json_span {
     size_t bytes;
 } json_span;
 
-// What an object has of a picture.
+// Fields of an object that may be a picture's part.
 typedef struct picture_part {
     json_span type, source, picture;
     bool is_base64;  // the source, without "data:"
@@ -168,8 +168,8 @@ static bool spells(json_span s, const char *word) {
     return s.text && s.bytes == strlen(word) && !memcmp(s.text, word, s.bytes);
 }
 
-// The object whose copy began at `begin` in the output, after so many pictures; pictures inside of
-// it go with it.
+// Replaces the object whose copy began at `begin` in the output, when there were `pictures`
+// pictures; pictures inside of it are dropped.
 static void replace_picture(picture_reader *r, const picture_part *part, size_t begin,
                             int32_t pictures) {
     bool linked = spells(part->type, "image_url") || spells(part->type, "input_image");

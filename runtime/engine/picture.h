@@ -36,8 +36,8 @@ typedef enum burin_cut {
 } burin_cut;
 
 // The eyes of a decoder: an encoder from pixels to rows that take the place of tokens, and the text
-// around these rows. In the texts "@" stands for the rows of a tile, "%r" and "%c" for its row and
-// column from 1 on.
+// around these rows. In the texts "@" is the rows of a tile, "%r" and "%c" are its row and column,
+// from 1 on.
 #define BURIN_EYES_NUMBERS(X) \
     X(cut)                    \
     X(longest)                \
@@ -54,11 +54,11 @@ typedef struct burin_eyes {
     int32_t tile_rows;        // rows of a tile
     int32_t height, columns;  // pixels of a tile
     int32_t token;            // the id of `row`
-    const char *mark;         // stands for a picture in a prompt: "<image>"
-    const char *row;          // stands for one row in the tokens
+    const char *mark;         // a picture in a prompt: "<image>"
+    const char *row;          // one row in the tokens
     const char *alone;        // a picture of one tile
     const char *first;        // before the tiles of a picture of several
-    const char *tile, *line;  // a tile; what follows the last tile of a line
+    const char *tile, *line;  // a tile; the text after the last tile of a line
     const char *overview;     // the last tile, which is the whole picture
 } burin_eyes;
 #endif

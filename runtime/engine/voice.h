@@ -6,7 +6,7 @@
 
 typedef enum burin_phoneme_source {
     BURIN_CHARACTERS,   // the characters of the text
-    BURIN_FROM_ESPEAK,  // what the installed program espeak-ng writes
+    BURIN_FROM_ESPEAK,  // phonemes of the installed program espeak-ng
 } burin_phoneme_source;
 
 // The ids of one character: n_ids from first_id in the list of all.

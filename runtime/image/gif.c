@@ -59,7 +59,7 @@ static bool gif_find_frame(gif_reader *g) {
     return gif_colors(g, flags);
 }
 
-// The next code of so many bits; -1: the data end.
+// Returns the next code of `size` bits, or -1 at the end of the data.
 static int gif_code(gif_reader *g, int size) {
     while (g->held < size) {
         if (!g->block && (g->at >= g->end || !(g->block = *g->at++))) return -1;

@@ -1,6 +1,6 @@
-// Receipts: with "receipt": true a reply tells what it needs to be given again: the program and its
-// options (system_fingerprint), the request, its time and seed. Hashes of the prompt and of the
-// answer are how --replay finds out that it would give another one.
+// Receipts: with "receipt": true a reply has all that --replay needs to give it again: the program
+// and its options (system_fingerprint), the request, its time and seed. --replay compares hashes of
+// the prompt and of the answer, and names a difference.
 #include <stdlib.h>
 #include <string.h>
 

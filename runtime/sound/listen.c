@@ -1,6 +1,6 @@
-// A recording becomes one channel at the model's rate with mean 0 and variance 1. What is longer
-// than the network takes is cut where it is quietest. Frames become characters by CTC: of equal
-// neighbours the first is written, blanks not at all.
+// A recording becomes one channel at the model's rate with mean 0 and variance 1. A recording
+// longer than the network takes is cut where it is quietest. Frames become characters by CTC: of
+// equal neighbours the first is written, blanks not at all.
 #include "sound/listen.h"
 
 #include <math.h>

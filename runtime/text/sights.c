@@ -119,7 +119,7 @@ static int32_t write_placed(placed_text *t, const burin_eyes *e, const burin_sho
     return n;
 }
 
-// The ids of the rows in place of the token that stands for them; false: there are others.
+// Puts the ids of the rows in place of the row tokens; false: their numbers differ.
 static bool put_rows(const burin_eyes *e, const burin_shown *shown, int32_t pictures,
                      burin_tokens *tokens) {
     int32_t picture = 0, row = 0;

@@ -50,7 +50,7 @@ void burin_add_phonemes(const burin_voice *v, const char *sentence, size_t bytes
 }
 
 // ------------------------------------------------------------------------------------- characters
-// The character at `at` of valid UTF-8, which moves behind it.
+// Returns the character at `at` of valid UTF-8, and moves `at` to the next one.
 static uint32_t next_phoneme(const char *text, size_t bytes, size_t *at) {
     static const unsigned char bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     int n = burin_utf8_length((unsigned char)text[*at]);

@@ -28,8 +28,8 @@ static size_t skip_spaces(const char *text, size_t bytes, size_t at) {
     return at;
 }
 
-// The mark at `at`, if a clause ends there: what follows is a space, a quote that closes, or the
-// end.
+// Returns the mark at `at` if a clause ends there: a space, a closing quote or the end follows.
+// Else 0.
 static char mark_at(const char *text, size_t bytes, size_t at) {
     char c = text[at];
     if (!c || !strchr(",;:.!?", c)) return 0;

@@ -16,6 +16,6 @@ typedef struct burin_clause {
     char mark;
 } burin_clause;
 
-// The first clause of *text, which moves behind it; *bytes is what remains.
+// Returns the first clause of *text, and moves *text and *bytes to the remaining text.
 burin_clause burin_next_clause(const char **text, size_t *bytes);
 #endif

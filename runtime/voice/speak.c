@@ -31,7 +31,7 @@ typedef struct speaker {
     float *samples;         // of one run
     int64_t number;         // of the speaker, where the model has several
     burin_capture unknown;  // characters without an id
-    // What is written: to a pipe at once, else at the end.
+    // samples; written to a pipe at once, to a file at the end
     burin_capture sound;
     bool streams;
     uint64_t n_samples, began;
@@ -132,7 +132,7 @@ static size_t middle_space(const char *text, size_t bytes) {
     return 0;
 }
 
-// Phonemes that are too many, or become too much sound, are said in two halves.
+// Speaks phonemes; in two halves where they, or their sound, exceed the bounds of the network.
 static void say_phonemes(speaker *k, const char *phonemes, size_t bytes) {
     int64_t n =
         burin_phoneme_ids(k->card, k->voice, phonemes, bytes, k->ids, k->most_ids, &k->unknown);

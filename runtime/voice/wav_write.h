@@ -10,6 +10,7 @@ enum { BURIN_WAV_HEADER = 44 };
 
 void burin_wav_header(unsigned char header[BURIN_WAV_HEADER], int32_t rate, uint32_t bytes);
 
-// Samples from -1 to 1 as integers of 16 bits, little-endian; what is beyond is cut, NaN is 0.
+// Writes samples from -1 to 1 as integers of 16 bits, little-endian. Larger ones are clipped, NaN
+// is 0.
 void burin_wav_samples(const float *samples, size_t n, unsigned char *bytes);
 #endif

@@ -79,7 +79,7 @@ int burin_windows_access(const char *path, int mode) {
 }
 
 // Returns the name of an open file with all links resolved: C:/a/b. Windows gives it after a prefix
-// of four characters, with backslashes. NULL: errno says why.
+// of four characters, with backslashes. NULL: an error, in errno.
 static char *final_name(HANDLE file) {
     wchar_t wide[PATH_MAX];
     DWORD n = GetFinalPathNameByHandleW(file, wide, PATH_MAX, FILE_NAME_NORMALIZED);

@@ -1,6 +1,6 @@
 // A pickle is a program for a machine with a stack, which may call any function of Python. This
-// machine knows what a dict of tensors needs, and makes values of what it reads; calls are looked
-// at by name, and none is made:
+// machine knows the instructions of a dict of tensors, and makes values of its data. No call is
+// made: these names have values of their own, and any other is refused:
 //   torch._utils._rebuild_tensor_v2(storage, offset, size, stride, ...)   a tensor
 //   torch._utils._rebuild_parameter(tensor, ...)                          the tensor
 //   collections.OrderedDict()                                             a dict

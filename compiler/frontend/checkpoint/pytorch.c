@@ -1,6 +1,6 @@
 // pytorch_model.bin, as torch.save has written it since 2020: the tensors of a dict, without
-// running what is in its pickle. A tensor is a part of a storage: most are whole and in order, and
-// stay where they are in the file; views are copied.
+// running its pickle. A tensor is a part of a storage: most are whole and in order, and stay in the
+// mapped file; views are copied.
 #include "frontend/checkpoint/pytorch.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-// What torch.save writes: a ZIP archive (zip.c) of numbers, and a pickle that says what they are
-// (pickle.c, pytorch.c).
+// Files of torch.save: a ZIP archive (zip.c) of numbers, and a pickle with the names, types and
+// shapes of the tensors (pickle.c, pytorch.c).
 #ifndef BURIN_CHECKPOINT_PYTORCH_H
 #define BURIN_CHECKPOINT_PYTORCH_H
 #include "frontend/checkpoint/reader.h"

@@ -512,8 +512,8 @@ static const Dim *positions_of(const Graph *g) {
     return text ? tokens->type.dim[0] : NULL;
 }
 
-// Attention that masks show to be causal; returns true if all of it is. Graphs with other attention
-// encode: they run as a whole, where kept keys have no code.
+// Marks attention whose mask hides all later keys as causal. Returns true if all attention of the
+// graph is causal: other graphs encode, run as a whole, and have no code for kept keys.
 static bool is_causal(Graph *g, const Dim *positions, bool *changed) {
     bool causal = strcmp(g->name, "encode") != 0;
     EACH_NODE(n, g) {

@@ -66,8 +66,8 @@ static void transposed_pads(OnnxCall *c, Window *w, const Node *x) {
 }
 
 // --------------------------------------------------------------------------------- phases
-// Of each spatial axis: outputs `skip` to skip + extent of `blocks` blocks of `stride` outputs are
-// the result. A block of outputs reads `taps` inputs, from `low` before the input on.
+// Phases of each spatial axis: `blocks` blocks of `stride` outputs, of which the result is `extent`
+// from `skip` on. A block of outputs reads `taps` inputs, from `low` before the input on.
 typedef struct Phases {
     int spatial, filters, channels;
     int64_t stride[MAX_SPATIAL], kernel[MAX_SPATIAL], taps[MAX_SPATIAL], skip[MAX_SPATIAL];
