@@ -56,3 +56,8 @@ same "layers: kernels are printed without their nodes" /dev/null "$WORK/nodes"
 git ls-files 'compiler/*.[ch]' 'runtime/*.[ch]' 'tests/*.[ch]' ':!tests/golden' 2> /dev/null | xargs -r cat | awk 'length > 100' | wc -l > "$WORK/long"
 check "layers: at most 300 lines above 100 columns: $(cat "$WORK/long")" [ "$(cat "$WORK/long")" -le 300 ]
 check "layers: clang-format knows the loops that macros make" grep -q '^ForEachMacros:.*EACH_NODE' .clang-format
+
+# The top level has the folders and pages of the README, and nothing that a build or a run left.
+git ls-files 2> /dev/null | sed 's,/.*,,' | grep -v '^\.' | sort -u > "$WORK/top"
+printf '%s\n' CHANGELOG.md LICENSE Makefile README.md compiler dsl examples runtime tests > "$WORK/expected"
+[ ! -s "$WORK/top" ] || same "layers: the top level" "$WORK/expected" "$WORK/top"
