@@ -123,12 +123,13 @@ static bool widens(const Node *n) {
            (n->in[0]->type.dtype == DT_i32 || n->in[0]->type.dtype == DT_bool);
 }
 
-// The same integers in 32 bits; NULL when they are not at hand.
+static bool has_narrow_form(const Node *n) {
+    return widens(n) || ((n->op == OP_constant || n->op == OP_size) && fits(n));
+}
+
+// The same integers in 32 bits
 static Node *narrowed(Node *before, Node *n) {
-    if (widens(n)) return build_cast(cursor(before), n->in[0], DT_i32);
-    if (n->op == OP_constant && fits(n)) return build_cast(cursor(before), n, DT_i32);
-    if (n->op != OP_size || !fits(n)) return NULL;
-    return build_cast(cursor(before), n, DT_i32);
+    return build_cast(cursor(before), widens(n) ? n->in[0] : n, DT_i32);
 }
 
 // Views of a widened value are widened views, but for axes of extent 1 that are only put in front
@@ -148,12 +149,13 @@ static Node *narrow_operation(Node *n) {
         return NULL;
     if (!compares && !fits(n)) return NULL;
     for (int i = 0; i < n->n_in; i++) {
-        in[i] = n->in[i];
-        if (in[i]->type.dtype != DT_i64) continue;
-        widened |= widens(in[i]);
-        if (!(in[i] = narrowed(n, in[i]))) return NULL;
+        if (n->in[i]->type.dtype != DT_i64) continue;
+        if (!has_narrow_form(n->in[i])) return NULL;
+        widened |= widens(n->in[i]);
     }
     if (!widened) return NULL;
+    for (int i = 0; i < n->n_in; i++)
+        in[i] = n->in[i]->type.dtype == DT_i64 ? narrowed(n, n->in[i]) : n->in[i];
     return build_cast(cursor(n), inferred(node_again(n, n->op, n->n_in, in, n)), n->type.dtype);
 }
 

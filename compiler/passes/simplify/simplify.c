@@ -36,14 +36,16 @@ static bool simplify_nodes(Graph *g) {
     return changed;
 }
 
+// Nodes that a rule made in vain are swept as well, and are no change: a body that has some would
+// never come to rest.
 bool simplify_graph(Graph *g) {
     enum { MOST_ROUNDS = 200 };  // rules that undo each other must not hang the compiler
-    bool changed = false, again = true;
+    bool changed = graph_sweep(g), again = true;
     for (int round = 0; again && round < MOST_ROUNDS; round++) {
-        again = graph_sweep(g);
-        again |= simplify_nodes(g);
+        again = simplify_nodes(g);
         again |= simplify_control(g);
         again |= merge_equal_nodes(g);
+        graph_sweep(g);
         changed |= again;
     }
     return changed;
