@@ -55,8 +55,12 @@ same "whisper: --vad: nothing in silence" "$WORK/expected" "$WORK/got"
 whisper --language en --vad "$tiny/long.wav" > "$WORK/expected"
 whisper --language en "$tiny/long.wav" > "$WORK/got"
 same "whisper: --vad: without silence all is heard" "$WORK/expected" "$WORK/got"
-whisper --language en --condition "$tiny/long.wav" > "$WORK/got"
-check "whisper: --condition" test -s "$WORK/got"
+whisper --language en --csv "$tiny/long.wav" > "$WORK/expected"
+whisper --language en --csv --condition "$tiny/long.wav" > "$WORK/got"
+check "whisper: --condition changes windows after the first" sh -c "! cmp -s '$WORK/expected' '$WORK/got'"
+head -2 "$WORK/expected" > "$WORK/first"
+head -2 "$WORK/got" > "$WORK/got_first"
+same "whisper: --condition leaves the first window" "$WORK/first" "$WORK/got_first"
 
 # refused TEXT ARGUMENT...: status 1 or 2, nothing on standard output, TEXT in the message
 refused() {
