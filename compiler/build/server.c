@@ -26,7 +26,8 @@ void server_check(const Build *b, const char *output) {
 }
 
 bool server_has_use(const Build *b) {
-    bool tokens = is_decoder(b->program) && !b->program->encoder && b->tokenizer;
+    bool reads_alone = !b->program->encoder || b->module->eyes;
+    bool tokens = is_decoder(b->program) && reads_alone && b->tokenizer;
     return tokens || b->embeds || b->labels;
 }
 

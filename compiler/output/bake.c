@@ -46,9 +46,10 @@ void bake_check(const Build *b, const char *output) {
 
 static void check_model(const Build *b) {
     const Options *o = b->options;
-    if (!is_decoder(b->program) || !b->tokenizer || b->program->encoder)
+    bool has_source = b->program->encoder && !b->module->eyes;
+    if (!is_decoder(b->program) || !b->tokenizer || has_source)
         diag_fatal(NO_LOC, "%s: %s reads no prompt%s", option_of(o), o->model,
-                   b->program->encoder ? ": its encoder reads a source anew each time" : "");
+                   has_source ? ": its encoder reads a source anew each time" : "");
     if (!o->prompt && !b->chat.blob)
         diag_fatal(NO_LOC, "--messages: %s has no chat template\nhint: --prompt=FILE keeps a text",
                    o->model);

@@ -132,6 +132,14 @@ static uint8_t *bytes_of_source(picture_reader *r, json_span source, bool plain,
     return file ? file : refuse_picture(r, "a picture's data is not base64%s", "");
 }
 
+uint8_t *burin_picture_bytes(burin_run *run, const char *source, size_t n, bool base64,
+                             size_t *bytes, const char **why) {
+    picture_reader r = {.run = run};
+    uint8_t *file = bytes_of_source(&r, (json_span){source, n}, base64, bytes);
+    *why = r.why;
+    return file;
+}
+
 static int32_t see_source(picture_reader *r, json_span source, bool plain) {
     size_t bytes;
     const char *why = NULL;

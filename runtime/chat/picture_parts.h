@@ -19,5 +19,9 @@ typedef struct burin_pictures {
 
 // NULL, or why a picture cannot be read (until the next call). The caller closes it in either case.
 const char *burin_pictures_read(burin_pictures *, burin_run *, const char *json, size_t bytes);
+// The file of a picture: a data URI, base64 alone, or a name below --media-path. NULL: *why has the
+// reason, until the next call. The caller frees it.
+uint8_t *burin_picture_bytes(burin_run *, const char *source, size_t n, bool base64, size_t *bytes,
+                             const char **why);
 void burin_pictures_close(burin_pictures *);
 #endif

@@ -98,29 +98,59 @@ static const char *encode_tiles(burin_run *run, burin_image *image, const burin_
     return why;
 }
 
-// Adds the picture to the run's; width 0: without room for its rows. -1: it has too many.
-static int32_t add_sight(burin_run *run, uint64_t hash, const burin_tiles *tiles, int32_t width) {
+// Adds the picture to the run's, without its rows. -1: it has too many.
+static int32_t add_sight(burin_run *run, uint64_t hash, const burin_tiles *tiles) {
     const burin_eyes *e = run->model->eyes;
     int64_t rows = (int64_t)tiles->n * e->tile_rows;
     if (rows > run->context) return -1;
-    burin_sight *sight = burin_sights_add(&run->sights, hash, (int32_t)rows, width);
+    burin_sight *sight = burin_sights_add(&run->sights, hash, (int32_t)rows);
     sight->lines = tiles->lines, sight->columns = tiles->columns;
     sight->text = text_of_cut(e, tiles);
-    return run->sights.n - 1;
+    return (int32_t)(sight - run->sights.items);
 }
 
-static const char *see_image(burin_run *run, burin_image *image, uint64_t hash, int32_t *number) {
+// True if the picture's size gives the tiles that an earlier run has told of.
+static bool has_tiles(const burin_run *run, int32_t number, const burin_tiles *tiles) {
+    const burin_sight *sight = &run->sights.items[number];
+    return sight->lines == tiles->lines && sight->columns == tiles->columns &&
+           (int64_t)sight->n == (int64_t)tiles->n * run->model->eyes->tile_rows;
+}
+
+// Sets the number of the picture, which gets its rows unless `sized`.
+static const char *see_image(burin_run *run, burin_image *image, uint64_t hash, bool sized,
+                             int32_t *number) {
     const burin_eyes *e = run->model->eyes;
     burin_tiles tiles;
+    int64_t pixels = (int64_t)image->width * image->height;
     const char *why = burin_tiles_of(image, e, &tiles);
     if (why) return why;
-    *number = add_sight(run, hash, &tiles, e->width);
-    if (*number < 0)
+    if (*number >= 0 && !has_tiles(run, *number, &tiles))
+        run->sights.items[*number].hash = 0, *number = -1;
+    if (*number < 0) *number = add_sight(run, hash, &tiles);
+    if (*number >= 0) run->sights.items[*number].pixels = pixels;
+    if (*number < 0) {
         why = "it has more rows than the context has tokens";
-    else
-        why = encode_tiles(run, image, &tiles, run->sights.items[*number].rows);
+    } else if (!sized) {
+        burin_sight *sight = &run->sights.items[*number];
+        sight->rows = burin_allocate((size_t)sight->n * (size_t)e->width, sizeof *sight->rows);
+        why = encode_tiles(run, image, &tiles, sight->rows);
+    }
     burin_image_close(&tiles.whole);
     return why;
+}
+
+static int32_t read_picture(burin_run *run, const uint8_t *file, size_t bytes, bool sized,
+                            const char **why) {
+    uint64_t hash = burin_hash_bytes(burin_hash_start, file, bytes);
+    int32_t number = burin_sights_find(&run->sights, hash);
+    if (number >= 0 &&
+        (run->sights.items[number].rows || (sized && run->sights.items[number].pixels)))
+        return number;
+    burin_image image;
+    *why = burin_image_read(&image, file, bytes);
+    if (!*why) *why = see_image(run, &image, hash, sized, &number);
+    burin_image_close(&image);
+    return *why ? -1 : number;
 }
 
 int32_t burin_recall(burin_run *run, uint64_t hash, int32_t lines, int32_t columns) {
@@ -129,18 +159,14 @@ int32_t burin_recall(burin_run *run, uint64_t hash, int32_t lines, int32_t colum
     if (lines < 0 || columns < 0 || lines > run->context || columns > run->context ||
         !lines != !columns || (int64_t)lines * columns >= run->context)
         return -1;
-    return add_sight(
-        run, hash, &(burin_tiles){.lines = lines, .columns = columns, .n = lines * columns + 1}, 0);
+    return add_sight(run, hash,
+                     &(burin_tiles){.lines = lines, .columns = columns, .n = lines * columns + 1});
 }
 
 int32_t burin_see(burin_run *run, const uint8_t *file, size_t bytes, const char **why) {
-    uint64_t hash = burin_hash_bytes(burin_hash_start, file, bytes);
-    int32_t number = burin_sights_find(&run->sights, hash);
-    if (number >= 0 && run->sights.items[number].rows) return number;
-    if (number >= 0) run->sights.items[number].hash = 0;  // recalled: now it is seen
-    burin_image image;
-    *why = burin_image_read(&image, file, bytes);
-    if (!*why) *why = see_image(run, &image, hash, &number);
-    burin_image_close(&image);
-    return *why ? -1 : number;
+    return read_picture(run, file, bytes, false, why);
+}
+
+int32_t burin_look(burin_run *run, const uint8_t *file, size_t bytes, const char **why) {
+    return read_picture(run, file, bytes, true, why);
 }

@@ -22,14 +22,18 @@ const struct burin_modes burin_modes_chat = {.run = burin_run_text,
                                              .question = burin_answer_question,
                                              .lines = burin_answer_lines};
 
-const struct burin_modes burin_modes_text_eyes = {
-    .run = burin_run_text, .see = burin_see, .recall = burin_recall, .lines = burin_continue_lines};
+const struct burin_modes burin_modes_text_eyes = {.run = burin_run_text,
+                                                  .see = burin_see,
+                                                  .look = burin_look,
+                                                  .recall = burin_recall,
+                                                  .lines = burin_continue_lines};
 
 const struct burin_modes burin_modes_chat_eyes = {.run = burin_run_text,
                                                   .chat = burin_chat,
                                                   .messages = burin_answer_messages,
                                                   .question = burin_answer_question,
                                                   .see = burin_see,
+                                                  .look = burin_look,
                                                   .recall = burin_recall,
                                                   .lines = burin_answer_lines};
 

@@ -267,7 +267,7 @@ static const option options[] = {
     {D, "--max-tokens", NULL, "N", INTEGER, AT(server.max_tokens), 1, 1e9,
      "tokens of an answer, at most [the context]"},
     {D | E | L, "--max-body", NULL, "BYTES", INTEGER, AT(server.max_body), 1024, 1e9,
-     "bytes of a request's body, at most [4194304]"},
+     "bytes of a request's body, at most [4 MiB; 32 MiB with pictures or sound]"},
     {D, "--max-messages", NULL, "N", INTEGER, AT(server.max_messages), 1, 1e6,
      "messages of a request, at most [2048]"},
     {D | E | L, "--max-connections", NULL, "N", INTEGER, AT(server.max_connections), 1, 1e5,

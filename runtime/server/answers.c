@@ -41,6 +41,7 @@ void burin_answer_open(burin_answer *a, int32_t slot, int32_t cached) {
     if (q->chat) burin_generation_find_end(g);
     burin_generation_start(g);
     burin_drafts_open(a);
+    burin_pictures_pass(a, cached);
     a->cached = cached, a->state = ANSWER_READING;
 }
 

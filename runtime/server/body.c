@@ -47,6 +47,18 @@ static const char *sent_text(burin_request *q, size_t *bytes) {
     return (const char *)evbuffer_pullup(input, -1);
 }
 
+// Long strings, such as pictures, become few values.
+static size_t needed_memory(const char *text, size_t bytes) {
+    size_t inside = 0;
+    bool is_string = false;
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '"') is_string = !is_string;
+        if (is_string && text[i] == '\\') i++, inside++;
+        inside += is_string;
+    }
+    return BURIN_RENDER_BYTES(bytes - (inside < bytes ? inside : bytes)) + 32 * inside;
+}
+
 void burin_body_read(burin_request *q) {
     size_t bytes = q->given ? strlen(q->given) : 0;
     const char *text = q->given ? q->given : sent_text(q, &bytes);
@@ -56,7 +68,7 @@ void burin_body_read(burin_request *q) {
     if (!bytes)
         burin_request_fail(q, 400, NULL, "the request has no body: expected an object in JSON");
     if (!is_utf8(text, bytes)) burin_request_fail(q, 400, NULL, "the body is not UTF-8");
-    q->memory = (burin_rendering){.json_name = "body", .memory_bytes = BURIN_RENDER_BYTES(bytes)};
+    q->memory = (burin_rendering){.json_name = "body", .memory_bytes = needed_memory(text, bytes)};
     q->memory.memory = burin_allocate(1, q->memory.memory_bytes);
     q->r.out = &q->memory;
     burin_render_divide(&q->r);

@@ -147,6 +147,7 @@ void burin_request_close(burin_request *q) {
     free_preparation(q);
     burin_tool_format_close(&q->tools);
     burin_job_close(q->job);
+    burin_pictures_leave(q);
     free((void *)(uintptr_t)q->command.sampling.bias);
     free(q->grammar), free(q->stop_texts), free(q->echo), free(q->prompt), free(q->answers),
         free(q->receipt), free(q->end_of_thought.id), free(q);

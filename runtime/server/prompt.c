@@ -33,14 +33,43 @@ static burin_value text_of_part(burin_request *q, uint32_t number, burin_value p
     if (!burin_is_text(*type, "text") && !burin_is_text(*type, "input_text") &&
         !burin_is_text(*type, "output_text") && !burin_is_text(*type, "refusal"))
         fail_message(q, number, ".content",
-                     "has a part that is no text, and this model reads text alone");
+                     q->server->model->eyes
+                         ? "has a part that is neither text nor a picture"
+                         : "has a part that is no text, and this model reads text alone");
     text = burin_body_field(q, part, burin_is_text(*type, "refusal") ? "refusal" : "text");
     if (!text || text->kind != BURIN_STRING)
         fail_message(q, number, ".content", "has a part without its \"text\"");
     return *text;
 }
 
+// Parts with pictures stay parts.
+static burin_value keep_parts(burin_request *q, uint32_t number, burin_value parts) {
+    burin_value kept = burin_list_new(&q->r, BURIN_LIST, parts.list->n);
+    for (uint32_t i = 0; i < parts.list->n; i++) {
+        burin_value part = parts.list->items[i], made;
+        char where[BURIN_PARAMETER_BYTES];
+        snprintf(where, sizeof where, "messages[%u].content[%u]", number, i);
+        if (burin_part_is_picture(q, part)) {
+            made = burin_picture_part(q, part, where);
+        } else {
+            made = burin_dict_new(&q->r);
+            burin_body_set(q, made, "type", burin_body_text("text"));
+            burin_body_set(q, made, "text", text_of_part(q, number, part));
+        }
+        burin_list_add(&q->r, kept, made);
+    }
+    return kept;
+}
+
+static bool has_pictures(burin_request *q, burin_value parts) {
+    bool some = false;
+    for (uint32_t i = 0; q->server->model->eyes && i < parts.list->n; i++)
+        some |= burin_part_is_picture(q, parts.list->items[i]);
+    return some;
+}
+
 static burin_value join_parts(burin_request *q, uint32_t number, burin_value parts) {
+    if (has_pictures(q, parts)) return keep_parts(q, number, parts);
     size_t begin = burin_text_begin(&q->r);
     for (uint32_t i = 0; i < parts.list->n; i++) {
         burin_value text = text_of_part(q, number, parts.list->items[i]);
@@ -154,11 +183,14 @@ void burin_prompt_encode(burin_request *q, const burin_encoding *text) {
     burin_encoding e = *text;
     if (burin_text_is_far_longer(q->server->model, e.text, e.bytes, q->server->base->context))
         check_length(q, e.bytes);
-    e.whole = true;
-    burin_tokens tokens = burin_encode_text(q->server->tokenizer, &e);
-    q->prompt = tokens.id;
-    check_length(q, (size_t)tokens.n);
-    q->n_prompt = tokens.n;
+    if (q->n_pictures) {
+        burin_pictures_encode(q, &e);
+    } else {
+        e.whole = true;
+        burin_tokens tokens = burin_encode_text(q->server->tokenizer, &e);
+        q->prompt = tokens.id, q->n_prompt = tokens.n;
+    }
+    check_length(q, (size_t)q->n_prompt);
 }
 
 void burin_prompt_chat(burin_request *q) {
@@ -177,8 +209,8 @@ void burin_prompt_chat(burin_request *q) {
     r->memory_bytes = BURIN_RENDER_BYTES(json.length);
     r->memory = burin_allocate(1, r->memory_bytes);
     if (!burin_render(r)) burin_request_fail(q, 400, "messages", "%s", r->error);
-    burin_prompt_encode(
-        q, &(burin_encoding){.text = r->text, .bytes = r->bytes, .marks = r->marks, .whole = true});
+    const burin_encoding text = {.text = r->text, .bytes = r->bytes, .marks = r->marks};
+    burin_prompt_encode(q, &text);
     q->chat = true, q->thinking = burin_ends_in_thoughts(r->text, r->bytes);
 }
 

@@ -36,9 +36,10 @@ void burin_print_receipt(burin_request *q) {
     burin_print_json_string(q->server->name, strlen(q->server->name));
     burin_print(", \"created\": %lld, \"now\": \"%-s\", \"seed\": %lld", (long long)q->created,
                 q->now, (long long)q->command.sampling.seed);
-    burin_print(", \"prompt\": \"%016llx\", \"answer\": \"%016llx\", \"request\": %-s}",
-                (unsigned long long)burin_prompt_hash(q), (unsigned long long)hash_answers(q),
-                q->receipt);
+    burin_print(", \"prompt\": \"%016llx\", \"answer\": \"%016llx\", \"request\": ",
+                (unsigned long long)burin_prompt_hash(q), (unsigned long long)hash_answers(q));
+    burin_print_bytes(q->receipt, strlen(q->receipt));
+    burin_print("}");
 }
 
 // ---- --replay FILE ----

@@ -63,6 +63,7 @@ static void take_slot(burin_server *s, burin_answer *a, int32_t slot, int32_t ca
     cached = copy_longer_prefix(s, slot, q, cached);
     cached = burin_store_load(s, slot, q, cached);
     cached = burin_prompt_cache_use(s->base, slot, q->prompt, q->n_prompt, cached);
+    while (cached && burin_pictures_divide(q, cached)) cached--;
     burin_slot_truncate(s->base->session, slot, cached);
     memcpy(own->tokens, q->prompt, (size_t)cached * sizeof *own->tokens);
     own->n = cached, own->answer = a, own->used = ++s->count;
@@ -116,8 +117,11 @@ typedef struct step_plan {
 static void add_row(burin_server *s, step_plan *p, burin_answer *a, int32_t token,
                     bool wants_logits) {
     burin_slot *slot = &s->slots[a->run.slot];
-    s->rows[p->rows++] = (burin_row){
-        .token = token, .slot = a->run.slot, .position = slot->n, .wants_logits = wants_logits};
+    if (s->vectors) s->vectors[p->rows] = token < 0 ? burin_pictures_next(a) : NULL;
+    s->rows[p->rows++] = (burin_row){.token = token < 0 ? s->model->eyes->token : token,
+                                     .slot = a->run.slot,
+                                     .position = slot->n,
+                                     .wants_logits = wants_logits};
     slot->tokens[slot->n++] = token;
     if (wants_logits) s->wanted[p->wanted++] = a;
 }
@@ -133,9 +137,14 @@ static int32_t rows_for_prompts(const burin_server *s, const step_plan *p) {
 
 static void read_rows(burin_server *s, step_plan *p, burin_answer *a, int32_t most, int32_t *room) {
     const burin_slot *slot = &s->slots[a->run.slot];
-    for (; most > 0 && *room > 0 && slot->n < a->n_prompt; most--, --*room) {
+    const burin_request *q = a->request;
+    int32_t from = slot->n;
+    if (s->vectors && p->rows && s->vectors[p->rows - 1] && q->prompt[from] < 0) return;
+    for (; slot->n < a->n_prompt; most--, --*room) {
         int32_t at = slot->n;
-        add_row(s, p, a, a->request->prompt[at], at == a->n_prompt - 1);
+        bool whole = at == from || !burin_pictures_divide(q, at);
+        if (whole && (most <= 0 || *room <= 0)) return;
+        add_row(s, p, a, q->prompt[at], at == a->n_prompt - 1);
     }
 }
 
@@ -259,7 +268,8 @@ bool burin_server_step(burin_server *s) {
     plan_step(s, &p);
     if (!p.rows) return false;
     uint64_t before = burin_nanoseconds();
-    burin_status status = burin_forward(s->base->session, s->rows, p.rows, s->logits);
+    burin_status status =
+        burin_forward_embedded(s->base->session, s->rows, s->vectors, p.rows, s->logits);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
     note_time(s, &p, (double)(burin_nanoseconds() - before) / 1e9);
     for (int i = 0; i < p.wanted;) i = take_tokens(s, i);

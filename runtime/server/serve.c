@@ -40,12 +40,13 @@ static int64_t port_of(const burin_server_options *o) {
 
 static void read_limits(burin_server *s) {
     const burin_server_options *o = &s->command->server;
-    s->limits = (burin_limits){.slots = s->batch ? 0 : s->base->session->slots,
-                               .queue = o->queue >= 0 ? (int32_t)o->queue : 64,
-                               .max_tokens = (int32_t)or_usual(o->max_tokens, s->base->context),
-                               .max_messages = (int32_t)or_usual(o->max_messages, 2048),
-                               .timeout = (int32_t)or_usual(o->timeout, 600),
-                               .max_body = (size_t)or_usual(o->max_body, 4 << 20)};
+    s->limits = (burin_limits){
+        .slots = s->batch ? 0 : s->base->session->slots,
+        .queue = o->queue >= 0 ? (int32_t)o->queue : 64,
+        .max_tokens = (int32_t)or_usual(o->max_tokens, s->base->context),
+        .max_messages = (int32_t)or_usual(o->max_messages, 2048),
+        .timeout = (int32_t)or_usual(o->timeout, 600),
+        .max_body = (size_t)or_usual(o->max_body, s->model->eyes ? 32 << 20 : 4 << 20)};
     if (s->limits.max_tokens > s->base->context) s->limits.max_tokens = s->base->context;
     const char *format = o->log_format;
     if (format && strcmp(format, "text") && strcmp(format, "json") && strcmp(format, "none"))
@@ -249,7 +250,14 @@ void burin_server_open(burin_server *s) {
     s->drafts = s->batch ? BURIN_NO_GUESSES : burin_draft_source(s->base);
     s->logit_rows = s->limits.slots + (s->drafts ? BURIN_MOST_GUESS_ROWS : 0);
     size_t wanted = (size_t)s->logit_rows;
-    s->rows = burin_allocate(slots + (size_t)s->base->chunk, sizeof *s->rows);
+    size_t rows = slots + (size_t)s->base->chunk;
+    const burin_eyes *eyes = s->batch ? NULL : s->model->eyes;
+    if (eyes && eyes->sees_all && s->base->chunk < eyes->tile_rows)
+        burin_stop(BURIN_USER_MISTAKE, "--chunk %d: the rows of a picture are more",
+                   s->base->chunk);
+    if (eyes) rows += (size_t)eyes->tile_rows;  // a picture's rows may be one more than fit
+    if (eyes) s->vectors = burin_allocate(rows, sizeof *s->vectors);
+    s->rows = burin_allocate(rows, sizeof *s->rows);
     s->wanted = burin_allocate(wanted, sizeof *s->wanted);
     s->logits = burin_allocate(wanted * (size_t)s->model->vocab_size, sizeof *s->logits);
     s->queue_end = &s->queue;
@@ -258,7 +266,7 @@ void burin_server_open(burin_server *s) {
 
 void burin_server_close(burin_server *s) {
     for (int32_t i = 0; i < s->limits.slots; i++) free(s->slots[i].tokens);
-    free(s->slots), free(s->rows), free(s->wanted), free(s->logits);
+    free(s->slots), free(s->rows), free(s->vectors), free(s->wanted), free(s->logits);
 }
 
 static void open_events(burin_server *s) {

@@ -57,15 +57,16 @@ typedef struct burin_answer {
     burin_answer_state state;
     burin_run run;  // the slot, its limits, this answer's settings
     burin_generation g;
-    int32_t n_prompt;         // tokens of the prompt
-    int32_t cached;           // tokens that the slot already held
-    int32_t forced;           // tokens of the end of its reasoning that were written by force
-    burin_drafts drafts;      // tokens that may follow, in the same step
-    const char *finish;       // "stop", "length", ...; NULL before the end
-    size_t sent;              // bytes of the text that were streamed
-    bool begun;               // its first event was
-    burin_streamed streamed;  // what clients have of it
-    burin_capture logprobs;   // of the tokens so far, as JSON
+    int32_t n_prompt;              // tokens of the prompt
+    int32_t cached;                // tokens that the slot already held
+    int32_t forced;                // tokens of the end of its reasoning that were written by force
+    int32_t picture, picture_row;  // of the request: the next one to read
+    burin_drafts drafts;           // tokens that may follow, in the same step
+    const char *finish;            // "stop", "length", ...; NULL before the end
+    size_t sent;                   // bytes of the text that were streamed
+    bool begun;                    // its first event was
+    burin_streamed streamed;       // what clients have of it
+    burin_capture logprobs;        // of the tokens so far, as JSON
     size_t logprobs_sent;
     struct burin_answer *next;  // in the queue, or among those at work
 } burin_answer;
@@ -78,6 +79,12 @@ typedef struct burin_api {
         burin_request *);  // all answers have ended: the reply, or the end of the stream
     bool anthropic;        // shape of errors
 } burin_api;
+
+typedef struct burin_shown_picture {
+    int32_t number;  // among the server's
+    uint8_t *file;   // [bytes]
+    size_t bytes;
+} burin_shown_picture;
 
 struct burin_request {
     burin_server *server;
@@ -108,6 +115,8 @@ struct burin_request {
     char *echo;  // prefix of each text; NULL: none
     size_t echo_bytes;
     int32_t *prompt, n_prompt;
+    burin_shown_picture *pictures;  // in the order of the prompt
+    int32_t n_pictures, most_pictures;
     bool chat;
     burin_tool_format tools;
     // answers may call; the prompt lists tools; an answer ends after its first call
@@ -175,6 +184,7 @@ struct burin_server {
     burin_slot *slots;
     burin_store *store;  // of snapshots; NULL: none
     burin_row *rows;
+    const float **vectors;  // of rows that are a picture's; NULL: the model has no eyes
     burin_answer **wanted;  // [logit_rows] whose logits a step gives, in order
     float *logits;          // [logit_rows][vocab_size]
     int logit_rows;         // slots, and guesses of a step
@@ -250,6 +260,18 @@ void burin_prompt_chat(burin_request *);                  // from messages and t
 void burin_prompt_plain(burin_request *, burin_value);    // from a text, or ids
 void burin_prompt_infill(burin_request *, burin_value before, burin_value after);
 void burin_prompt_encode(burin_request *, const burin_encoding *);
+
+// ---- pictures.c ----
+bool burin_part_is_picture(burin_request *, burin_value part);
+// The part that templates read; `where`: its path, for errors.
+burin_value burin_picture_part(burin_request *, burin_value part, const char *where);
+void burin_pictures_encode(burin_request *, const burin_encoding *);  // the prompt, with pictures
+void burin_pictures_pass(burin_answer *, int32_t tokens);  // the slot holds this beginning
+const float *burin_pictures_next(burin_answer *);          // the next row of the prompt's pictures
+// Returns true if the prompt must not be divided before this token: within rows that see each
+// other.
+bool burin_pictures_divide(const burin_request *, int32_t at);
+void burin_pictures_leave(burin_request *);
 
 // ---- forms.c: what answers must be; its grammar's mistakes fail ----
 burin_value burin_body_json(burin_request *, burin_value);

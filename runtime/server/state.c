@@ -60,11 +60,12 @@ void burin_handle_props(burin_request *q) {
         "\"default_generation_settings\": {\"n_ctx\": %d, \"temperature\": %.9g, \"top_k\": %lld, "
         "\"top_p\": %.9g, "
         "\"min_p\": %.9g}, \"n_vocab\": %d, \"chat_template\": %-s, \"modalities\": {\"vision\": "
-        "false, \"audio\": false}}",
+        "%-s, \"audio\": false}}",
         m->identity, s->base->session->variant->cpu, s->base->session->step.threads,
         s->limits.slots, s->base->context, burin_run_temperature(s->base),
         (long long)s->command->sampling.top_k, s->command->sampling.top_p,
-        s->command->sampling.min_p, m->vocab_size, m->template_bytes ? "true" : "false");
+        s->command->sampling.min_p, m->vocab_size, m->template_bytes ? "true" : "false",
+        m->eyes ? "true" : "false");
     burin_capture_into(before);
     burin_reply(q, 200, &body, NULL);
 }

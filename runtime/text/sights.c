@@ -7,12 +7,16 @@
 #include "base/escape.h"
 #include "text/prompt.h"
 
+void burin_sights_drop(burin_sights *s, int32_t number) {
+    burin_sight *sight = &s->items[number];
+    free(sight->ids);
+    free(sight->rows);
+    free(sight->text);
+    *sight = (burin_sight){0};
+}
+
 void burin_sights_close(burin_sights *s) {
-    for (int32_t i = 0; i < s->n; i++) {
-        free(s->items[i].ids);
-        free(s->items[i].rows);
-        free(s->items[i].text);
-    }
+    for (int32_t i = 0; i < s->n; i++) burin_sights_drop(s, i);
     free(s->items);
     *s = (burin_sights){0};
 }
@@ -25,7 +29,10 @@ static int32_t id_of_row(uint64_t hash, int32_t row) {
     return -2 - (int32_t)(x >> 34);
 }
 
-burin_sight *burin_sights_add(burin_sights *s, uint64_t hash, int32_t rows, int32_t width) {
+// The place of a dropped picture, or one more.
+static burin_sight *free_place(burin_sights *s) {
+    for (int32_t i = 0; i < s->n; i++)
+        if (!s->items[i].ids) return &s->items[i];
     if (s->n == s->capacity) {
         burin_sight *more =
             burin_allocate((size_t)(s->capacity = 2 * s->capacity + 4), sizeof *more);
@@ -33,17 +40,20 @@ burin_sight *burin_sights_add(burin_sights *s, uint64_t hash, int32_t rows, int3
         free(s->items);
         s->items = more;
     }
-    burin_sight *sight = &s->items[s->n++];
+    return &s->items[s->n++];
+}
+
+burin_sight *burin_sights_add(burin_sights *s, uint64_t hash, int32_t rows) {
+    burin_sight *sight = free_place(s);
     *sight = (burin_sight){.hash = hash, .n = rows};
     sight->ids = burin_allocate((size_t)rows, sizeof *sight->ids);
-    if (width) sight->rows = burin_allocate((size_t)rows * (size_t)width, sizeof *sight->rows);
     for (int32_t i = 0; i < rows; i++) sight->ids[i] = id_of_row(hash, i);
     return sight;
 }
 
 int32_t burin_sights_find(const burin_sights *s, uint64_t hash) {
     for (int32_t i = 0; i < s->n; i++)
-        if (s->items[i].hash == hash) return i;
+        if (s->items[i].hash == hash && s->items[i].ids) return i;
     return -1;
 }
 

@@ -16,6 +16,9 @@ typedef struct burin_sight {
     int32_t *ids;            // [n]
     float *rows;             // [n][width]; NULL: of an earlier run, which left them in a session
     char *text;              // of the prompt: the rows as burin_eyes.row, and the text around them
+    int64_t pixels;          // of the file's picture
+    int32_t holders;         // requests of a server that show it now
+    uint64_t used;           // the server's count of answers when one has read it last
 } burin_sight;
 
 typedef struct burin_sights {
@@ -24,9 +27,10 @@ typedef struct burin_sights {
 } burin_sights;
 
 void burin_sights_close(burin_sights *);
-// Adds a picture of this hash and number of rows, with room for them (width 0: none); its ids are
-// set. The caller sets the text.
-burin_sight *burin_sights_add(burin_sights *, uint64_t hash, int32_t rows, int32_t width);
+// Adds a picture of this hash and number of rows; its ids are set. The caller sets text and rows.
+burin_sight *burin_sights_add(burin_sights *, uint64_t hash, int32_t rows);
+// Frees a picture; its number is of a later one then.
+void burin_sights_drop(burin_sights *, int32_t number);
 // The number of the picture of this hash, or -1.
 int32_t burin_sights_find(const burin_sights *, uint64_t hash);
 // The name of a picture in messages: its hash, lines and columns; room for BURIN_PICTURE_NAME

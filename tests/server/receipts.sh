@@ -16,6 +16,7 @@ POST /v1/completions {"prompt": "It was", "receipt": true, "echo": true, "temper
 POST /v1/messages {$hello, "tools": [{"name": "light", "input_schema": {"type": "object"}}], "tool_choice": {"type": "any"}}
 POST /v1/responses {"input": "It was", "receipt": true, "max_output_tokens": 20}
 POST /v1/completions {"prompt": "It was", "receipt": true, "temperature": 0}
+POST /v1/completions {"prompt": "It was", "receipt": true, "max_tokens": 2, "user": "$(head -c 9000 /dev/zero | tr '\0' x)"}
 END
 serving "$WORK/talk" -t 2 --alias smol || { cat "$WORK/served"; exit 1; }
 asked 4 "$WORK/requests" "$WORK/replies"
