@@ -14,31 +14,49 @@
 #include "version.h"
 
 // -------------------------------------------------------------------------------------------- help
+enum { COLUMNS = 80, OPTION_COLUMN = 28 };
+
+void print_row(FILE *out, const char *left, int column, const char *text) {
+    if (fprintf(out, "%-*s", column - 1, left) < column)
+        fputc(' ', out);
+    else
+        fprintf(out, "\n%*s", column, "");
+    const int room = COLUMNS - column;
+    while ((int)strlen(text) > room) {
+        int end = room;
+        while (end && text[end] != ' ') end--;
+        if (!end) break;
+        fprintf(out, "%.*s\n%*s", end, text, column, "");
+        text += end + 1;
+    }
+    fprintf(out, "%s\n", text);
+}
+
 void print_overview(FILE *out) {
     fputs(
-        "burin compiles one Transformer into one standalone program.\n\nusage: burin COMMAND "
-        "[MODEL] [options]\n\n",
+        "burin compiles one Transformer into one standalone program.\n\n"
+        "usage: burin COMMAND [MODEL] [options]\n\n",
         out);
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-8s %-15s %s\n", commands[i].name, commands[i].arguments,
-                commands[i].help);
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        char left[64];
+        snprintf(left, sizeof left, "  %-8s %s", commands[i].name, commands[i].arguments);
+        print_row(out, left, OPTION_COLUMN, commands[i].help);
+    }
     fputs(
-        "\nMODEL is a Hugging Face folder, a .gguf or a llama2.c .bin file, an .onnx file (or "
-        "those of an encoder and its "
-        "decoder),\n"
-        "a .burin description with --weights, or a dumped .ir.\n"
-        "`burin COMMAND --help` lists the options of a command; `burin --version` says which burin "
-        "this is.\n\n"
+        "\nMODEL is a Hugging Face folder, a .gguf or a llama2.c .bin file, an .onnx file\n"
+        "(or those of an encoder and its decoder), a .burin description with --weights,\n"
+        "or a dumped .ir. `burin COMMAND --help` lists the options of a command,\n"
+        "`burin --version` names the version.\n\n"
         "  burin run examples/austen \"It was\" -n 100\n"
-        "  burin build examples/austen -o austen --target=aarch64-linux-gnu --mcpu=cortex-a76\n\n"
-        "Environment: XDG_CACHE_HOME (default ~/.cache) has burin/, where compiled objects and the "
-        "programs of `burin run` "
-        "are\n"
-        "kept; BURIN_CACHE_SIZE (default " CACHE_SIZE
-        ") limits it: what was not used for longest goes. TMPDIR is where builds work.\n"
-        "BURIN_CC names the clang that compiles (default: clang-19, or another that can); "
-        "BURIN_OPTIMIZE=1 is -O1 for every "
-        "build.\n",
+        "  burin build examples/austen -o austen --target=aarch64-linux-gnu\n\n"
+        "environment:\n"
+        "  XDG_CACHE_HOME    burin/ in it keeps compiled objects and the programs of\n"
+        "                    `burin run` [~/.cache]\n"
+        "  BURIN_CACHE_SIZE  its limit; the least recently used files go [" CACHE_SIZE
+        "]\n"
+        "  BURIN_CC          the clang that compiles [clang-19, or another that can]\n"
+        "  BURIN_OPTIMIZE    1: -O1 for every build\n"
+        "  TMPDIR            folder of temporary files\n",
         out);
 }
 
@@ -50,21 +68,24 @@ static bool offers(Command c, const char *option) {
 
 static void print_passes(void) {
     printf("\ngroups of passes, in order (`burin passes` lists the passes):\n");
-    for (int i = 0; i < GROUP_COUNT; i++)
-        printf("  %-12s %s\n", group_info[i].name, group_info[i].help);
+    for (int i = 0; i < GROUP_COUNT; i++) {
+        char left[32];
+        snprintf(left, sizeof left, "  %s", group_info[i].name);
+        print_row(stdout, left, TOPIC_COLUMN, group_info[i].help);
+    }
 }
 
 void print_command_help(Command c) {
-    printf("usage: burin %s %s%s\n\n%s.\n\n", commands[c].name, commands[c].arguments,
+    printf("usage: burin %s %s%s\n\n%s\n\n", commands[c].name, commands[c].arguments,
            *commands[c].arguments ? " [options]" : "", commands[c].help);
     for (int i = 0; i < n_options; i++) {
         const OptionRow *o = &options[i];
-        char left[48], letter[8] = "    ";
+        char left[64], letter[8] = "    ";
         if (!option_is_of(o, c)) continue;
         if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? "=" : "",
+        snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name, o->argument ? "=" : "",
                  o->argument ? o->argument : "");
-        printf("  %-26s %s\n", left, o->help);
+        print_row(stdout, left, OPTION_COLUMN, o->help);
     }
     if (offers(c, "stop-after")) print_passes();
     printf("\nexample:\n  %s\n", commands[c].example);
@@ -92,7 +113,11 @@ enum { N_TOPICS = sizeof topics / sizeof *topics };
 
 static void print_topics(void) {
     printf("\ntopics of `burin help TOPIC`:\n");
-    for (int i = 0; i < N_TOPICS; i++) printf("  %-18s %s\n", topics[i].name, topics[i].help);
+    for (int i = 0; i < N_TOPICS; i++) {
+        char left[32];
+        snprintf(left, sizeof left, "  %s", topics[i].name);
+        print_row(stdout, left, TOPIC_COLUMN, topics[i].help);
+    }
 }
 
 _Noreturn static void refuse_topic(const char *name) {

@@ -17,8 +17,12 @@ void list_passes(void) {
         const PassInfo *p = &pass_info[i];
         const GroupInfo *group = &group_info[p->group];
         bool alone = group_first(p->group) == group_last(p->group);
-        if (i == (int)group_first(p->group)) printf("%-20s %s\n", group->name, group->help);
-        if (!alone) printf("  %-18s %s\n", p->name, p->help);
+        if (i == (int)group_first(p->group))
+            print_row(stdout, group->name, TOPIC_COLUMN, group->help);
+        if (alone) continue;
+        char left[32];
+        snprintf(left, sizeof left, "  %s", p->name);
+        print_row(stdout, left, TOPIC_COLUMN, p->help);
     }
 }
 

@@ -93,9 +93,8 @@ static void print_all_help(const burin_model *model) {
     burin_print_all_help(burin_kind_of(model), model->name);
     burin_print("\n");
     if (!model->net)
-        burin_print("context: %d tokens; rows at once: %d. ", model->context, model->max_rows);
-    burin_print(
-        "Exit status: 0 success, 1 the request failed (file, size, ...), 2 wrong options.\n");
+        burin_print("context: %d tokens; rows at once: %d\n", model->context, model->max_rows);
+    burin_print("exit status: 0 success, 1 the request failed (file, size ...), 2 wrong options\n");
 }
 
 int main(int argc, char **argv) {

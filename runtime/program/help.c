@@ -8,120 +8,133 @@
 
 static const char introduction[] =
     "usage: %s [options] [prompt]\n"
-    "%s, compiled: answers a prompt (an argument, -f FILE, a pipe), or continues it where the "
-    "model has no chat template.\n"
+    "%s, compiled: answers a prompt (an argument, -f FILE, a pipe);\n"
+    "a model without a chat template continues it.\n"
     "\n"
-    "  %s \"Once upon a time\" -n 100           a hundred tokens, sampled\n"
-    "  %s \"Once upon a time\" --temp 0         always the likeliest token\n"
-    "  %s \"Once upon a time\" --seed 7         the same text every time, on every machine\n"
+    "  %s \"Once upon a time\" -n 100    a hundred tokens, sampled\n"
+    "  %s \"Once upon a time\" --temp 0  always the likeliest token\n"
+    "  %s \"Once upon a time\" --seed 7  the same text each time, on every machine\n"
     "\n";
 
 static const char encoder_decoder_introduction[] =
     "usage: %s [options] [source]\n"
+    "%s, compiled: reads a source (an argument, each line of -f FILE or of standard\n"
+    "input, or --input where it is no text) and writes what its decoder makes of it:\n"
+    "a translation, a summary, an answer. All else goes to standard error.\n"
     "\n"
-    "%s, compiled: reads a source (an argument, each line of -f FILE or of standard input, or "
-    "--input where it is no text)\n"
-    "and writes what its decoder makes of it: a translation, a summary, an answer. Everything else "
-    "goes to standard error.\n"
-    "\n"
-    "  %s \"a text\"                           what is made of it, always the likeliest token\n"
-    "  %s -f lines.txt > results.txt         a line for each line\n"
-    "  %s \"a text\" --temp 0.8 --seed 7       sampled: the same text every time, on every "
-    "machine\n"
-    "  %s --bench                             how fast it is here\n"
+    "  %s \"a text\"                      its result, always the likeliest token\n"
+    "  %s -f lines.txt > results.txt    one line per line\n"
+    "  %s \"a text\" --temp 0.8 --seed 7  sampled: the same text on every machine\n"
+    "  %s --bench                       its speed here\n"
     "\n";
 
 static const char transcriber_introduction[] =
     "usage: %s [options] recording.wav ...\n"
+    "%s, compiled: writes the text of each recording (WAV, FLAC; - is standard\n"
+    "input). All else goes to standard error.\n"
     "\n"
-    "%s, compiled: writes the text of each recording (WAV, FLAC; - is standard input).\n"
-    "Everything else goes to standard error.\n"
-    "\n"
-    "  %s talk.wav                          its text, in the language that is spoken\n"
-    "  %s talk.wav --translate              in English\n"
-    "  %s film.wav --srt > film.srt         subtitles\n"
-    "  ffmpeg -i talk.mp3 -f wav - | %s -    any format that ffmpeg reads\n"
+    "  %s talk.wav                        its text, in the spoken language\n"
+    "  %s talk.wav --translate            its text in English\n"
+    "  %s film.wav --srt > film.srt       subtitles\n"
+    "  ffmpeg -i talk.mp3 -f wav - | %s -  any format that ffmpeg reads\n"
     "\n";
 
 static const char listener_introduction[] =
     "usage: %s [options] recording ...\n"
+    "%s, compiled: writes the text of each recording, or its likeliest label (WAV,\n"
+    "FLAC; - is standard input). All else goes to standard error.\n"
     "\n"
-    "%s, compiled: writes the text of each recording, or its likeliest label (WAV, FLAC; - is "
-    "standard input).\n"
-    "Everything else goes to standard error.\n"
-    "\n"
-    "  %s talk.wav                          its text, or its label with the score\n"
-    "  %s *.wav --format json               a JSON object per recording\n"
+    "  %s talk.wav             its text, or its label with the score\n"
+    "  %s *.wav --format json  one JSON object per recording\n"
     "\n";
 
 static const char classifier_introduction[] =
     "usage: %s [options] picture ...\n"
-    "\n"
     "%s, compiled: writes the likeliest label of each picture (- is standard input).\n"
-    "Everything else goes to standard error.\n"
+    "All else goes to standard error.\n"
     "\n"
-    "  %s photo.png --top-k 5              its five likeliest labels, with their scores\n"
-    "  %s *.ppm --format json              a JSON object per picture\n"
+    "  %s photo.png --top-k 5  its five likeliest labels, with their scores\n"
+    "  %s *.ppm --format json  one JSON object per picture\n"
     "\n";
 
 static const char speaker_introduction[] =
     "usage: %s [options] text ...\n"
-    "\n"
-    "%s, compiled: says each text (arguments, lines of -f FILE, or of standard input).\n"
+    "%s, compiled: says each text (arguments, lines of -f FILE, or of standard\n"
+    "input).\n"
     "\n"
     "  %s \"Hello there.\" -o hello.wav      a WAV file\n"
     "  %s -f book.txt -o - | aplay         sentence by sentence\n"
-    "  %s \"Hello there.\" --seed 7 | aplay  the same sound every time, on every machine\n"
+    "  %s \"Hello there.\" --seed 7 | aplay  the same sound on every machine\n"
     "\n";
 
 static const char network_introduction[] =
     "usage: %s [options]\n"
+    "%s, compiled: computes its outputs from its inputs, which are .npy files.\n"
+    "--info names them.\n"
     "\n"
-    "%s, compiled: computes its outputs from its inputs, which are .npy files. --info names them.\n"
-    "\n"
-    "  %s --input NAME=F.npy --output DIR     writes DIR/OUTPUT.npy; without --output: prints the "
-    "first values\n"
-    "  %s --random --hash                     a 64-bit hash of the outputs: the same on every "
-    "machine\n"
-    "  %s --bench                             how fast it is here\n"
+    "  %s --input NAME=F.npy --output DIR  write DIR/OUTPUT.npy; without --output:\n"
+    "                                      print the first values\n"
+    "  %s --random --hash                  a 64-bit hash: the same on every machine\n"
+    "  %s --bench                          its speed here\n"
     "\n";
 
 static const char embedder_introduction[] =
     "usage: %s [options] [text ...]\n"
+    "%s, compiled: prints the embedding of each text (arguments, lines of -f FILE,\n"
+    "or of standard input).\n"
     "\n"
-    "%s, compiled: prints the embedding of each text (arguments, lines of -f FILE, or of standard "
-    "input).\n"
-    "\n"
-    "  %s \"a text\"                           its embedding\n"
-    "  %s --similarity \"a text\" \"another\"   how near they are: a cosine\n"
-    "  %s --rank \"a question\" -f lines.txt   the lines that are nearest to it\n"
-    "  %s --format npy < lines.txt > e.npy   one row a line\n"
+    "  %s \"a text\"                          its embedding\n"
+    "  %s --similarity \"a text\" \"another\"  their cosine similarity\n"
+    "  %s --rank \"a question\" -f lines.txt  the lines nearest to it\n"
+    "  %s --format npy < lines.txt > e.npy  one row per line\n"
     "\n";
 
 static const char labeller_introduction[] =
     "usage: %s [options] [text ...]\n"
+    "%s, compiled: prints the labels of each text (arguments, lines of -f FILE, or\n"
+    "of standard input) with their scores, spans of labels in it, or words for its\n"
+    "masks, as the model's head decides.\n"
     "\n"
-    "%s, compiled: prints the labels of each text (arguments, lines of -f FILE, or of standard "
-    "input) with their scores, "
-    "spans\n"
-    "of labels in it, or words for its masks: what the model's head is for.\n"
-    "\n"
-    "  %s \"a text\"                           its label\n"
-    "  %s --pair \"a question\" \"a text\"      of two texts together; in lines of a file a tab is "
-    "between them\n"
-    "  %s --format json < lines.txt          a line each, with all scores\n"
+    "  %s \"a text\"                      its label\n"
+    "  %s --pair \"a question\" \"a text\"  of a pair; in lines of a file a tab divides\n"
+    "  %s --format json < lines.txt     one line per text, with all scores\n"
     "\n";
 
-// The first option of a group has its name before it.
-static void print_option(const char *group, const option *o) {
-    const char *parts[] = {o->name, o->alias ? ", " : "", o->alias ? o->alias : "",
+enum { COLUMNS = 80, TEXT_COLUMN = 30 };
+
+// Prints a text from TEXT_COLUMN to COLUMNS in as many lines as it needs, broken at spaces.
+static void print_wrapped(const char *text) {
+    const int room = COLUMNS - TEXT_COLUMN;
+    while ((int)strlen(text) > room) {
+        int end = room;
+        while (end && text[end] != ' ') end--;
+        if (!end) break;
+        burin_print("%.*s\n%*s", end, text, TEXT_COLUMN, "");
+        text += end + 1;
+    }
+    burin_print("%s\n", text);
+}
+
+// One option: its group's name (the first of a group has it), names and argument, help. The usual
+// options have one line each: the first clause of their help, and no second word.
+static void print_option(const char *group, const option *o, bool all) {
+    bool alias = o->alias && (all || o->name[1] != '-');
+    const char *parts[] = {o->name, alias ? ", " : "", alias ? o->alias : "",
                            o->argument ? " " : "", o->argument ? o->argument : ""};
-    char left[64];
+    char line[COLUMNS];
     int n = 0;
+    for (; n < TEXT_COLUMN - 20; n++) line[n] = *group ? *group++ : ' ';
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (const char *s = parts[i]; *s && n < (int)sizeof left - 1; s++) left[n++] = *s;
-    left[n] = 0;
-    burin_print("%-8s  %-24s %s\n", group, left, o->help);
+        for (const char *s = parts[i]; *s && n < COLUMNS - 1; s++) line[n++] = *s;
+    line[n] = 0;
+    if (n < TEXT_COLUMN)
+        burin_print("%-*s", TEXT_COLUMN, line);
+    else
+        burin_print("%s\n%*s", line, TEXT_COLUMN, "");
+    if (all || !strchr(o->help, ';'))
+        print_wrapped(o->help);
+    else
+        burin_print("%.*s\n", (int)strcspn(o->help, ";"), o->help);
 }
 
 // An option with several rows has one for each kind of program.
@@ -159,13 +172,13 @@ static void print_group(burin_kind program, const option_group *g, bool all) {
     for (const char *const *name = g->usual; *name; name++)
         for (int i = 0; i < N_OPTIONS; i++)
             if (is_of(program, i, *name)) {
-                print_option(heading, &options[i]);
+                print_option(heading, &options[i], all);
                 heading = "";
             }
     for (int i = 0; i < N_OPTIONS && all; i++)
         if (options[i].programs & program && help_group_of(program, options[i].name) == g &&
             !is_named(g->usual, options[i].name)) {
-            print_option(heading, &options[i]);
+            print_option(heading, &options[i], all);
             heading = "";
         }
 }
@@ -222,7 +235,7 @@ void burin_print_help(burin_kind program, const char *model_name, const char *gr
     }
     print_introduction(program, model_name);
     for (int i = 0; i < N_OPTION_GROUPS; i++) print_group(program, &option_groups[i], false);
-    burin_print("--help-all lists all options, --help GROUP those of one: ");
+    burin_print("--help-all lists all options, --help GROUP those of one:\n");
     print_group_names(program);
 }
 

@@ -32,6 +32,14 @@ completes "topics" "numeric-contract" burin help num
 says "completion: not of other commands" 0 "" bash "$WORK/complete.bash" "$WORK/burin.bash" burin build m --bisec
 check "completion: not of other commands" [ ! -s "$WORK/says" -o "$(cat "$WORK/says")" = "" ]
 
+# No line is wider than a terminal of 80 columns.
+narrow() { check "help: $1: at most 80 columns" sh -c '! grep ".\{81\}" "$1"' - "$WORK/wide"; }
+$BURIN help > "$WORK/wide" && narrow overview
+for name in build run serve check inspect report explain diff plan bench passes template tokenize numeric-contract sampling; do
+    $BURIN help "$name"
+done | grep -v '^  burin ' > "$WORK/wide"
+narrow "commands and topics"
+
 # Every option of every command is in all three.
 $BURIN help zsh > "$WORK/_burin" && $BURIN help man > "$WORK/burin.1"
 for option in $(sed -n 's/^OPTION([a-z_]*, [A-Z]*, "\([a-z-]*\)".*/\1/p' compiler/cli/options.def); do

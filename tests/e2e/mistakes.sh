@@ -106,6 +106,8 @@ END
 
 # Help: at most 25 lines; a group's options; all of them.
 check "mistakes: --help has $(story --help | wc -l) lines" test "$(story --help | wc -l)" -le 25
+story --help-all > "$WORK/wide"
+check "mistakes: --help-all has at most 80 columns" sh -c '! grep ".\{81\}" "$1"' - "$WORK/wide"
 check "mistakes: --help GROUP" sh -c "'$WORK/story' --help samp | grep -q -- --dry-base && ! '$WORK/story' --help sampling | grep -q -- --chat"
 check "mistakes: --help-all" sh -c "'$WORK/story' --help-all | grep -q -- --dry-base && '$WORK/story' --help-all | grep -q -- --chat"
 says "mistakes: no such group" 0 "there is no group colours of options: Input, Output" "$WORK/story" --help colours

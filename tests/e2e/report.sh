@@ -15,7 +15,7 @@ adds_up() {
 # structure NAME FILE: what holds of every report
 structure() {
     last=$(($(at "$2" 'programs.#') - 1)) program="programs.$last"
-    check "report: $1: every pass of passes.def" [ "$(at "$2" 'passes.*.name' | tr '\n' ' ')" = "input $($BURIN passes | awk '/^[a-z]/ && group { print group; group = "" } /^[a-z]/ { group = $1 } /^  / { print $1; group = "" } END { if (group) print group }' | tr '\n' ' ')" ]
+    check "report: $1: every pass of passes.def" [ "$(at "$2" 'passes.*.name' | tr '\n' ' ')" = "input $($BURIN passes | awk '/^[a-z]/ && group { print group; group = "" } /^[a-z]/ { group = $1 } /^  [a-z]/ { print $1; group = "" } END { if (group) print group }' | tr '\n' ' ')" ]
     check "report: $1: matched and missed are the sites" [ "$(at "$2" 'summary.fusions.*.matched' | sum)" = "$(at "$2" 'sites.*.missed' | grep -c false)" ]
     at "$2" "$program.graph.nodes.*.name" | sort > "$WORK/nodes"
     at "$2" "$program.kernels.*.node" | sort -u > "$WORK/named"

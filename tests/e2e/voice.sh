@@ -106,4 +106,4 @@ says "voice: a scale out of its range" 0 "inference has a scale out of its range
 variant ids 's/\[5\]/[-5]/'
 says "voice: an id below 0" 0 "has a phoneme without a list of ids" "$BURIN" inspect "$WORK/ids/voice.onnx" --stop-after=infer
 check "voice: a program of tensors builds" "$BURIN" build "$tiny/voice.onnx" --as=net --max=phonemes=8,range=64 --mcpu=native -o "$WORK/net"
-says "voice: --as=net takes tensors" 0 "writes DIR/OUTPUT.npy" "$WORK/net" --help
+says "voice: --as=net takes tensors" 0 "write DIR/OUTPUT.npy" "$WORK/net" --help
