@@ -222,6 +222,15 @@ def fields_of_config(config_class, read, prefix=""):
     return table
 
 
+def rotary_base(names):
+    """The base of the rotary embedding where config.json has none, of a class of transformers 5 with one for all layers; else "-"."""
+    found = set()
+    for name in names:
+        rotary = getattr(getattr(transformers, name).config_class(), "rope_parameters", None) or {}
+        found.add(rotary.get("rope_theta"))
+    return json.dumps(found.pop()) if len(found) == 1 and None not in found else "-"
+
+
 BASE = {"tie_word_embeddings": "true"}
 
 
@@ -246,7 +255,7 @@ def fields(names):
                     heads.append(k)
         merge(table, fields_of_config(model.config_class, read))
         if any(getattr(k, "_tied_weights_keys", None) for k in [model] + heads):
-            merge(table, {"tie_word_embeddings": json.dumps(model.config_class().tie_word_embeddings)})
+            merge(table, {"tie_word_embeddings": json.dumps(getattr(model.config_class(), "tie_word_embeddings", None))})
         for nested, c in getattr(model.config_class, "sub_configs", {}).items():
             if inspect.isclass(c):
                 table.pop(nested, None)
@@ -262,6 +271,8 @@ def main(wanted):
         for field, default in sorted(fields(names).items()):
             if field in ("rope_parameters", "per_layer_config"):        # which the reader of checkpoints takes apart
                 continue
+            if field in ("rope_theta", "rope_parameters.rope_theta") and default == "-":
+                default = rotary_base(names)
             for part in ("rope_theta", "partial_rotary_factor"):
                 field = field.replace(f"rope_parameters.{part}", part)
             field = field.replace("rope_parameters.", "rope_scaling.")

@@ -303,6 +303,16 @@ TASKS = {
     "flaubert-token": task("Flaubert", "TokenClassification", WIDE, **THREE),
     "xlm-answer": task("XLM", "QuestionAnsweringSimple", WIDE),
     "xlnet-sequence": task("XLNet", "SequenceClassification", dict(vocab_size=96, d_model=64, n_layer=2, n_head=4, d_inner=96), **THREE),
+    "gte-masked": task("Gte", "MaskedLM"),
+    "gte-sequence": task("Gte", "SequenceClassification", rope_parameters={"rope_type": "linear", "factor": 2.0}, **THREE),
+    "jina_embeddings_v3-masked": task("JinaEmbeddingsV3", "MaskedLM"),
+    "jina_embeddings_v3-answer": task("JinaEmbeddingsV3", "QuestionAnswering"),
+    "nomic_bert-masked": task("NomicBert", "MaskedLM"),
+    "nomic_bert-sequence": task("NomicBert", "SequenceClassification", head_dim=24, **THREE),
+    "eurobert-masked": task("EuroBert", "MaskedLM", GROUPED, head_dim=16),
+    "eurobert-sequence": task("EuroBert", "SequenceClassification", GROUPED, head_dim=16, classifier_pooling="mean", **THREE),
+    "eurobert-late": task("EuroBert", "SequenceClassification", GROUPED, head_dim=16, **THREE),
+    "eurobert-token": task("EuroBert", "TokenClassification", GROUPED, head_dim=16, **THREE),
     "modernbert-answer": task("ModernBert", "QuestionAnswering", TEXT, local_attention=8),
     "roberta-prelayernorm-answer": task("RobertaPreLayerNorm", "QuestionAnswering"),
     "vit-msn-classes": ("image", "ViTMSNForImageClassification", dict(VISION, **THREE)),
@@ -436,6 +446,14 @@ VARIANTS = {
     "t5-gelu": pair("T5", T5, feed_forward_proj="gelu"),
     "chameleon": ("decoder", "ChameleonForConditionalGeneration", dict(TEXT, num_key_value_heads=4, vq_config=VQ, vocabulary_map={"<image>": 4})),
     "chameleon-behind": ("decoder", "ChameleonForConditionalGeneration", dict(TEXT, num_key_value_heads=4, swin_norm=True, vq_config=VQ, vocabulary_map={"<image>": 4})),
+    "youtu-tied": causal("Youtu", LATENT, pad_token_id=37),
+    "cohere2-vision": ("decoder", "Cohere2VisionForConditionalGeneration", dict(
+        text_config=dict(GROUPED, model_type="cohere2", head_dim=16, sliding_window=5, num_hidden_layers=4),
+        vision_config=dict(VISION, model_type="siglip_vision_model"), alignment_intermediate_size=64)),
+    "glm4v": ("decoder", "Glm4vForConditionalGeneration", dict(
+        text_config=dict(GROUPED, rope_parameters={"rope_type": "default", "rope_theta": 1e4, "mrope_section": [4, 2, 2]}),
+        vision_config=dict(hidden_size=64, depth=1, num_heads=4, intermediate_size=32, out_hidden_size=64, patch_size=4, image_size=16))),
+    "qwen3_vl_moe-text": text("Qwen3VLMoeText", GROUPED, head_dim=16, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=32),
     "vit-nobias": image("ViT", qkv_bias=False, hidden_act="gelu_new"),
 }
 

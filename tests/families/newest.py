@@ -4,7 +4,7 @@ what burin makes of them.
     python tests/families/newest.py OUT [--of KIND] [--vary] [--compare build/tools/family] [NAME...]
         OUT/NAME            config.json, model.safetensors, input_ids.npy and logits.npy or last_hidden_state.npy
         OUT/NAME-internal   the same model with the tensors' names that this version has inside (save_original_format=False)
-        --of                causal (all causal language models), masked, sequence, token, question, pair (its mappings of these names),
+        --of                causal (all causal language models), vision (text parts of models of images and texts), masked, sequence, token, question, pair (its mappings of these names),
                             base (models without a head), described (the models of models.py)
         --vary              OUT/NAME@CHANGE as well: each field of the configuration with other values, absent, null (vary.py)
         --compare           runs this tool over each model's folders, prints a line for each, and removes those that are right
@@ -32,7 +32,8 @@ from transformers.models.auto import modeling_auto
 from generate import inputs_of, scale_and_offset
 from models import MODELS
 from uniform import uniform
-from vary import edits, variants
+import vision_text
+from vary import edits, variants, variants_of
 
 TOKENS, MOST, NEAR = 24, 20_000_000, 1e-4
 SIZES = dict(
@@ -55,15 +56,20 @@ SIZES = dict(
     dense_intermediate_size=96, shared_intermediate_size=48, hidden_dim=96, pooler_hidden_size=64, num_encoder_layers=2,
     layer_window_size=7, local_attention=8, rotary_dim=8)
 IDS = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2)
+# Fields of the whole configuration of a model of images and texts
+AROUND = {"granite_docling": dict(vision_config=dict(out_hidden_size=64, num_hidden_layers=0)),
+          "idefics3": dict(vision_config=dict(num_hidden_layers=0)), "aya_vision": dict(vision_config=dict(num_attention_heads=16))}
 # Fields that have to go together; None leaves a size out.
 SPECIAL = {
     "codegen": dict(rotary_dim=8),
     "gptj": dict(rotary_dim=8),
     "kimi_linear": dict(num_experts_per_token=2, model_max_length=128,
                         layer_types=["linear_attention", "full_attention", "linear_attention", "full_attention"]),
+    "hunyuan_vl_text": dict(head_dim=16), "paddleocr_vl_text": dict(head_dim=16),
+    "ernie4_5_vl_moe_text": dict(moe_intermediate_size=[32, 16]),
     "deepseek_v2": dict(num_experts_per_tok=2, n_routed_experts=4, moe_intermediate_size=32),
 }
-MAPPINGS = dict(causal=("decoder", "CAUSAL_LM"), masked=("task", "MASKED_LM"), sequence=("task", "SEQUENCE_CLASSIFICATION"),
+MAPPINGS = dict(vision=("vision", "IMAGE_TEXT_TO_TEXT"), causal=("decoder", "CAUSAL_LM"), masked=("task", "MASKED_LM"), sequence=("task", "SEQUENCE_CLASSIFICATION"),
                 token=("task", "TOKEN_CLASSIFICATION"), question=("task", "QUESTION_ANSWERING"), pair=("pair", "SEQ_TO_SEQ_CAUSAL_LM"))
 COMPUTED = ("inv_freq", "rope_freqs", "slope_rate", "query_decay", "key_decay", "diagonal_decay")
 
@@ -87,6 +93,11 @@ def small(name, config_class):
         chosen.pop("head_dim", None)
         if "num_key_value_heads" in chosen:         # latent attention has as many
             chosen["num_key_value_heads"] = SIZES["num_attention_heads"]
+    if "mrope_section" in (getattr(default, "ignore_keys_at_rope_validation", None) or ()):
+        rotary = getattr(default, "rope_parameters", None) or {}
+        pairs = int(SIZES["head_dim"] * rotary.get("partial_rotary_factor", 1)) // 2
+        section = [pairs // 2, pairs // 4, pairs - pairs // 2 - pairs // 4]
+        chosen["rope_parameters"] = {"rope_type": "default", "rope_theta": 1e4} | rotary | {"mrope_section": section}
     if isinstance(getattr(default, "id2label", None), dict):
         chosen["num_labels"] = 3
     return {n: v for n, v in (chosen | IDS | special).items() if v is not None or n not in SIZES}
@@ -97,7 +108,7 @@ def fill(model):
     with torch.no_grad():
         for name, tensor in model.state_dict(keep_vars=True).items():
             t = tensor.data
-            if not t.is_floating_point() or name.endswith(COMPUTED):
+            if t.device.type == "meta" or not t.is_floating_point() or name.endswith(COMPUTED):
                 continue
             scale, offset = scale_and_offset(t, name)
             values = (offset + scale * uniform(name, t.numel())).astype(np.float32).astype(np.float16).astype(np.float32)
@@ -209,6 +220,36 @@ def vary(out, name, kind, cls, parameters):
     return folders
 
 
+def vision(out, name, cls, varied):
+    """Folders of the text part of a model of images and texts."""
+    section, text_class = vision_text.section_of(cls.config_class())
+    if section is None:
+        raise ValueError("its configuration has no object of its text model")
+    used = dict(small(text_class.model_type, text_class), model_type=text_class.model_type)
+    folders, described = [], [("", used)]
+    described += [(f"@{c}", dict(p, model_type=text_class.model_type)) for c, p in variants_of(text_class, used)] if varied else []
+    for change, parameters in described:
+        folder = out / f"{name}{change}"
+        try:
+            arrays(folder, *vision_text.write(folder, cls, vision_text.configuration(cls, section, parameters, AROUND.get(name, {})), fill, exact))
+            folders.append(folder)
+        except Exception:                           # not every value is one of this class
+            shutil.rmtree(folder, ignore_errors=True)
+            if not change:
+                raise
+    text = json.loads((folders[0] / "config.json").read_text())
+    for change, edited in vision_text.edits_of(text, section, edits) if varied else []:
+        folder = out / f"{name}@{change}"
+        folder.mkdir(exist_ok=True)
+        (folder / "config.json").write_text(json.dumps(edited))
+        try:
+            arrays(folder, *vision_text.reread(folder, cls, folders[0], fill, exact))
+            folders.append(folder)
+        except Exception:
+            shutil.rmtree(folder, ignore_errors=True)
+    return folders
+
+
 def compare(tool, folders):
     """Prints what burin makes of the folders: right, refused with its message, or WRONG. Removes those that are right."""
     for folder in folders:
@@ -268,6 +309,10 @@ def main():
         cls = getattr(transformers, class_name)
         folders = []
         try:
+            if kind == "vision":
+                folders = vision(arguments.out, name, cls, arguments.vary)
+                compare(arguments.compare, folders) if arguments.compare else None
+                continue
             try:
                 used = parameters or small(name, cls.config_class)
                 folders = generate(arguments.out, name, kind, cls, used)

@@ -97,7 +97,11 @@ def spell(value):
 
 
 def variants(cls, parameters):
-    config = cls.config_class(**parameters)
+    return variants_of(cls.config_class, parameters)
+
+
+def variants_of(config_class, parameters):
+    config = config_class(**parameters)
     for name, value in config.to_dict().items():
         if is_ignored(name) and name != "tie_word_embeddings" or name in NEVER:
             continue

@@ -53,17 +53,49 @@ static int rename_tensors(Checkpoint *c, const char *prefix) {
     return others;
 }
 
-// What these text models compute of texts alone
-static const char *type_alone(Arena *arena, const char *type) {
-    static const char *const same[][2] = {{"qwen2_vl", "qwen2"},     {"qwen2_5_vl", "qwen2"},
-                                          {"qwen3_vl", "qwen3"},     {"qwen3_vl_moe", "qwen3_moe"},
-                                          {"qwen3_5", "qwen3_next"}, {"qwen3_5_moe", "qwen3_next"},
-                                          {"apertus1p5", "apertus"}, {"emu3_text_model", "llama"}};
+typedef struct TextModel {
+    const char *type, *same, *defaults, *fixed;
+} TextModel;
+
+static const TextModel *text_model(Arena *arena, const char *type) {
+    static const TextModel known[] = {
+#define TEXT(type, same, defaults, fixed) {type, same, defaults, fixed},
+#define PLAIN_HEAD(class_name)
+#include "frontend/checkpoint/text_models.def"
+#undef TEXT
+#undef PLAIN_HEAD
+    };
     size_t n = strlen(type), end = strlen("_text");
     const char *bare = text_ends_with(type, "_text") ? arena_strndup(arena, type, n - end) : type;
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (!strcmp(same[i][0], bare)) return same[i][1];
-    return type;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i].type, bare)) return &known[i];
+    return NULL;
+}
+
+static bool has_plain_head(const char *class_name) {
+    static const char *const known[] = {
+#define TEXT(type, same, defaults, fixed)
+#define PLAIN_HEAD(class_name) class_name,
+#include "frontend/checkpoint/text_models.def"
+#undef TEXT
+#undef PLAIN_HEAD
+    };
+    for (size_t i = 0; class_name && i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i], class_name)) return true;
+    return false;
+}
+
+static json_t *fields_of(Arena *arena, const char *text) {
+    char *quoted = arena_strdup(arena, text);
+    for (char *at = quoted; (at = strchr(at, '\''));) *at = '"';
+    return json_own(arena, json_loads(quoted, 0, NULL));
+}
+
+static void take_type(Checkpoint *c, json_t *config, const TextModel *known) {
+    json_t *defaults = fields_of(c->arena, known->defaults);
+    json_object_set_new(config, "model_type", json_string(known->same));
+    json_object_update_missing(config, defaults);
+    json_object_update(config, fields_of(c->arena, known->fixed));
 }
 
 // Time, height and width of an image turn parts of a head; those of a text are its position, all
@@ -121,18 +153,38 @@ static const json_t *text_model_config(const json_t *config) {
     return json_is_object(json_object_get(config, "vision_config")) ? config : NULL;
 }
 
+// The configuration of a text model under the name and with the defaults of its description.
+static void take_config(Checkpoint *c, json_t *text) {
+    const TextModel *known =
+        text_model(c->arena, json_string_value(json_object_get(text, "model_type")));
+    json_t *config = (json_t *)(uintptr_t)config_as_now(c->arena, text);
+    if (known) take_type(c, config, known);
+    c->config = config;
+    c->architecture = json_string_value(json_object_get(c->config, "model_type"));
+}
+
+// A folder of the text model alone, whose class is that of a language model or of a head.
+static void take_bare(Checkpoint *c) {
+    if (!c->architecture || !text_model(c->arena, c->architecture)) return;
+    json_t *text = json_own(c->arena, json_deep_copy(c->config));
+    drop_sections(text, "rope_scaling");
+    take_config(c, text);
+}
+
 void checkpoint_take_text(Checkpoint *c) {
     const json_t *part = text_model_config(c->config);
     const char *prefix = part ? prefix_of(c) : NULL;
+    if (!part) take_bare(c);
     if (!prefix || !json_is_string(json_object_get(part, "model_type"))) return;
     const char *whole = checkpoint_class(c);
     c->n_left_out = rename_tensors(c, prefix);
     if (c->n_left_out) c->whole_class = whole ? whole : "";
     json_t *text = config_alone(c, part);
-    const char *type = type_alone(c->arena, json_string_value(json_object_get(text, "model_type")));
-    json_object_set_new(text, "model_type", json_string(type));
-    c->config = config_as_now(c->arena, text);
-    c->architecture = json_string_value(json_object_get(c->config, "model_type"));
+    if (has_plain_head(whole))
+        json_object_update(text, fields_of(c->arena,
+                                           "{'logit_scale': 1, 'logits_scaling': 1, "
+                                           "'final_logit_softcapping': null}"));
+    take_config(c, text);
 }
 
 void checkpoint_warn_of_rest(const Checkpoint *c) {
