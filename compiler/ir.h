@@ -253,15 +253,19 @@ typedef enum {
     INPUT_CACHE,
     INPUT_EMBEDDINGS,
     INPUT_EMBEDDED,
-    INPUT_LAST_SEEN
+    INPUT_LAST_SEEN,
+    INPUT_AXES
 } InputRole;  // memory: of a row, the last position of what its slot's encoder has left;
               // embeddings: of a row, its vector in place of a token's, where embedded is not 0;
-              // last_seen: of a row, the last position that it attends to, its own or a later one
+              // last_seen: of a row, the last position that it attends to, its own or a later one;
+              // axes: of a row, the three positions that its rotary embedding takes
 
-// A field of a description's record; text NULL: it is a number.
+// A field of a description's record; text NULL: it is a number, or a list of numbers.
 typedef struct Setting {
     const char *name, *text;
     int64_t number;
+    const int64_t *list;  // [n_list]; NULL: none
+    int n_list;
 } Setting;
 
 typedef struct Module {

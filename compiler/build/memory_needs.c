@@ -13,6 +13,7 @@ static uint64_t session_bytes(const Build *b) {
     const Program *p = b->program, *e = p->encoder;
     burin_encoder encoder = {0};
     burin_model model = {.max_rows = (int32_t)(p->max_rows ? p->max_rows : 1),
+                         .context = (int32_t)b->passes.context,
                          .row_bytes = p->plan.row_bytes,
                          .local_bytes = p->plan.local_bytes,
                          .slot_bytes = p->plan.slot_bytes,
@@ -25,7 +26,7 @@ static uint64_t session_bytes(const Build *b) {
         model.encoder = &encoder;
     }
     burin_eyes eyes = {.encoder = &encoder};
-    if (b->module->eyes) eyes.width = b->module->eyes->width, model.eyes = &eyes;
+    if (b->module->eyes) eyes = *b->module->eyes, eyes.encoder = &encoder, model.eyes = &eyes;
     burin_options options = {.slots = 1, .threads = 1, .pool = bare ? &pool : NULL};
     return burin_session_bytes(&model, &options) + (bare ? BARE_POOL : 0);
 }

@@ -210,7 +210,8 @@ static const char *input_name(const Node *n) {
                                         [INPUT_SOURCE_LAST] = "s->source_last",
                                         [INPUT_EMBEDDINGS] = "s->embeddings",
                                         [INPUT_EMBEDDED] = "s->embedded",
-                                        [INPUT_LAST_SEEN] = "s->last_seen"};
+                                        [INPUT_LAST_SEEN] = "s->last_seen",
+                                        [INPUT_AXES] = "s->axes"};
     size_t role = (size_t)input_role(n);
     if (!graph_has_rows(n->graph)) return NULL;
     return role < sizeof names / sizeof *names ? names[role] : NULL;

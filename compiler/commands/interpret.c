@@ -56,6 +56,7 @@ static void interpreter_forward(const burin_step *step, int thread) {
                      .position = step->position,
                      .source_last = step->source_last,
                      .embedded = step->embedded,
+                     .axes = step->axes,
                      .last_seen = step->last_seen,
                      .embeddings = step->embeddings};
     bool *logit_rows = calloc((size_t)step->rows, sizeof *logit_rows);

@@ -127,6 +127,7 @@ static void run_part(Part *p, ForwardFunction *forward, const unsigned char *wei
         .position = p->rows.position,
         .source_last = p->rows.source_last,
         .embedded = p->rows.embedded,
+        .axes = p->rows.axes,
         .last_seen = p->rows.last_seen,
         .embeddings = p->rows.embeddings,
         .logit_rows = logit_rows,
@@ -267,6 +268,9 @@ static void prepare_embeddings(Part *p) {
     for (int i = 0; i < p->rows.n; i++) embedded[i] = n && i % 2;
     p->rows.embeddings = values, p->rows.embedded = embedded;
     p->rows.last_seen = p->rows.position;
+    int32_t *axes = ARENA_ARRAY(p->arena, int32_t, 3 * p->rows.n + 16);
+    for (int i = 0; i < 3 * p->rows.n; i++) axes[i] = p->rows.position[i / 3] / (1 + i % 3);
+    p->rows.axes = axes;
 }
 
 // Tokens of a slot, in order; each sees the whole source.

@@ -117,6 +117,7 @@ static double invented_value(const CheckInputs *c, const Node *input, int64_t i,
             return (double)(i * 7919 % most);
         case INPUT_POSITIONS:
         case INPUT_LAST_SEEN:
+        case INPUT_AXES:
             return (double)i;
         case INPUT_MASK:
         case INPUT_LOGIT_ROWS:

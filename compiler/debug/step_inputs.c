@@ -18,6 +18,8 @@ static const void *data_of_role(InputRole role, const StepRows *rows) {
             return rows->embedded;
         case INPUT_LAST_SEEN:
             return rows->last_seen;
+        case INPUT_AXES:
+            return rows->axes;
         default:
             return NULL;
     }
@@ -25,7 +27,7 @@ static const void *data_of_role(InputRole role, const StepRows *rows) {
 
 const Tensor *step_input(const Node *input, const StepRows *rows, Tensor *storage) {
     const void *data = data_of_role(input_role(input), rows);
-    int rank = input_role(input) == INPUT_EMBEDDINGS ? 2 : 1;
+    int rank = input_role(input) == INPUT_EMBEDDINGS || input_role(input) == INPUT_AXES ? 2 : 1;
     if (!data || input->type.rank != rank)
         diag_fatal(input->loc,
                    "the input %%%s is neither tokens, slots, positions, memory, embeddings nor "

@@ -3,11 +3,12 @@
 #define BURIN_STEP_INPUTS_H
 #include "ir.h"
 
-enum { STEP_INPUTS = 9 };
+enum { STEP_INPUTS = 10 };
 
 typedef struct StepRows {
     int n;
     const int32_t *token, *slot, *position, *source_last, *embedded, *last_seen;
+    const int32_t *axes;  // [n][3]
     const bool *logit_rows;
     const float *embeddings;  // [n][width] of a model that takes pictures
 } StepRows;

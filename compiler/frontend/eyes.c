@@ -18,12 +18,24 @@
 #include "tokenizer/tokenizer.h"
 #include "util/json.h"
 
+static const char *path_of_class(const Descriptions *all, const char *name) {
+    for (int i = 0; i < all->n; i++)
+        for (int j = 0; j < all->items[i].n_classes; j++)
+            if (!strcmp(all->items[i].classes[j], name)) return all->items[i].path;
+    return NULL;
+}
+
 const char *eyes_description(Arena *arena, const char *library, const Checkpoint *text) {
     Descriptions all = dsl_descriptions_in(arena, arena_printf(arena, "%s/eyes", library));
-    for (int i = 0; text->whole_class && i < all.n; i++)
-        for (int j = 0; j < all.items[i].n_classes; j++)
-            if (!strcmp(all.items[i].classes[j], text->whole_class)) return all.items[i].path;
-    return NULL;
+    if (!text->whole_class) return NULL;
+    json_t *config = json_beside(text->folder, "config.json");
+    const char *encoder =
+        json_string_value(json_object_get(json_object_get(config, "vision_config"), "model_type"));
+    const char *path = NULL;
+    if (encoder)
+        path = path_of_class(&all, arena_printf(arena, "%s/%s", text->whole_class, encoder));
+    json_decref(config);
+    return path ? path : path_of_class(&all, text->whole_class);
 }
 
 // --------------------------------------------------------------------------------------- the graph
@@ -38,9 +50,13 @@ static Node *token_lookup(const Graph *g, Node **tokens) {
     return looks_up && user->type.rank == 2 && user->type.dtype == DT_f32 ? user : NULL;
 }
 
-static void take_embeddings(Graph *g, Node *lookup, const Node *tokens, bool sees_all) {
-    const Dim *rows = tokens->type.dim[0], *one = dim_const(g, 1);
-    Node *vectors = graph_add_input(g, "embeddings", lookup->type, NO_LOC);
+// `deep`: parts of a picture's rows that follow the one that takes the place of a token's.
+static Node *take_embeddings(Graph *g, Node *lookup, const Node *tokens, int64_t deep,
+                             bool sees_all) {
+    const Dim *rows = tokens->type.dim[0], *one = dim_const(g, 1), *width = lookup->type.dim[1];
+    Type wide = lookup->type;
+    wide.dim[1] = dim_binary(g, DIM_MUL, dim_const(g, 1 + deep), width);
+    Node *vectors = graph_add_input(g, "embeddings", wide, NO_LOC);
     Node *chosen = graph_add_input(g, "embedded", type_of(DT_i32, 1, &rows), NO_LOC);
     input_set_role(vectors, INPUT_EMBEDDINGS), input_set_role(chosen, INPUT_EMBEDDED);
     if (sees_all)
@@ -49,10 +65,86 @@ static void take_embeddings(Graph *g, Node *lookup, const Node *tokens, bool see
     Builder b = cursor_behind(lookup);
     Node *is_chosen =
         build_reshape(b, build_cast(b, chosen, DT_bool), 2, (const Dim *[]){rows, one});
+    Node *first = build_slice(b, vectors, (Slice){1, dim_const(g, 0), width, 1});
     Node *hole =
-        node_make(g, OP_where, lookup->loc, 3, (Node *[]){is_chosen, vectors, vectors}, b.before);
+        node_make(g, OP_where, lookup->loc, 3, (Node *[]){is_chosen, first, first}, b.before);
     node_replace(lookup, inferred(hole));
     node_set_input(hole, 2, lookup);
+    return is_chosen;
+}
+
+// The tensor that a norm of this weight reads: the first of its shape above the weight's product.
+static Node *normed_by(const Graph *g, const char *weight, const Type *type) {
+    const Node *n = NULL;
+    EACH_NODE(each, (Graph *)g)
+        if (each->op == OP_constant && each->value && each->value->name &&
+            !strcmp(each->value->name, weight))
+            n = each;
+    Node *at = n ? node_only_user(n) : NULL;
+    while (at && !type_equal(&at->type, type)) at = node_only_user(at);
+    for (int depth = 0; at && depth < 8; depth++) {
+        at = at->n_in && type_equal(&at->in[0]->type, type) ? at->in[0] : NULL;
+        if (at && at->n_users > 1) return at;
+    }
+    return NULL;
+}
+
+// Adds part i + 1 of a picture's rows to what layer i leaves.
+//   before  layer 1's norm reads %x     after  it and the layer read add(%x, where(%embedded, slice(%embeddings), 0))
+static bool add_deep(Graph *g, Node *is_chosen, const Type *type, int64_t i) {
+    Node *vectors = NULL;
+    for (int k = 0; k < g->n_inputs; k++)
+        if (input_role(g->inputs[k]) == INPUT_EMBEDDINGS) vectors = g->inputs[k];
+    const char *next = "model.layers.%d.input_layernorm.weight";
+    Node *x = normed_by(g, arena_printf(g->arena, next, (int)(i + 1)), type);
+    if (!x) x = normed_by(g, "model.norm.weight", type);  // after the last layer
+    if (!x) return false;
+    Builder b = cursor_behind(x);
+    const Dim *width = type->dim[1];
+    Node *part = build_slice(
+        b, vectors, (Slice){1, dim_binary(g, DIM_MUL, dim_const(g, i + 1), width), width, 1});
+    Node *added = build_where(b, is_chosen, part, build_scalar(b, DT_f32, 0));
+    Node *sum = node_make(g, OP_add, x->loc, 2, (Node *[]){added, added}, b.before);
+    node_replace(x, inferred(sum));
+    node_set_input(sum, 0, x);
+    return true;
+}
+
+// The position of a row, one for each of a head's pairs: that of the pair's axis.
+static Node *position_by_pair(Builder b, Node *axes, const Setting *pairs) {
+    Graph *g = b.graph;
+    const Dim *n = dim_const(g, pairs->n_list), *one = dim_const(g, 1);
+    Node *index = build_cast(b, axes, DT_f32), *position = NULL;
+    for (int axis = 0; axis < 3; axis++) {
+        Node *of_axis = build_slice(b, index, (Slice){1, dim_const(g, axis), one, 1});
+        bool *mine = ARENA_ARRAY(g->arena, bool, pairs->n_list);
+        for (int j = 0; j < pairs->n_list; j++) mine[j] = pairs->list[j] == axis;
+        Tensor *t = ARENA_NEW(g->arena, Tensor);
+        *t = (Tensor){.dtype = DT_bool, .rank = 1, .dim = {pairs->n_list}, .data = mine};
+        t->bytes = (uint64_t)pairs->n_list;
+        position = position ? build_where(b, build_constant(b, t), of_axis, position)
+                            : build_expand(b, of_axis, 2, (const Dim *[]){axes->type.dim[0], n});
+    }
+    return position;
+}
+
+// Rotary embeddings of three axes.
+//   before  mul(cast(iota {dims=[T, 1]}), %frequencies)    after  mul(where(.., %axes ..), %frequencies)
+static bool take_axes(Graph *g, const Node *tokens, const Setting *pairs) {
+    const Dim *rows = tokens->type.dim[0], *dims[] = {rows, dim_const(g, 3)};
+    Node *axes = graph_add_input(g, "axes", type_of(DT_i32, 2, dims), NO_LOC);
+    input_set_role(axes, INPUT_AXES);
+    bool any = false;
+    EACH_NODE(n, g) {
+        const Node *counted = n->op == OP_mul ? n->in[0] : NULL;
+        if (counted && counted->op == OP_cast) counted = counted->in[0];
+        if (!counted || counted->op != OP_iota || n->type.rank != 2 || n->type.dim[0] != rows ||
+            !dim_is(n->type.dim[1], pairs->n_list) || !dim_is(counted->type.dim[1], 1))
+            continue;
+        node_set_input(n, 0, position_by_pair(cursor(n), axes, pairs));
+        any = true;
+    }
+    return any;
 }
 
 // ------------------------------------------------------------------------------------ the settings
@@ -65,6 +157,11 @@ static const Setting *setting_of(const Module *m, const char *name) {
 static const char *text_of(const Module *m, const char *name) {
     const Setting *s = setting_of(m, name);
     return s ? s->text : NULL;
+}
+
+static int32_t number_of(const Module *m, const char *name) {
+    const Setting *s = setting_of(m, name);
+    return s ? (int32_t)s->number : 0;
 }
 
 static bool refuse(const char *what) {
@@ -115,6 +212,34 @@ static bool read_ratio(burin_eyes *e, Arena *arena, const json_t *settings) {
            refuse("min_patches or max_patches is not from 1 to 64");
 }
 
+static int32_t pixels_of(const json_t *settings, const char *old, const char *edge, int32_t usual) {
+    const json_t *size = json_object_get(settings, "size"), *v = json_object_get(settings, old);
+    if (!json_is_integer(v)) v = json_object_get(size, old);
+    if (!json_is_integer(v)) v = json_object_get(size, edge);
+    json_int_t pixels = json_integer_value(v);
+    return json_is_integer(v) ? pixels > 0 && pixels <= INT32_MAX ? (int32_t)pixels : 0 : usual;
+}
+
+static bool is_size(const json_t *settings, const char *name, int32_t expected, int32_t usual) {
+    const json_t *v = json_object_get(settings, name);
+    return (json_is_integer(v) ? json_integer_value(v) : usual) == expected;
+}
+
+// Qwen2-VL's: pixels of the whole picture.
+static bool read_free(burin_eyes *e, const json_t *settings) {
+    if (e->longest) {
+        e->longest = json_object_get(settings, "size") ? edge_of(settings, "size") : 1024;
+        return e->longest || refuse("size is no longest edge");
+    }
+    e->least = pixels_of(settings, "min_pixels", "shortest_edge", 56 * 56);
+    e->most = pixels_of(settings, "max_pixels", "longest_edge", 28 * 28 * 1280);
+    if (!e->least || e->most < e->least)
+        return refuse("min_pixels or max_pixels is no number of pixels");
+    return (is_size(settings, "patch_size", e->patch, 14) &&
+            is_size(settings, "merge_size", e->merge, 2)) ||
+           refuse("patch_size or merge_size is not config.json's");
+}
+
 static bool read_processor(burin_eyes *e, Arena *arena, const char *folder) {
     json_t *settings = processor_settings(folder);
     if (!settings) return refuse("there is no processor_config.json");
@@ -122,6 +247,7 @@ static bool read_processor(burin_eyes *e, Arena *arena, const char *folder) {
                                       e->columns);
     if (read && e->cut == BURIN_CUT_GRID) read = read_grid(e, arena, settings);
     if (read && e->cut == BURIN_CUT_RATIO) read = read_ratio(e, arena, settings);
+    if (read && e->cut == BURIN_CUT_FREE) read = read_free(e, settings);
     json_decref(settings);
     return read;
 }
@@ -134,10 +260,13 @@ static int32_t window_of(const Checkpoint *text) {
 }
 
 static bool read_placement(burin_eyes *e, const Module *m, const Tokenizer *t) {
-    static const char *const cuts[] = {"none", "grid", "ratio"};
+    static const char *const cuts[] = {"none", "grid", "ratio", "free"};
     const char *cut = text_of(m, "cut");
     const Setting *sees_all = setting_of(m, "sees_all");
     e->sees_all = sees_all && sees_all->number;
+    e->axes = setting_of(m, "axes") != NULL;
+    e->patch = number_of(m, "patch"), e->merge = number_of(m, "merge");
+    e->window_rows = number_of(m, "window_rows"), e->longest = number_of(m, "longest");
 #define READ_TEXT(name) e->name = text_of(m, #name);
     BURIN_EYES_TEXTS(READ_TEXT)
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
@@ -148,7 +277,18 @@ static bool read_placement(burin_eyes *e, const Module *m, const Tokenizer *t) {
     return e->token >= 0 || refuse("the tokenizer has no token for the rows of a picture");
 }
 
+// Pictures of free sizes: a row for each group of patches.
+static bool read_free_sizes(burin_eyes *e, const Graph *g) {
+    int64_t width;
+    const Type *out = &g->outputs[0]->type;
+    if (out->rank != 2 || !dim_is_const(out->dim[1], &width) || e->patch < 1 || e->merge < 1)
+        return refuse("the description of eyes has another graph than from patches to rows");
+    e->width = (int32_t)width, e->tile_rows = 1;
+    return true;
+}
+
 static bool read_sizes(burin_eyes *e, const Graph *g) {
+    if (e->cut == BURIN_CUT_FREE) return read_free_sizes(e, g);
     int64_t height, columns, rows, width;
     const Type *pixels = &g->inputs[0]->type, *out = &g->outputs[0]->type;
     if (g->n_inputs != 1 || pixels->rank != 3 || out->rank != 2 ||
@@ -169,13 +309,20 @@ bool eyes_add(Module *m, const char *description, const Checkpoint *text, const 
     const Module *seen = dsl_load(m->arena, description, &options);
     burin_eyes *e = ARENA_NEW(m->arena, burin_eyes);
     *e = (burin_eyes){0};
-    if (!read_sizes(e, seen->graphs[0]) || !read_placement(e, seen, t) ||
+    if (!read_placement(e, seen, t) || !read_sizes(e, seen->graphs[0]) ||
         !read_processor(e, m->arena, text->folder))
         return false;
     int64_t width;
-    if (!dim_is_const(lookup->type.dim[1], &width) || width != e->width)
+    int64_t deep = number_of(seen, "deep");
+    if (!dim_is_const(lookup->type.dim[1], &width) || width * (1 + deep) != e->width)
         return refuse("the description of eyes has rows of another width than tokens");
-    take_embeddings(m->graphs[0], lookup, tokens, e->sees_all);
+    const Type type = lookup->type;
+    Node *is_chosen = take_embeddings(m->graphs[0], lookup, tokens, deep, e->sees_all);
+    for (int64_t i = 0; i < deep; i++)
+        if (!add_deep(m->graphs[0], is_chosen, &type, i))
+            diag_fatal(NO_LOC, "the text model has no layer that takes pictures' rows");
+    if (e->axes && !take_axes(m->graphs[0], tokens, setting_of(seen, "axes")))
+        diag_fatal(NO_LOC, "the text model has no rotary embedding that takes axes");
     e->window = e->sees_all ? window_of(text) : 0;
     Graph **graphs = ARENA_ARRAY(m->arena, Graph *, 2);
     graphs[0] = m->graphs[0], graphs[1] = seen->graphs[0];

@@ -34,13 +34,15 @@ static const Processor processors[] = {
 
 // Processors that cut pictures into tiles, and the fields that say how (frontend/eyes.c).
 static const Processor cutters[] = {
-    {"Idefics3", 0, false, 0, BURIN_LANCZOS, false},
-    {"SmolVLM", 0, false, 0, BURIN_LANCZOS, false},
-    {"GotOcr2", 0, false, 0, BURIN_BICUBIC, true},
+    {"Idefics3", 0, false, 0, BURIN_LANCZOS, false}, {"SmolVLM", 0, false, 0, BURIN_LANCZOS, false},
+    {"GotOcr2", 0, false, 0, BURIN_BICUBIC, true},   {"Qwen2VL", 0, false, 0, BURIN_BICUBIC, true},
+    {"Pixtral", 0, false, 0, BURIN_BICUBIC, true},
 };
-static const char *const cut_fields[] = {"do_image_splitting",  "max_image_size", "do_pad",
-                                         "return_row_col_info", "video_sampling", "crop_to_patches",
-                                         "min_patches",         "max_patches"};
+static const char *const cut_fields[] = {
+    "do_image_splitting", "max_image_size",  "do_pad",      "return_row_col_info",
+    "video_sampling",     "crop_to_patches", "min_patches", "max_patches",
+    "min_pixels",         "max_pixels",      "patch_size",  "temporal_patch_size",
+    "merge_size"};
 
 static const float clip[2][3] = {{0.48145466f, 0.4578275f, 0.40821073f},
                                  {0.26862954f, 0.26130258f, 0.27577711f}};

@@ -4,13 +4,19 @@
 
 #include "ir.h"
 
-static const char *const role_names[] = {
-    [INPUT_TENSOR] = "tensor",         [INPUT_TOKENS] = "tokens",
-    [INPUT_POSITIONS] = "positions",   [INPUT_SLOTS] = "slots",
-    [INPUT_LOGIT_ROWS] = "logit_rows", [INPUT_MASK] = "mask",
-    [INPUT_TYPES] = "types",           [INPUT_SOURCE_LAST] = "memory",
-    [INPUT_CACHE] = "cache",           [INPUT_EMBEDDINGS] = "embeddings",
-    [INPUT_EMBEDDED] = "embedded",     [INPUT_LAST_SEEN] = "last_seen"};
+static const char *const role_names[] = {[INPUT_TENSOR] = "tensor",
+                                         [INPUT_TOKENS] = "tokens",
+                                         [INPUT_POSITIONS] = "positions",
+                                         [INPUT_SLOTS] = "slots",
+                                         [INPUT_LOGIT_ROWS] = "logit_rows",
+                                         [INPUT_MASK] = "mask",
+                                         [INPUT_TYPES] = "types",
+                                         [INPUT_SOURCE_LAST] = "memory",
+                                         [INPUT_CACHE] = "cache",
+                                         [INPUT_EMBEDDINGS] = "embeddings",
+                                         [INPUT_EMBEDDED] = "embedded",
+                                         [INPUT_LAST_SEEN] = "last_seen",
+                                         [INPUT_AXES] = "axes"};
 
 const char *input_role_name(InputRole role) { return role_names[role]; }
 

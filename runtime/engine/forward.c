@@ -84,6 +84,9 @@ static void carve_session(carver *cut, burin_session *s, const burin_model *mode
     s->last_seen = carve(cut, model->eyes ? rows : 0, sizeof *s->last_seen);
     s->embeddings = carve(cut, model->eyes ? rows : 0,
                           model->eyes ? (size_t)model->eyes->width * sizeof *s->embeddings : 0);
+    bool axes = model->eyes && model->eyes->axes;
+    s->axes = carve(cut, axes ? 3 * rows : 0, sizeof *s->axes);
+    s->next_axis = carve(cut, axes ? slots * (size_t)model->context : 0, sizeof *s->next_axis);
     carve_working_memory(cut, s, model, o);
     s->step.state = carve(cut, slots, model->slot_bytes);
 }
@@ -125,6 +128,7 @@ static burin_step step_of(burin_session *s, const burin_options *o) {
     step.embedded = s->embedded;
     step.embeddings = s->embeddings;
     step.last_seen = s->last_seen;
+    step.axes = s->axes;
     step.max_rows = o->max_rows;
     step.threads = o->threads;
     step.barrier = &s->pool->barrier;
@@ -211,36 +215,49 @@ BURIN_LINKAGE void burin_session_run(burin_session *s) {
 }
 
 // The vector of a picture's row, in place of its token's.
-static void embed_row(burin_session *s, int i, const float *embedding) {
+static void embed_row(burin_session *s, int i, const burin_embedding *e) {
     size_t width = (size_t)s->model->eyes->width;
-    s->embedded[i] = embedding != NULL;
-    if (embedding) memcpy(s->embeddings + (size_t)i * width, embedding, width * sizeof *embedding);
+    s->embedded[i] = e->vector != NULL;
+    if (e->vector) memcpy(s->embeddings + (size_t)i * width, e->vector, width * sizeof *e->vector);
+}
+
+// Tokens have one time on all three axes; lines and columns of a picture begin with the time of its
+// first row. The next token is later by the number of lines or of columns, whichever is larger.
+static void set_axes(burin_session *s, int i, const burin_embedding *e) {
+    int32_t *next = s->next_axis + (size_t)s->slot[i] * (size_t)s->model->context;
+    int32_t position = s->position[i], before = position - (e->vector ? e->row : 0);
+    int32_t time = before > 0 ? next[before - 1] : 0, *axes = s->axes + 3 * (size_t)i;
+    bool grid = e->vector && e->columns;
+    axes[0] = time;
+    axes[1] = time + (grid ? e->row / e->columns : 0);
+    axes[2] = time + (grid ? e->row % e->columns : 0);
+    next[position] = time + (grid ? burin_max(e->lines, e->columns) : 1);
 }
 
 // Rows of a picture see its last row, others themselves.
-static void set_last_seen(burin_session *s, const float *const *embeddings, int n) {
+static void set_last_seen(burin_session *s, const burin_embedding *embeddings, int n) {
     for (int i = n - 1; i >= 0; i--) {
-        bool inside = embeddings && embeddings[i] && i + 1 < n && embeddings[i + 1] &&
+        bool inside = embeddings && embeddings[i].vector && i + 1 < n && embeddings[i + 1].vector &&
                       s->slot[i] == s->slot[i + 1] && s->model->eyes->sees_all;
         s->last_seen[i] = inside ? s->last_seen[i + 1] : s->position[i];
     }
 }
 
-BURIN_LINKAGE int burin_rows_of_step(const burin_model *model, const float *const *embeddings,
+BURIN_LINKAGE int burin_rows_of_step(const burin_model *model, const burin_embedding *embeddings,
                                      int n, int most) {
     if (n <= most || !embeddings || !model->eyes->sees_all) return n < most ? n : most;
     int rows = most;
-    while (rows && embeddings[rows - 1] && embeddings[rows]) rows--;
+    while (rows && embeddings[rows - 1].vector && embeddings[rows].vector) rows--;
     return rows;
 }
 
 // Rows of a picture that attend to each other must be in a step, and within the first window.
 static burin_status check_pictures(const burin_session *s, const burin_row *rows,
-                                   const float *const *embeddings, int n) {
+                                   const burin_embedding *embeddings, int n) {
     const burin_eyes *e = s->model->eyes;
     if (!embeddings || !e->sees_all) return BURIN_OK;
     for (int i = 0; i < n && e->window; i++)
-        if (embeddings[i] && rows[i].position >= e->window) return BURIN_LATE_PICTURE;
+        if (embeddings[i].vector && rows[i].position >= e->window) return BURIN_LATE_PICTURE;
     for (int from = 0, count; from < n; from += count) {
         count = burin_rows_of_step(s->model, embeddings + from, n - from, s->step.max_rows);
         if (!count) return BURIN_BAD_ARGUMENT;
@@ -249,8 +266,9 @@ static burin_status check_pictures(const burin_session *s, const burin_row *rows
 }
 
 // At most max_rows rows; returns the number of logit rows.
-static int forward_chunk(burin_session *s, const burin_row *rows, const float *const *embeddings,
+static int forward_chunk(burin_session *s, const burin_row *rows, const burin_embedding *embeddings,
                          int n, float *logits) {
+    static const burin_embedding token = {0};
     burin_step *step = &s->step;
     step->rows = n;
     step->n_logit_rows = 0;
@@ -260,7 +278,9 @@ static int forward_chunk(burin_session *s, const burin_row *rows, const float *c
         s->slot[i] = rows[i].slot;
         s->position[i] = rows[i].position;
         s->source_last[i] = s->source_length[rows[i].slot] - 1;
-        if (s->model->eyes) embed_row(s, i, embeddings ? embeddings[i] : NULL);
+        if (s->model->eyes) embed_row(s, i, embeddings ? &embeddings[i] : &token);
+        if (s->model->eyes && s->model->eyes->axes)
+            set_axes(s, i, embeddings ? &embeddings[i] : &token);
         if (rows[i].wants_logits) s->logit_rows[step->n_logit_rows++] = i;
     }
     if (s->model->eyes) set_last_seen(s, embeddings, n);
@@ -269,7 +289,7 @@ static int forward_chunk(burin_session *s, const burin_row *rows, const float *c
 }
 
 BURIN_LINKAGE burin_status burin_forward_embedded(burin_session *s, const burin_row *rows,
-                                                  const float *const *embeddings, int n,
+                                                  const burin_embedding *embeddings, int n,
                                                   float *logits) {
     burin_status status = burin_session_check(s);
     if (n < 0 || (n && !rows) || (embeddings && !s->model->eyes)) return BURIN_BAD_ARGUMENT;
@@ -277,10 +297,9 @@ BURIN_LINKAGE burin_status burin_forward_embedded(burin_session *s, const burin_
     if (!status) status = check_pictures(s, rows, embeddings, n);
     if (status) return status;
     for (int from = 0, count; from < n; from += count) {
-        const float *const *rest = embeddings ? embeddings + from : NULL;
+        const burin_embedding *rest = embeddings ? embeddings + from : NULL;
         count = burin_rows_of_step(s->model, rest, n - from, s->step.max_rows);
-        const float *const *vectors = embeddings ? embeddings + from : NULL;
-        size_t logit_rows = (size_t)forward_chunk(s, rows + from, vectors, count, logits);
+        size_t logit_rows = (size_t)forward_chunk(s, rows + from, rest, count, logits);
         if (logit_rows) logits += logit_rows * (size_t)s->model->vocab_size;
     }
     memcpy(s->length, s->next, (size_t)s->slots * sizeof *s->length);
@@ -361,6 +380,11 @@ BURIN_LINKAGE burin_status burin_slot_copy(burin_session *s, int32_t to, int32_t
     if (to != from)
         copy_states(s, s->step.state + (size_t)to * bytes, s->step.state + (size_t)from * bytes,
                     from);
+    if (s->model->eyes && s->model->eyes->axes && to != from) {
+        size_t context = (size_t)s->model->context;
+        memcpy(s->next_axis + (size_t)to * context, s->next_axis + (size_t)from * context,
+               (size_t)s->length[from] * sizeof *s->next_axis);
+    }
     s->length[to] = s->length[from];
     s->reached[to] = s->reached[from];
     s->source_length[to] = s->source_length[from];

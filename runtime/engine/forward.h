@@ -67,6 +67,8 @@ typedef struct burin_session {
     int32_t *embedded;   // of a model with eyes: [max_rows] 1 where a row of a picture is
     float *embeddings;   // and [max_rows][eyes->width] these rows
     int32_t *last_seen;  // of a model with eyes: [max_rows]
+    int32_t *axes;       // of a model with eyes->axes: [max_rows][3]
+    int32_t *next_axis;  // [slots][context] the time of a token that follows this position
     int32_t *source_length,
         *source_last;  // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
     burin_pool *pool;
@@ -93,16 +95,14 @@ BURIN_LINKAGE void burin_session_close(
 BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows, int n,
                                          float *logits);
 
-// The same of a model with eyes: where embeddings[i] is not NULL, row i is that vector of
-// eyes->width values in place of its token's.
+// The same of a model with eyes: where embeddings[i] has a vector, row i is a picture's.
 BURIN_LINKAGE burin_status burin_forward_embedded(burin_session *, const burin_row *rows,
-                                                  const float *const *embeddings, int n,
+                                                  const burin_embedding *embeddings, int n,
                                                   float *logits);
 
 // How many of n rows, at most `most`, go into one step: a picture whose rows attend to each other
 // is not divided. 0: it has more rows than that.
-BURIN_LINKAGE int burin_rows_of_step(const burin_model *, const float *const *embeddings, int n,
-                                     int most);
+BURIN_LINKAGE int burin_rows_of_step(const burin_model *, const burin_embedding *, int n, int most);
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *, int32_t slot);
 BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *, int32_t slot, int32_t length);

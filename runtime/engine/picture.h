@@ -33,6 +33,8 @@ typedef enum burin_cut {
                       // the last tile is the whole picture
     BURIN_CUT_RATIO,  // InternVL: `least` to `most` tiles in lines and columns nearest to the ratio
                       // of the sides; with several the last tile is the whole picture
+    BURIN_CUT_FREE,   // no tiles: groups of merge x merge patches, each a row; `least` to `most`
+                      // pixels, or where `longest` is not 0 sides of at most that
 } burin_cut;
 
 // The eyes of a decoder: an encoder from pixels to rows that take the place of tokens, and the text
@@ -41,13 +43,20 @@ typedef enum burin_cut {
 #define BURIN_EYES_NUMBERS(X) \
     X(cut)                    \
     X(longest)                \
-    X(least) X(most) X(width) X(sees_all) X(window) X(tile_rows) X(height) X(columns) X(token)
+    X(least)                  \
+    X(most)                   \
+    X(width)                  \
+    X(sees_all)               \
+    X(window) X(tile_rows) X(height) X(columns) X(token) X(axes) X(patch) X(merge) X(window_rows)
 #define BURIN_EYES_TEXTS(X) X(mark) X(row) X(alone) X(first) X(tile) X(line) X(overview)
 typedef struct burin_eyes {
     const struct burin_encoder *encoder;
     burin_picture picture;    // of a tile; no resizing where the cut does it
     int32_t cut, longest;     // burin_cut; pixels
-    int32_t least, most;      // tiles
+    int32_t least, most;      // tiles; of free sizes pixels
+    int32_t patch, merge;     // of free sizes: pixels of a patch's side, patches of a group's side
+    int32_t window_rows;      // of free sizes: groups of a window's side; 0: no windows
+    int32_t axes;             // 1: rotary embeddings of pictures have lines and columns
     int32_t width;            // of a row: the decoder's
     int32_t sees_all;         // 1: rows of a tile attend to all rows of it, also to later ones
     int32_t window;           // with sees_all: positions that such a tile must be within; 0: any

@@ -25,6 +25,13 @@ typedef struct burin_row {
     bool wants_logits;
 } burin_row;
 
+// A row of a picture, in the order of lines; vector NULL: the row is its token.
+typedef struct burin_embedding {
+    const float *vector;     // eyes->width values
+    int32_t row;             // its number in the picture
+    int32_t lines, columns;  // of rows; 0: they are in no grid
+} burin_embedding;
+
 // A kernel of the emitted code, for --profile and `burin check`: its function's name and the source
 // it came from; for
 // --roofline what one call reads of weights, and computes: in all, and for each row more; of cached
@@ -67,6 +74,7 @@ typedef struct burin_step {
     const int32_t *embedded;   // [rows] of a model with eyes: 1 where `embeddings` has the row
     const float *embeddings;   // [rows][width]
     const int32_t *last_seen;  // [rows] the last position that a row attends to
+    const int32_t *axes;       // [rows][3] time, line and column that the rotary embedding takes
     const int32_t
         *logit_rows;  // [n_logit_rows] indices of the rows whose logits are wanted, ascending
     int rows, n_logit_rows, max_rows, threads;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "checksum.h"
+#include "picture.h"
 
 enum { SAVED_MAGIC = 0x544f4c53, SAVED_VERSION = 2, POSITIONS = BURIN_STATE_BLOCK };  // "SLOT"
 
@@ -25,12 +26,21 @@ static size_t saved_blocks(const burin_state_part *p, const saved_header *h) {
     return burin_state_blocks(p, h->length, h->source_length);
 }
 
+// The times of a slot whose pictures have rows in a grid.
+static size_t axes_bytes(const burin_model *m, const saved_header *h) {
+    return m->eyes && m->eyes->axes ? (size_t)h->length * sizeof(int32_t) : 0;
+}
+
+static int32_t *axes_of_slot(const burin_session *s, int32_t slot) {
+    return s->next_axis + (size_t)slot * (size_t)s->model->context;
+}
+
 static uint64_t payload_bytes(const burin_model *m, const saved_header *h) {
     uint64_t bytes = 0;
     for (int i = 0; i < m->n_states; i++)
         bytes += (uint64_t)m->states[i].parts * saved_blocks(&m->states[i], h) *
                  m->states[i].block_bytes;
-    return bytes;
+    return bytes + axes_bytes(m, h);
 }
 
 static saved_header saved_header_of(const burin_session *s, int32_t slot) {
@@ -92,6 +102,7 @@ BURIN_LINKAGE burin_status burin_slot_save(const burin_session *s, int32_t slot,
             clear_rest(p, &h, to + n - p->block_bytes);
         }
     }
+    if (axes_bytes(s->model, &h)) memcpy(to, axes_of_slot(s, slot), axes_bytes(s->model, &h));
     h.checksum = saved_checksum(h, (unsigned char *)memory + sizeof h);
     memcpy(memory, &h, sizeof h);
     return BURIN_OK;
@@ -132,6 +143,7 @@ BURIN_LINKAGE burin_status burin_slot_load(burin_session *s, int32_t slot, const
         for (int part = 0; part < p->parts && n; part++, from += n)
             memcpy(saved_state(s, slot) + p->offset + (size_t)part * p->part_bytes, from, n);
     }
+    if (axes_bytes(s->model, &h)) memcpy(axes_of_slot(s, slot), from, axes_bytes(s->model, &h));
     s->length[slot] = h.length;
     s->reached[slot] = h.reached;
     s->source_length[slot] = h.source_length;

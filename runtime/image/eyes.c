@@ -11,6 +11,7 @@
 #include "engine/hash.h"
 #include "engine/network.h"
 #include "image/cut.h"
+#include "image/free_size.h"
 #include "image/preprocess.h"
 #include "program/output.h"
 
@@ -38,13 +39,24 @@ static void append_number(sight_text *t, int32_t number) {
     append_around(t, digits, strlen(digits));
 }
 
+// The rows of a tile; of free sizes those of `lines` and `columns`, with e->line between lines.
+static void append_rows(sight_text *t, const burin_eyes *e, int32_t lines, int32_t columns) {
+    bool is_free = e->cut == BURIN_CUT_FREE;
+    int32_t n = is_free ? lines * columns : e->tile_rows;
+    for (int32_t i = 0; i < n; i++) {
+        if (is_free && i && i % columns == 0)
+            append_around(t, e->line, e->line ? strlen(e->line) : 0);
+        append_around(t, e->row, strlen(e->row));
+    }
+}
+
 // A pattern with "@" for the rows of a tile, "%r" and "%c" for its line and column, "%n" for a
 // newline.
 static void append_pattern(sight_text *t, const burin_eyes *e, const char *pattern, int32_t line,
                            int32_t column) {
     for (const char *c = pattern ? pattern : ""; *c; c++) {
         if (*c == '@')
-            for (int32_t i = 0; i < e->tile_rows; i++) append_around(t, e->row, strlen(e->row));
+            append_rows(t, e, line, column);
         else if (*c == '%' && c[1] == 'r')
             append_number(t, line + 1), c++;
         else if (*c == '%' && c[1] == 'c')
@@ -59,6 +71,10 @@ static void append_pattern(sight_text *t, const burin_eyes *e, const char *patte
 static char *text_of_cut(const burin_eyes *e, const burin_tiles *tiles) {
     sight_text t = {0};
     append_around(&t, "", 0);
+    if (e->cut == BURIN_CUT_FREE) {
+        append_pattern(&t, e, e->alone, tiles->lines, tiles->columns);
+        return t.data;
+    }
     if (tiles->lines) append_pattern(&t, e, e->first, 0, 0);
     for (int32_t line = 0; line < tiles->lines; line++) {
         for (int32_t column = 0; column < tiles->columns; column++)
@@ -120,10 +136,13 @@ static bool has_tiles(const burin_run *run, int32_t number, const burin_tiles *t
 static const char *see_image(burin_run *run, burin_image *image, uint64_t hash, bool sized,
                              int32_t *number) {
     const burin_eyes *e = run->model->eyes;
-    burin_tiles tiles;
+    burin_tiles tiles = {0};
     int64_t pixels = (int64_t)image->width * image->height;
-    const char *why = burin_tiles_of(image, e, &tiles);
+    bool is_free = e->cut == BURIN_CUT_FREE;
+    const char *why = is_free ? burin_free_resize(image, e, &tiles.lines, &tiles.columns)
+                              : burin_tiles_of(image, e, &tiles);
     if (why) return why;
+    if (is_free) tiles.n = tiles.lines * tiles.columns;
     if (*number >= 0 && !has_tiles(run, *number, &tiles))
         run->sights.items[*number].hash = 0, *number = -1;
     if (*number < 0) *number = add_sight(run, hash, &tiles);
@@ -133,7 +152,9 @@ static const char *see_image(burin_run *run, burin_image *image, uint64_t hash, 
     } else if (!sized) {
         burin_sight *sight = &run->sights.items[*number];
         sight->rows = burin_allocate((size_t)sight->n * (size_t)e->width, sizeof *sight->rows);
-        why = encode_tiles(run, image, &tiles, sight->rows);
+        why = is_free
+                  ? burin_free_encode(run->session, image, tiles.lines, tiles.columns, sight->rows)
+                  : encode_tiles(run, image, &tiles, sight->rows);
     }
     burin_image_close(&tiles.whole);
     return why;
@@ -159,8 +180,10 @@ int32_t burin_recall(burin_run *run, uint64_t hash, int32_t lines, int32_t colum
     if (lines < 0 || columns < 0 || lines > run->context || columns > run->context ||
         !lines != !columns || (int64_t)lines * columns >= run->context)
         return -1;
-    return add_sight(run, hash,
-                     &(burin_tiles){.lines = lines, .columns = columns, .n = lines * columns + 1});
+    int32_t whole = run->model->eyes->cut != BURIN_CUT_FREE;
+    return add_sight(
+        run, hash,
+        &(burin_tiles){.lines = lines, .columns = columns, .n = lines * columns + whole});
 }
 
 int32_t burin_see(burin_run *run, const uint8_t *file, size_t bytes, const char **why) {

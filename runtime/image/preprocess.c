@@ -26,7 +26,7 @@ static const char *resize_shortest(burin_image *image, const burin_picture *p) {
 // Floor of half of `a`.
 static int32_t halve(int32_t a) { return a >= 0 ? a / 2 : -((1 - a) / 2); }
 
-static float preprocess_byte(const burin_picture *p, int channel, uint8_t byte) {
+float burin_preprocess_byte(const burin_picture *p, int channel, uint8_t byte) {
     float value = (float)(byte * p->scale);
     return (value - p->mean[channel]) / p->deviation[channel];
 }
@@ -52,7 +52,7 @@ const char *burin_image_preprocess(burin_image *image, const burin_picture *p, i
                 bool inside =
                     row >= 0 && row < image->height && column >= 0 && column < image->width;
                 size_t at = 3 * (size_t)(row * image->width + column) + (size_t)c;
-                *values++ = preprocess_byte(p, c, inside ? image->pixels[at] : 0);
+                *values++ = burin_preprocess_byte(p, c, inside ? image->pixels[at] : 0);
             }
         }
     }

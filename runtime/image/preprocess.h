@@ -8,4 +8,6 @@
 // why the picture cannot be used.
 const char *burin_image_preprocess(burin_image *, const burin_picture *, int32_t height,
                                    int32_t width, float *values);
+// A byte of a channel, rescaled and normalized.
+float burin_preprocess_byte(const burin_picture *, int channel, uint8_t byte);
 #endif

@@ -134,7 +134,7 @@ void burin_pictures_pass(burin_answer *a, int32_t tokens) {
         if (a->request->prompt[i] < 0) pass_row(a);
 }
 
-const float *burin_pictures_next(burin_answer *a) {
+burin_embedding burin_pictures_next(burin_answer *a) {
     const burin_request *q = a->request;
     burin_run *run = q->server->base;
     const burin_shown_picture *p = &q->pictures[a->picture];
@@ -142,7 +142,7 @@ const float *burin_pictures_next(burin_answer *a) {
     const char *why = NULL;
     if (!sight->rows) run->model->modes->see(run, p->file, p->bytes, &why);
     if (!sight->rows) burin_stop(BURIN_USER_MISTAKE, "a picture: %s", why ? why : "no memory");
-    const float *row = sight->rows + (size_t)a->picture_row * (size_t)run->model->eyes->width;
+    burin_embedding row = burin_sight_embedding(sight, run->model->eyes, a->picture_row);
     pass_row(a);
     return row;
 }

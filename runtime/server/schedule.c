@@ -117,7 +117,7 @@ typedef struct step_plan {
 static void add_row(burin_server *s, step_plan *p, burin_answer *a, int32_t token,
                     bool wants_logits) {
     burin_slot *slot = &s->slots[a->run.slot];
-    if (s->vectors) s->vectors[p->rows] = token < 0 ? burin_pictures_next(a) : NULL;
+    if (s->vectors) s->vectors[p->rows] = token < 0 ? burin_pictures_next(a) : (burin_embedding){0};
     s->rows[p->rows++] = (burin_row){.token = token < 0 ? s->model->eyes->token : token,
                                      .slot = a->run.slot,
                                      .position = slot->n,
@@ -139,7 +139,7 @@ static void read_rows(burin_server *s, step_plan *p, burin_answer *a, int32_t mo
     const burin_slot *slot = &s->slots[a->run.slot];
     const burin_request *q = a->request;
     int32_t from = slot->n;
-    if (s->vectors && p->rows && s->vectors[p->rows - 1] && q->prompt[from] < 0) return;
+    if (s->vectors && p->rows && s->vectors[p->rows - 1].vector && q->prompt[from] < 0) return;
     for (; slot->n < a->n_prompt; most--, --*room) {
         int32_t at = slot->n;
         bool whole = at == from || !burin_pictures_divide(q, at);

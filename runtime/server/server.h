@@ -184,10 +184,10 @@ struct burin_server {
     burin_slot *slots;
     burin_store *store;  // of snapshots; NULL: none
     burin_row *rows;
-    const float **vectors;  // of rows that are a picture's; NULL: the model has no eyes
-    burin_answer **wanted;  // [logit_rows] whose logits a step gives, in order
-    float *logits;          // [logit_rows][vocab_size]
-    int logit_rows;         // slots, and guesses of a step
+    burin_embedding *vectors;  // of rows that are a picture's; NULL: the model has no eyes
+    burin_answer **wanted;     // [logit_rows] whose logits a step gives, in order
+    float *logits;             // [logit_rows][vocab_size]
+    int logit_rows;            // slots, and guesses of a step
     burin_guess_source drafts;
     burin_answer *queue, **queue_end, *working;
     int n_queued, n_working, turn;
@@ -267,7 +267,7 @@ bool burin_part_is_picture(burin_request *, burin_value part);
 burin_value burin_picture_part(burin_request *, burin_value part, const char *where);
 void burin_pictures_encode(burin_request *, const burin_encoding *);  // the prompt, with pictures
 void burin_pictures_pass(burin_answer *, int32_t tokens);  // the slot holds this beginning
-const float *burin_pictures_next(burin_answer *);          // the next row of the prompt's pictures
+burin_embedding burin_pictures_next(burin_answer *);       // the next row of the prompt's pictures
 // Returns true if the prompt must not be divided before this token: within rows that see each
 // other.
 bool burin_pictures_divide(const burin_request *, int32_t at);

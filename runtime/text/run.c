@@ -231,11 +231,10 @@ static void set_vectors(burin_run *run, const int32_t *tokens, int32_t n) {
     burin_sight_place place = {0};
     const burin_eyes *e = run->model->eyes;
     for (int32_t i = 0; i < n; i++) {
-        run->vectors[i] = NULL;
+        run->vectors[i] = (burin_embedding){0};
         if (tokens[i] >= 0) continue;
         run->rows[i].token = e->token;
-        run->vectors[i] = burin_sight_row(&run->sights, e->width, tokens[i], &place);
-        if (!run->vectors[i])
+        if (!burin_sight_row(&run->sights, e, tokens[i], &place, &run->vectors[i]))
             burin_stop(BURIN_USER_MISTAKE,
                        "a picture of this conversation is not at hand\nhint: give it again");
     }

@@ -21,8 +21,8 @@ typedef struct burin_run {
     bool recording;   // every row's logits are hashed, and written to `npy` with --logits
     uint64_t hash;
     burin_npy npy;
-    burin_sights sights;    // pictures that the model has seen
-    const float **vectors;  // [chunk] of a model with eyes: rows of pictures; NULL: tokens
+    burin_sights sights;       // pictures that the model has seen
+    burin_embedding *vectors;  // [chunk] of a model with eyes: rows of pictures, or tokens
     volatile sig_atomic_t
         *stop;  // NULL, or ends the reading of a prompt, and the answer, when it is set
 } burin_run;

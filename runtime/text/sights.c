@@ -67,17 +67,26 @@ static bool holds_id(const burin_sights *s, const burin_sight_place *p, int32_t 
            s->items[p->sight].ids[p->row] == id;
 }
 
-const float *burin_sight_row(const burin_sights *s, int32_t width, int32_t id,
-                             burin_sight_place *p) {
+burin_embedding burin_sight_embedding(const burin_sight *s, const burin_eyes *e, int32_t row) {
+    bool grid = e->cut == BURIN_CUT_FREE;
+    return (burin_embedding){.vector = s->rows + (size_t)row * (size_t)e->width,
+                             .row = row,
+                             .lines = grid ? s->lines : 0,
+                             .columns = grid ? s->columns : 0};
+}
+
+bool burin_sight_row(const burin_sights *s, const burin_eyes *e, int32_t id, burin_sight_place *p,
+                     burin_embedding *row) {
     p->row++;
     if (!holds_id(s, p, id)) {
         bool found = false;
         for (p->sight = 0; p->sight < s->n && !found; p->sight += !found)
             for (p->row = 0; p->row < s->items[p->sight].n && !found; p->row += !found)
                 found = holds_id(s, p, id);
-        if (!found) return NULL;
+        if (!found) return false;
     }
-    return s->items[p->sight].rows + (size_t)p->row * (size_t)width;
+    *row = burin_sight_embedding(&s->items[p->sight], e, p->row);
+    return true;
 }
 
 // ----------------------------------------------------------------------------------------- placing

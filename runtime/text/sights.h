@@ -5,13 +5,14 @@
 #include <stddef.h>
 
 #include "engine/picture.h"
+#include "engine/program.h"
 #include "program/ids.h"
 
 // One picture. Each of its rows has an id below -1 of its own, made from the picture's bytes: in
 // the tokens of a slot these ids tell pictures apart.
 typedef struct burin_sight {
     uint64_t hash;           // of the file's bytes
-    int32_t lines, columns;  // of its tiles; 0: it is not cut
+    int32_t lines, columns;  // of its tiles, of free sizes its rows; 0: it is not cut
     int32_t n;               // rows
     int32_t *ids;            // [n]
     float *rows;             // [n][width]; NULL: of an earlier run, which left them in a session
@@ -42,8 +43,11 @@ void burin_picture_name(const burin_sight *, char *name);
 typedef struct burin_sight_place {
     int32_t sight, row;
 } burin_sight_place;
-// NULL: no picture of this run has the row.
-const float *burin_sight_row(const burin_sights *, int32_t width, int32_t id, burin_sight_place *);
+// A row of a picture that has them.
+burin_embedding burin_sight_embedding(const burin_sight *, const burin_eyes *, int32_t row);
+// False: no picture of this run has the row.
+bool burin_sight_row(const burin_sights *, const burin_eyes *, int32_t id, burin_sight_place *,
+                     burin_embedding *);
 
 // A prompt with pictures.
 typedef struct burin_shown {

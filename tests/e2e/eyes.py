@@ -122,7 +122,75 @@ def gemma3():
     return transformers.Gemma3ForConditionalGeneration(config), processor
 
 
-FAMILIES = {"gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
+def qwen_processor(kind, specials_extra=(), patch=4, merge=2, low=64, high=4096):
+    specials = ["<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"] + list(specials_extra)
+    t = tokenizer_with(specials, "<|vision_start|><|image_pad|><|vision_end|>")
+    pictures = pil("qwen2_vl", "Qwen2VL", size={"shortest_edge": low, "longest_edge": high}, patch_size=patch, merge_size=merge)
+    transformers.ProcessorMixin.check_argument_for_proper_class = lambda *_: None         # videos need torchvision
+    return getattr(transformers, kind + "Processor")(pictures, t, video_processor=None, chat_template=t.chat_template), t
+
+
+def qwen_text(t, section, **more):
+    return dict(TEXT, vocab_size=len(t), head_dim=16, rope_parameters={"rope_type": "default", "rope_theta": 10000.0,
+                "mrope_section": section, **more})
+
+
+def qwen_ids(t):
+    return dict(image_token_id=t.convert_tokens_to_ids("<|image_pad|>"), video_token_id=t.convert_tokens_to_ids("<|video_pad|>"),
+                vision_start_token_id=t.convert_tokens_to_ids("<|vision_start|>"),
+                vision_end_token_id=t.convert_tokens_to_ids("<|vision_end|>"), tie_word_embeddings=False)
+
+
+def qwen2_vl():
+    processor, t = qwen_processor("Qwen2VL")
+    config = transformers.Qwen2VLConfig(
+        text_config=qwen_text(t, [2, 3, 3]),
+        vision_config=dict(depth=2, embed_dim=32, hidden_size=32, num_heads=2, patch_size=4, mlp_ratio=2), **qwen_ids(t))
+    return transformers.Qwen2VLForConditionalGeneration(config), processor
+
+
+def qwen2_5_vl():
+    processor, t = qwen_processor("Qwen2_5_VL")
+    config = transformers.Qwen2_5_VLConfig(
+        text_config=qwen_text(t, [2, 3, 3]),
+        vision_config=dict(depth=3, hidden_size=32, intermediate_size=40, out_hidden_size=32, num_heads=2, patch_size=4, window_size=16,
+                           fullatt_block_indexes=[1]), **qwen_ids(t))
+    return transformers.Qwen2_5_VLForConditionalGeneration(config), processor
+
+
+def qwen3_vl():
+    processor, t = qwen_processor("Qwen3VL")
+    config = transformers.Qwen3VLConfig(
+        text_config=qwen_text(t, [4, 2, 2], mrope_interleaved=True),
+        vision_config=dict(depth=3, hidden_size=32, intermediate_size=40, out_hidden_size=32, num_heads=2, patch_size=4,
+                           num_position_embeddings=36, deepstack_visual_indexes=[0, 1]), **qwen_ids(t))
+    return transformers.Qwen3VLForConditionalGeneration(config), processor
+
+
+def pixtral_parts(merge):
+    t = tokenizer_with(["[IMG]", "[IMG_BREAK]", "[IMG_END]"], "[IMG]")
+    pictures = pil("pixtral", "Pixtral", size={"longest_edge": 32}, patch_size=4)
+    name = "transformers.models.pixtral."                                                 # the other one needs torchvision
+    sys.modules[name + "image_processing_pixtral"] = importlib.import_module(name + "image_processing_pil_pixtral")
+    kind = importlib.import_module(name + "processing_pixtral").PixtralProcessor
+    processor = kind(pictures, t, patch_size=4, spatial_merge_size=merge, chat_template=t.chat_template)
+    vision = dict(model_type="pixtral", hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=32,
+                  patch_size=4)
+    return processor, dict(text_config=dict(TEXT, model_type="mistral", vocab_size=len(t)), vision_config=vision,
+                           image_token_index=t.convert_tokens_to_ids("[IMG]"), vision_feature_layer=-1, tie_word_embeddings=False)
+
+
+def pixtral():
+    processor, parts = pixtral_parts(1)
+    return transformers.LlavaForConditionalGeneration(transformers.LlavaConfig(vision_feature_select_strategy="full", **parts)), processor
+
+
+def mistral3():
+    processor, parts = pixtral_parts(2)
+    return transformers.Mistral3ForConditionalGeneration(transformers.Mistral3Config(spatial_merge_size=2, **parts)), processor
+
+
+FAMILIES = {"pixtral": pixtral, "mistral3": mistral3, "qwen2-vl": qwen2_vl, "qwen2_5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
 
 
 def draw(path, width, height, seed):
@@ -163,7 +231,7 @@ def write(name, root):
     folder.mkdir()
     torch.manual_seed(7)
     model, processor = FAMILIES[name]()
-    if name == "internvl":          # preprocessor_config.json, as before transformers 5
+    if getattr(processor, "video_processor", 0) is None:          # preprocessor_config.json, as before transformers 5
         processor.image_processor.save_pretrained(folder)
         processor.tokenizer.save_pretrained(folder)
     else:

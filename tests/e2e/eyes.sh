@@ -117,6 +117,13 @@ check "eyes: a mark in a question is text" [ -s "$WORK/other" ]
 printf 'And now?\n' | "$WORK/$family.p" --chat --session "$WORK/s" --temp 0 -n 4 -v > "$WORK/answer" 2> "$WORK/notes"
 check "eyes: --session keeps a picture's rows" grep -q "kept 11[0-9]" "$WORK/notes"
 
+# the times of a picture's rows are saved
+talk() { "$WORK/qwen3-vl.p" --chat --temp 0 -n 6 --ignore-eos "$@" 2> /dev/null; }
+printf '/image %s\nWhat is this?\nAnd now?\n' "$WORK/wide.png" | talk > "$WORK/first"
+printf '/image %s\nWhat is this?\n' "$WORK/wide.png" | talk --session "$WORK/times" > "$WORK/answer"
+printf 'And now?\n' | talk --session "$WORK/times" >> "$WORK/answer"
+same "eyes: --session keeps lines and columns of a picture" "$WORK/first" "$WORK/answer"
+
 # ---- what is refused ----
 says "eyes: a picture that is none" 1 "eyes.tar.xz: it begins as no picture does" "$WORK/$family.p" --image tests/e2e/eyes.tar.xz "What?"
 says "eyes: no file" 1 "none.png" "$WORK/$family.p" --image "$WORK/none.png" "What?"

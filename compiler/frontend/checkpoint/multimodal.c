@@ -195,12 +195,32 @@ void checkpoint_warn_of_rest(const Checkpoint *c) {
                      c->n_left_out);
 }
 
-// Of the text model's configuration the width alone: its other fields are read with its tensors.
+// How many pairs of a head turn by time, lines and columns.
+static void take_sections(json_t *to, const json_t *part) {
+    static const char *const names[] = {"rope_parameters", "rope_scaling"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const json_t *rotary = json_object_get(part, names[i]);
+        json_t *section = json_object_get(rotary, "mrope_section");
+        json_t *interleaved = json_object_get(rotary, "mrope_interleaved");
+        if (!section || json_object_get(to, "mrope_section")) continue;
+        json_object_set(to, "mrope_section", section);
+        if (interleaved) json_object_set(to, "mrope_interleaved", interleaved);
+    }
+}
+
+// The axes of the text model's rotary embedding are fields of its own. A configuration of both has
+// only the part of pictures beside it.
 static json_t *config_of_rest(const Checkpoint *c) {
     const json_t *part = text_model_config(c->config);
     json_t *rest = json_own(c->arena, json_copy((json_t *)(uintptr_t)c->config));
-    json_t *text = json_object();
-    json_object_set(text, "hidden_size", json_object_get(part, "hidden_size"));
+    json_t *text = json_deep_copy(part);
+    take_sections(text, part);
+    json_object_del(text, "vision_config");
+    if (part == c->config) {
+        rest = json_own(c->arena, json_object());
+        json_object_set(rest, "vision_config", json_object_get(c->config, "vision_config"));
+        json_object_set(rest, "architectures", json_object_get(c->config, "architectures"));
+    }
     json_object_set_new(rest, "text_config", text);
     return rest;
 }

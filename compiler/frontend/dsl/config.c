@@ -306,7 +306,8 @@ static void refuse_rotary_of_layers(Elaborator *e, const json_t *config) {
 }
 
 static bool is_ours(const Elaborator *e) {
-    return !strncmp(e->main->source->name, "models/", strlen("models/"));
+    const char *name = e->main->source->name;
+    return !strncmp(name, "models/", strlen("models/")) || !strncmp(name, "eyes/", strlen("eyes/"));
 }
 
 // `ignored`: where fields that a description of burin's ignores are listed.

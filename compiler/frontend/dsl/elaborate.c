@@ -386,6 +386,14 @@ static void read_special_tokens(Elaborator *e) {
     memcpy(m->eos, s.eos, (size_t)s.n_eos * sizeof *s.eos);
 }
 
+// A list of integers.
+static void read_list(Elaborator *e, Setting *s, Value v) {
+    int64_t *list = ARENA_ARRAY(e->arena, int64_t, v.list.n + 1);
+    for (int i = 0; i < v.list.n; i++)
+        list[i] = v.list.items[i].kind == V_INT ? v.list.items[i].i : 0;
+    s->list = list, s->n_list = v.list.n;
+}
+
 // The fields of the record `placement`: how a description of eyes places the rows of a picture.
 static void read_settings(Elaborator *e) {
     Declaration *d = file_find(e->main, "placement");
@@ -397,6 +405,7 @@ static void read_settings(Elaborator *e) {
         settings[i] = (Setting){.name = record.names[i],
                                 .text = v.kind == V_STRING ? v.s : NULL,
                                 .number = v.kind == V_INT ? v.i : v.kind == V_BOOL && v.b};
+        if (v.kind == V_LIST) read_list(e, &settings[i], v);
     }
     e->module->settings = settings, e->module->n_settings = record.list.n;
 }

@@ -54,7 +54,8 @@ static bool is_counted(const Node *n) {
 // mark = 1: depends on an input other than positions.
 static void mark_data(Graph *g) {
     EACH_NODE(n, g) {
-        n->mark = n->op == OP_input && input_role(n) != INPUT_POSITIONS && !is_counted(n);
+        n->mark = n->op == OP_input && input_role(n) != INPUT_POSITIONS &&
+                  input_role(n) != INPUT_AXES && !is_counted(n);
         for (int i = 0; i < n->n_in; i++) n->mark |= n->in[i] && n->in[i]->mark;
     }
 }
