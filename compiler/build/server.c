@@ -28,7 +28,7 @@ void server_check(const Build *b, const char *output) {
 bool server_has_use(const Build *b) {
     bool reads_alone = !b->program->encoder || b->module->eyes;
     bool tokens = is_decoder(b->program) && reads_alone && b->tokenizer;
-    return tokens || b->embeds || b->labels;
+    return tokens || b->embeds || b->labels || b->module->speech || b->speaks || b->hears;
 }
 
 void server_choose(Build *b) {

@@ -135,8 +135,13 @@ static void check_options(const Build *b) {
         no_effect("gather-above", count_text(b, o->gather_above), "it is for --with=mpi");
     if (o->line_editor && !strcmp(o->line_editor, "libedit") && !b->has_chat)
         no_effect("line-editor", o->line_editor, "the program has no --chat");
-    if (server_is_asked_for(o) && !b->embeds && !b->labels && (!rows || !b->tokenizer))
-        no_effect("with", o->with, "the program reads and writes no text");
+    bool has_source = b->module->n_graphs > 1 && !b->module->eyes;
+    bool talks = b->embeds || b->labels || b->speaks || b->hears || b->module->speech ||
+                 (rows && b->tokenizer && !has_source);
+    if (server_is_asked_for(o) && !talks)
+        no_effect("with", o->with,
+                  has_source ? "its encoder reads a source, which requests do not bring"
+                             : "the program reads and writes no text");
     check_tokenizer(b, rows);
     note_kept_keys(b);
     check_quant(b);

@@ -34,8 +34,8 @@ static FLAC__StreamDecoderReadStatus read_flac(const FLAC__StreamDecoder *d, FLA
 // bounded, not only the file's.
 static bool grow_samples(flac_file *f, uint32_t n) {
     burin_sound *s = f->sound;
-    if (s->n + n > (int64_t)s->rate * BURIN_MOST_SECONDS) {
-        f->why = "it is longer than 24 hours";
+    if (s->n + n > (int64_t)s->rate * burin_most_seconds) {
+        f->why = "it is longer than this program takes";
         return false;
     }
     if (s->n + n <= f->capacity) return true;

@@ -14,9 +14,11 @@
 #include "text/line_slots.h"
 #include "voice/speak.h"
 
-const struct burin_modes burin_modes_text = {.run = burin_run_text, .lines = burin_continue_lines};
+const struct burin_modes burin_modes_text = {
+    .run = burin_run_text, .serve = burin_serve, .lines = burin_continue_lines};
 
 const struct burin_modes burin_modes_chat = {.run = burin_run_text,
+                                             .serve = burin_serve,
                                              .chat = burin_chat,
                                              .messages = burin_answer_messages,
                                              .question = burin_answer_question,
@@ -29,6 +31,7 @@ const struct burin_modes burin_modes_text_eyes = {.run = burin_run_text,
                                                   .lines = burin_continue_lines};
 
 const struct burin_modes burin_modes_chat_eyes = {.run = burin_run_text,
+                                                  .serve = burin_serve,
                                                   .chat = burin_chat,
                                                   .messages = burin_answer_messages,
                                                   .question = burin_answer_question,
@@ -43,6 +46,7 @@ const struct burin_modes burin_modes_sources = {.run = burin_run_text,
                                                 .bench_encoder = burin_bench_encoder};
 
 const struct burin_modes burin_modes_speech = {.run = burin_run_text,
+                                               .serve = burin_serve_recordings,
                                                .transcribe = burin_transcribe,
                                                .print_network = burin_network_print,
                                                .from_sources = burin_generate_from_sources,

@@ -54,7 +54,7 @@ static bool is_question(const burin_model *model, const burin_command *c) {
 typedef int (*way_to_run)(burin_run *);
 
 static way_to_run find_way(const burin_model *model, const burin_command *c) {
-    if (c->server.address) return burin_serve;
+    if (c->server.address) return model->modes->serve;
     if (c->server.replay) return burin_replay;
     if (c->perplexity_file) return burin_perplexity;
     if (c->bench) return burin_bench;

@@ -6,7 +6,8 @@
 
 typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, LIST, OPTIONAL } kind;
 
-// S: an encoder-decoder, which has a source; G: all that generate; A: all.
+// S: an encoder-decoder, which has a source; R: those that can serve; G: all that generate;
+// A: all.
 enum {
     D = BURIN_DECODER | BURIN_SEER,
     I = BURIN_SEER,
@@ -18,6 +19,7 @@ enum {
     T = BURIN_TRANSCRIBER,
     P = BURIN_CLASSIFIER,
     S = BURIN_ENCODER_DECODER,
+    R = D | E | L | T | V | H,
     G = D | S | T,
     A = G | N
 };
@@ -245,32 +247,32 @@ static const option options[] = {
      "with --over: keep each line's result in F, to resume an interrupted run"},
 #endif
 #ifdef BURIN_SERVER
-    {D | E | L, "--serve", NULL, "[HOST:PORT]", OPTIONAL, AT(server.address), 0, 0,
+    {R, "--serve", NULL, "[HOST:PORT]", OPTIONAL, AT(server.address), 0, 0,
      "serve OpenAI's and Anthropic's APIs over HTTP; a path with a / is a unix socket "
      "[127.0.0.1:8080]"},
     {D, "--replay", NULL, "F.json", TEXT, AT(server.replay), 0, 0,
      "repeat the answer of a receipt; F.json has the reply to a request with \"receipt\": true"},
-    {D | E | L, "--host", NULL, "HOST", TEXT, AT(server.host), 0, 0,
+    {R, "--host", NULL, "HOST", TEXT, AT(server.host), 0, 0,
      "address that --serve listens on [127.0.0.1]"},
-    {D | E | L, "--port", NULL, "N", INTEGER, AT(server.port), 0, 65535,
+    {R, "--port", NULL, "N", INTEGER, AT(server.port), 0, 65535,
      "port of --serve; 0: any that is free [8080]"},
-    {D | E | L, "--api-key", NULL, "KEY", LIST, AT(server.keys), 0, 0,
+    {R, "--api-key", NULL, "KEY", LIST, AT(server.keys), 0, 0,
      "key that requests must bring; may be repeated"},
     {D, "--queue", NULL, "N", INTEGER, AT(server.queue), 0, 1e6,
      "most requests that wait for a slot [64]; more get status 503"},
     {D, "--max-tokens", NULL, "N", INTEGER, AT(server.max_tokens), 1, 1e9,
      "most tokens of an answer [the context]"},
-    {D | E | L, "--max-body", NULL, "BYTES", INTEGER, AT(server.max_body), 1024, 1e9,
+    {R, "--max-body", NULL, "BYTES", INTEGER, AT(server.max_body), 1024, 1e9,
      "most bytes of a request's body [4 MiB; 32 MiB with pictures or sound]"},
     {D, "--max-messages", NULL, "N", INTEGER, AT(server.max_messages), 1, 1e6,
      "most messages of a request [2048]"},
-    {D | E | L, "--max-connections", NULL, "N", INTEGER, AT(server.max_connections), 1, 1e5,
+    {R, "--max-connections", NULL, "N", INTEGER, AT(server.max_connections), 1, 1e5,
      "most open connections [1024]"},
-    {D | E | L, "--timeout", NULL, "S", INTEGER, AT(server.timeout), 1, 1e6,
+    {R, "--timeout", NULL, "S", INTEGER, AT(server.timeout), 1, 1e6,
      "seconds a client may be silent, and an answer may take [600]"},
-    {D | E | L, "--alias", "-a", "NAME", TEXT, AT(server.alias), 0, 0,
+    {R, "--alias", "-a", "NAME", TEXT, AT(server.alias), 0, 0,
      "the model's name in answers [the program's]"},
-    {D | E | L, "--cors-origins", NULL, "LIST", TEXT, AT(server.origins), 0, 0,
+    {R, "--cors-origins", NULL, "LIST", TEXT, AT(server.origins), 0, 0,
      "origins whose pages may send requests: https://a.example,https://b.example, or * [none]"},
     {D, "--cache-ram", NULL, "MIB", INTEGER, AT(server.cache_ram), 0, 1e7,
      "memory for the KV caches of earlier requests, so that no prompt is read twice [0]"},
@@ -282,9 +284,9 @@ static const option options[] = {
      "folder of POST /slots/N?action=save and restore; its files work with --session"},
     {D, "--slots", NULL, NULL, FLAG, AT(server.show_slots), 0, 0,
      "answer GET /slots: each slot, its tokens, its answer"},
-    {D | E | L, "--metrics", NULL, NULL, FLAG, AT(server.metrics), 0, 0,
+    {R, "--metrics", NULL, NULL, FLAG, AT(server.metrics), 0, 0,
      "answer GET /metrics, for Prometheus"},
-    {D | E | L, "--log-format", NULL, "KIND", TEXT, AT(server.log_format), 0, 0,
+    {R, "--log-format", NULL, "KIND", TEXT, AT(server.log_format), 0, 0,
      "lines of --serve on stderr: text, json or none [text]"},
 #endif
     {G, "--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9,

@@ -329,13 +329,16 @@ static void check_server(const burin_command *c) {
         "-n",         "--stop",        "--grammar",    "--json-schema", "--json-object", "--json",
         "--logprobs", "--session",     "--beams",      "--shift",       "--chat",        "--raw",
         "--messages", "--tokens",      "-f",           "--system",      "--tool-choice", "--bench",
-        "--logits",   "--logits-hash", "--perplexity", "--attention"};
+        "--logits",   "--logits-hash", "--perplexity", "--attention",   "--srt",         "--vtt",
+        "--csv",      "--translate",   "--output",     "--phonemes"};
     if (!c->server.address && !c->server.replay) return;
     if (c->server.address && c->server.replay)
         bad_command_line("--replay needs no server", "leave out ", "--serve");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (is_given(c, others[i]))
             bad_command_line("each request says what its answer is like", "leave out ", others[i]);
+    if (c->n_texts)
+        bad_command_line("requests bring texts and recordings", "leave out ", c->texts[0]);
 }
 
 // Each line is a text of its own, and several are written at once.

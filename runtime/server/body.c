@@ -22,7 +22,7 @@ void burin_request_fail(burin_request *q, int status, const char *parameter, con
 }
 
 // Compares the text with itself after each byte that is no UTF-8 has become U+FFFD.
-static bool is_utf8(const char *text, size_t bytes) {
+bool burin_body_is_text(const char *text, size_t bytes) {
     enum { BLOCK = 256 };
     char out[3 * (BLOCK + 1)];
     burin_utf8 u = {0};
@@ -59,19 +59,23 @@ static size_t needed_memory(const char *text, size_t bytes) {
     return BURIN_RENDER_BYTES(bytes - (inside < bytes ? inside : bytes)) + 32 * inside;
 }
 
-void burin_body_read(burin_request *q) {
-    size_t bytes = q->given ? strlen(q->given) : 0;
-    const char *text = q->given ? q->given : sent_text(q, &bytes);
+void burin_body_open(burin_request *q, size_t bytes, size_t memory) {
     if (bytes > q->server->limits.max_body)
         burin_request_fail(q, 413, NULL, "the body has %zu bytes, more than %zu", bytes,
                            q->server->limits.max_body);
-    if (!bytes)
-        burin_request_fail(q, 400, NULL, "the request has no body: expected an object in JSON");
-    if (!is_utf8(text, bytes)) burin_request_fail(q, 400, NULL, "the body is not UTF-8");
-    q->memory = (burin_rendering){.json_name = "body", .memory_bytes = needed_memory(text, bytes)};
-    q->memory.memory = burin_allocate(1, q->memory.memory_bytes);
+    q->memory = (burin_rendering){.json_name = "body", .memory_bytes = memory};
+    q->memory.memory = burin_allocate(1, memory);
     q->r.out = &q->memory;
     burin_render_divide(&q->r);
+}
+
+void burin_body_read(burin_request *q) {
+    size_t bytes = q->given ? strlen(q->given) : 0;
+    const char *text = q->given ? q->given : sent_text(q, &bytes);
+    burin_body_open(q, bytes, needed_memory(text, bytes));
+    if (!bytes)
+        burin_request_fail(q, 400, NULL, "the request has no body: expected an object in JSON");
+    if (!burin_body_is_text(text, bytes)) burin_request_fail(q, 400, NULL, "the body is not UTF-8");
     q->body = burin_json_read(&q->r, "body", text, bytes);
     if (q->body.kind != BURIN_DICT)
         burin_request_fail(q, 400, NULL, "the body must be an object in JSON");

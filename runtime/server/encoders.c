@@ -17,18 +17,20 @@
 enum { MOST_TEXTS = 4096 };
 
 // ---- texts of a request ----
-void burin_job_close(burin_texts_job *job) {
-    if (!job) return;
+static void close_texts(burin_request *q) {
+    burin_texts_job *job = q->job;
     for (int32_t i = job->begun; i < job->n; i++)
         free(job->texts[i].tokens.id), free(job->texts[i].types);
     free(job->texts), free(job->results), free(job);
 }
 
+static void compute_texts(burin_request *q);
+
 static void open_job(burin_request *q, uint32_t n) {
     if (!n || n > MOST_TEXTS)
         burin_request_fail(q, 400, NULL, "a request must have from 1 to %d texts, and has %u",
                            MOST_TEXTS, n);
-    q->job = burin_allocate(1, sizeof *q->job);
+    q->job = burin_allocate(1, sizeof *q->job), q->work = compute_texts, q->close_job = close_texts;
     q->job->texts = burin_allocate(n, sizeof *q->job->texts);
 }
 
@@ -109,33 +111,21 @@ static void take_result(void *context, const burin_batched *text,
     job->ended++;
 }
 
-// The oldest request that waits moves to the end when some of its texts are computed.
-static burin_request *next_request(burin_server *s) {
-    burin_request *next = NULL;
-    for (burin_request *q = s->requests; q; q = q->next)
-        if (q->job && q->http && !q->done && q->job->ended < q->job->n &&
-            (!next || q->turn < next->turn))
-            next = q;
-    return next;
-}
-
-bool burin_encoder_step(burin_server *s) {
-    burin_request *q = next_request(s);
-    if (!q) return false;
-    q->turn = ++s->count, s->computing = q;
+static void compute_texts(burin_request *q) {
+    burin_server *s = q->server;
     burin_texts_job *job = q->job;
+    s->computing = q;
     for (int32_t i = 0; i < s->batch->most && job->begun < job->n; i++) {
         job->texts[job->begun].number = job->begun;
         burin_text_batch_add(s->batch, &job->texts[job->begun++]);
     }
     burin_text_batch_run(s->batch);
-    s->counters.steps++;
     if (job->ended == job->n) q->done = true, s->counters.prompt_tokens += (uint64_t)job->tokens;
-    return true;
 }
 
 // ---- embeddings ----
-static void print_base64(const unsigned char *bytes, size_t n) {
+void burin_print_base64(const void *data, size_t n) {
+    const unsigned char *bytes = data;
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < n; i += 3) {
         uint32_t three = (uint32_t)bytes[i] << 16 | (i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0) |
@@ -158,7 +148,7 @@ static void shorten(float *embedding, size_t n) {
 static void print_embedding(const burin_request *q, const float *embedding, size_t n) {
     if (q->base64) {
         burin_print("\"");
-        print_base64((const unsigned char *)embedding, n * sizeof *embedding);
+        burin_print_base64(embedding, n * sizeof *embedding);
         burin_print("\"");
         return;
     }
@@ -350,7 +340,7 @@ int burin_serve_texts(const burin_model *model, const burin_command *c, const bu
         .take = take_result};
     base.session = batch.session;
     burin_text_batch_open(&batch, c);
-    s.batch = &batch;
+    s.batch = &batch, s.jobs = true;
     int status = burin_server_run(&s);
     burin_text_batch_close(&batch, c);
     burin_close(batch.session);

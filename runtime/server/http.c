@@ -146,7 +146,7 @@ void burin_request_close(burin_request *q) {
     s->n_requests--;
     free_preparation(q);
     burin_tool_format_close(&q->tools);
-    burin_job_close(q->job);
+    if (q->close_job) q->close_job(q);
     burin_pictures_leave(q);
     free((void *)(uintptr_t)q->command.sampling.bias);
     free(q->grammar), free(q->stop_texts), free(q->echo), free(q->prompt), free(q->answers),
@@ -287,7 +287,7 @@ void burin_request_abort(burin_request *q, int status, const char *message) {
 void burin_stream_begin(burin_request *q) {
     if (!q->http || q->streaming) return;
     q->streaming = true, q->status = 200;
-    add_headers(q, "text/event-stream; charset=utf-8");
+    add_headers(q, q->stream_type ? q->stream_type : "text/event-stream; charset=utf-8");
     evhttp_add_header(evhttp_request_get_output_headers(q->http), "X-Accel-Buffering", "no");
     evhttp_send_reply_start(q->http, 200, "OK");
 }
@@ -331,9 +331,9 @@ static bool has_key(const burin_request *q) {
     return found;
 }
 
-void burin_request_run(burin_request *q) {
+void burin_request_try(burin_request *q, void (*work)(burin_request *)) {
     if (!setjmp(q->r.stop)) {
-        q->route->handle(q);
+        work(q);
     } else {
         const char *message =
             *q->error ? q->error : q->memory.error;  // a mistake in the JSON itself
@@ -341,6 +341,8 @@ void burin_request_run(burin_request *q) {
     }
     free_preparation(q);
 }
+
+void burin_request_run(burin_request *q) { burin_request_try(q, q->route->handle); }
 
 const burin_route *burin_route_find(const burin_route *routes, const char *path,
                                     enum evhttp_cmd_type method, bool *known) {

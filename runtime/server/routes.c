@@ -45,7 +45,8 @@ static void handle_page(burin_request *q) {
 extern const burin_api burin_chat_api, burin_text_api, burin_infill_api, burin_messages_api,
     burin_responses_api;
 
-extern const burin_api burin_embeddings_api, burin_rerank_api, burin_classify_api;
+extern const burin_api burin_embeddings_api, burin_rerank_api, burin_classify_api,
+    burin_transcription_api, burin_speech_api;
 
 const burin_route burin_encoder_routes[] = {
     {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
@@ -55,6 +56,25 @@ const burin_route burin_encoder_routes[] = {
     {"/rerank", EVHTTP_REQ_POST, burin_handle_rerank, &burin_rerank_api, false},
     {"/v1/classify", EVHTTP_REQ_POST, burin_handle_classify, &burin_classify_api, false},
     {"/classify", EVHTTP_REQ_POST, burin_handle_classify, &burin_classify_api, false},
+    {"/metrics", EVHTTP_REQ_GET, burin_handle_metrics, NULL, false},
+    {NULL, 0, NULL, NULL, false},
+};
+
+const burin_route burin_recording_routes[] = {
+    {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
+    {"/v1/models", EVHTTP_REQ_GET, handle_models, NULL, false},
+    {"/v1/audio/transcriptions", EVHTTP_REQ_POST, burin_handle_transcription,
+     &burin_transcription_api, false},
+    {"/v1/audio/translations", EVHTTP_REQ_POST, burin_handle_translation, &burin_transcription_api,
+     false},
+    {"/metrics", EVHTTP_REQ_GET, burin_handle_metrics, NULL, false},
+    {NULL, 0, NULL, NULL, false},
+};
+
+const burin_route burin_voice_routes[] = {
+    {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
+    {"/v1/models", EVHTTP_REQ_GET, handle_models, NULL, false},
+    {"/v1/audio/speech", EVHTTP_REQ_POST, burin_handle_speech, &burin_speech_api, false},
     {"/metrics", EVHTTP_REQ_GET, burin_handle_metrics, NULL, false},
     {NULL, 0, NULL, NULL, false},
 };

@@ -275,3 +275,15 @@ bool burin_server_step(burin_server *s) {
     for (int i = 0; i < p.wanted;) i = take_tokens(s, i);
     return true;
 }
+
+// Requests that are computed part by part take turns: a long one does not delay the others.
+bool burin_job_step(burin_server *s) {
+    burin_request *next = NULL;
+    for (burin_request *q = s->requests; q; q = q->next)
+        if (q->work && q->http && !q->done && (!next || q->turn < next->turn)) next = q;
+    if (!next) return false;
+    next->turn = ++s->count;
+    s->counters.steps++;
+    burin_request_try(next, next->work);
+    return true;
+}

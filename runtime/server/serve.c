@@ -40,13 +40,13 @@ static int64_t port_of(const burin_server_options *o) {
 
 static void read_limits(burin_server *s) {
     const burin_server_options *o = &s->command->server;
-    s->limits = (burin_limits){
-        .slots = s->batch ? 0 : s->base->session->slots,
-        .queue = o->queue >= 0 ? (int32_t)o->queue : 64,
-        .max_tokens = (int32_t)or_usual(o->max_tokens, s->base->context),
-        .max_messages = (int32_t)or_usual(o->max_messages, 2048),
-        .timeout = (int32_t)or_usual(o->timeout, 600),
-        .max_body = (size_t)or_usual(o->max_body, s->model->eyes ? 32 << 20 : 4 << 20)};
+    s->limits = (burin_limits){.slots = s->jobs ? 0 : s->base->session->slots,
+                               .queue = o->queue >= 0 ? (int32_t)o->queue : 64,
+                               .max_tokens = (int32_t)or_usual(o->max_tokens, s->base->context),
+                               .max_messages = (int32_t)or_usual(o->max_messages, 2048),
+                               .timeout = (int32_t)or_usual(o->timeout, 600),
+                               .max_body = (size_t)or_usual(
+                                   o->max_body, s->model->eyes || s->sounds ? 32 << 20 : 4 << 20)};
     if (s->limits.max_tokens > s->base->context) s->limits.max_tokens = s->base->context;
     const char *format = o->log_format;
     if (format && strcmp(format, "text") && strcmp(format, "json") && strcmp(format, "none"))
@@ -220,10 +220,10 @@ static void tend_requests(burin_server *s) {
 static void say_memory(const burin_server *s) {
     const burin_model *m = s->model;
     char total[BURIN_MEMORY_TEXT];
-    burin_options options = {.slots = s->batch ? 1 : s->limits.slots,
+    burin_options options = {.slots = s->jobs ? 1 : s->limits.slots,
                              .max_rows = s->base->session->step.max_rows};
     burin_memory_text(m, &options, s->base->context, total);
-    if (s->batch)
+    if (s->jobs)
         burin_note("needs at most %s", total);
     else
         burin_note("%d answers at once, %d tokens each; needs at most %s", s->limits.slots,
@@ -240,18 +240,18 @@ static void name_program(burin_server *s) {
 }
 
 void burin_server_open(burin_server *s) {
-    s->tokenizer = burin_tokenizer_of(s->model);
+    if (s->model->tokenizer_bytes || !s->jobs) s->tokenizer = burin_tokenizer_of(s->model);
     name_program(s);
     read_limits(s);
     size_t slots = (size_t)s->limits.slots;
     s->slots = burin_allocate(slots, sizeof *s->slots);
     for (size_t i = 0; i < slots; i++)
         s->slots[i].tokens = burin_allocate((size_t)s->base->context + 1, sizeof(int32_t));
-    s->drafts = s->batch ? BURIN_NO_GUESSES : burin_draft_source(s->base);
+    s->drafts = s->jobs ? BURIN_NO_GUESSES : burin_draft_source(s->base);
     s->logit_rows = s->limits.slots + (s->drafts ? BURIN_MOST_GUESS_ROWS : 0);
     size_t wanted = (size_t)s->logit_rows;
     size_t rows = slots + (size_t)s->base->chunk;
-    const burin_eyes *eyes = s->batch ? NULL : s->model->eyes;
+    const burin_eyes *eyes = s->jobs ? NULL : s->model->eyes;
     if (eyes && eyes->sees_all && s->base->chunk < eyes->tile_rows)
         burin_stop(BURIN_USER_MISTAKE, "--chunk %d: the rows of a picture are more",
                    s->base->chunk);
@@ -289,13 +289,13 @@ static void close_events(burin_server *s) {
 int burin_server_run(burin_server *s) {
     const struct timeval tick = {1, 0};
     burin_server_open(s);
-    if (!s->batch) burin_store_open(s);
+    if (!s->jobs) burin_store_open(s);
     open_events(s);
     for (bool works = false; !s->draining || s->n_requests || s->n_unsent;) {
         if (!works) event_base_loopexit(s->events, &tick);
         event_base_loop(s->events, works ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
         tend_requests(s);
-        works = s->batch ? burin_encoder_step(s) : burin_server_step(s);
+        works = s->jobs ? burin_job_step(s) : burin_server_step(s);
     }
     burin_store_close(s);
     close_events(s);

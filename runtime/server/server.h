@@ -93,7 +93,7 @@ struct burin_request {
     char path[128];
     const struct burin_route *route;
     const burin_api *api;
-    uint64_t turn;            // of an encoder: the newest step that had texts of it
+    uint64_t turn;            // the newest step that has computed a part of its job
     const char *given;        // body of a receipt, not of a client; NULL: `http` has it
     burin_capture replayed;   // the reply to it
     char *receipt;            // the body, for a receipt that the client wants; NULL: none
@@ -102,6 +102,7 @@ struct burin_request {
     bool done, gone;          // all answers have ended; the client has left
     uint64_t sent_at;         // nanoseconds: the newest bytes of its stream; 0: none yet
     bool stream, streaming;   // streamed; its headers are sent
+    const char *stream_type;
     bool include_usage;
     // The body, as values in one block of memory that ends with the preparation of the answers.
     burin_render_state r;
@@ -127,12 +128,17 @@ struct burin_request {
     burin_tokens end_of_thought;
     int64_t logprobs;  // likeliest tokens beside each; -1: none
     char id[48];
-    struct burin_texts_job *job;  // of an encoder; NULL: none
-    int32_t most_results;         // of a ranking
-    bool base64;                  // floats as base64
-    int64_t dimensions;           // of embeddings; 0: all
-    int64_t created;              // seconds since 1970
-    char now[32];                 // the same as the template's clock: "2025-07-05 14:03:09"
+    void (*work)(burin_request *);  // computes a part of its job; NULL: it has answers, or none
+    void (*close_job)(burin_request *);  // frees it
+    struct burin_texts_job *job;         // of an encoder; NULL: none
+    struct burin_sound_job *sound;       // of a recording, or of speech; NULL: none
+    const char *file;  // [file_bytes] of multipart/form-data, the client's; NULL: none
+    size_t file_bytes;
+    int32_t most_results;  // of a ranking
+    bool base64;           // floats as base64
+    int64_t dimensions;    // of embeddings; 0: all
+    int64_t created;       // seconds since 1970
+    char now[32];          // the same as the template's clock: "2025-07-05 14:03:09"
     burin_answer *answers;
     int n_answers, n_ended;
     burin_request *next, *before;  // of all that are open
@@ -173,7 +179,9 @@ struct burin_server {
     const char *name;                // of the model, for clients
     char fingerprint[48];            // of the program and its options
     const burin_route *routes;       // ends with a path that is NULL
-    struct burin_text_batch *batch;  // of an encoder; NULL: a decoder
+    bool jobs;                       // requests are computed part by part, without slots
+    struct burin_text_batch *batch;  // of an encoder; NULL: none
+    struct burin_sounds *sounds;     // of recordings and speech; NULL: none
     const struct burin_card *card;   // of an encoder's head; NULL: it embeds
     burin_request *computing;        // whose texts are in this step
     struct event_base *events;
@@ -211,17 +219,21 @@ struct burin_route {
     bool open;                        // needs no key
 };
 void burin_http_open(burin_server *);
-extern const burin_route burin_routes[], burin_encoder_routes[];  // end with a path that is NULL
+// They end with a path that is NULL.
+extern const burin_route burin_routes[], burin_encoder_routes[], burin_recording_routes[],
+    burin_voice_routes[];
 // The route of a path. NULL: none; *known: the path takes another method.
 const burin_route *burin_route_find(const burin_route *, const char *path, enum evhttp_cmd_type,
                                     bool *known);
 void burin_request_run(burin_request *);  // its route's handler
+// Calls a function that may fail the request.
+void burin_request_try(burin_request *, void (*)(burin_request *));
 void burin_request_set_time(burin_request *, int64_t created);
 // Replies with what `body` captured, as JSON unless another type is named.
 void burin_reply(burin_request *, int status, burin_capture *body, const char *type);
 void burin_reply_error(burin_request *, int status, const char *message);
 bool burin_client_is_there(const burin_request *);
-void burin_stream_begin(burin_request *);
+void burin_stream_begin(burin_request *);  // as q->stream_type; NULL: an event stream
 void burin_stream_send(burin_request *,
                        burin_capture *event);  // bytes of an event stream; empties the capture
 void burin_stream_end(burin_request *);
@@ -233,6 +245,10 @@ void burin_request_close(burin_request *);      // ends its answers, logs it, fr
 _Noreturn void burin_request_fail(burin_request *, int status, const char *parameter,
                                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 void burin_body_read(burin_request *);
+void burin_form_data_read(burin_request *);  // multipart.c: the same of multipart/form-data
+// Memory for the values of a body of this size, which may be too large.
+void burin_body_open(burin_request *, size_t bytes, size_t memory);
+bool burin_body_is_text(const char *, size_t bytes);  // UTF-8
 const burin_value *burin_body_field(burin_request *, burin_value dict,
                                     const char *name);  // NULL: absent, or null
 bool burin_body_bool(burin_request *, const char *name, bool absent);
@@ -291,6 +307,7 @@ bool burin_answer_has_call(const burin_answer *);  // a whole one
 
 // ---- schedule.c ----
 bool burin_server_step(burin_server *);  // one step of all running answers; false: there are none
+bool burin_job_step(burin_server *);     // the same of a server of jobs
 void burin_answer_drop(burin_answer *);  // out of the queue and its slot
 
 // ---- drafts.c ----
@@ -344,8 +361,12 @@ void burin_handle_slot(burin_request *);
 void burin_handle_embeddings(burin_request *);
 void burin_handle_rerank(burin_request *);
 void burin_handle_classify(burin_request *);
-bool burin_encoder_step(burin_server *);
-void burin_job_close(burin_texts_job *);  // also NULL
+void burin_print_base64(const void *, size_t bytes);
+
+// ---- sounds.c ----
+void burin_handle_transcription(burin_request *);
+void burin_handle_translation(burin_request *);
+void burin_handle_speech(burin_request *);
 
 // ---- receipt.c: requests that can be answered again ----
 void burin_receipt_read(burin_request *);   // "receipt": true

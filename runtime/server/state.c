@@ -40,7 +40,7 @@ void burin_handle_metrics(burin_request *q) {
     print_metric("right_guesses_total", "counter", "Drafted tokens that were right.",
                  (double)c->right_guesses);
     print_metric("rows_total", "counter", "Rows of forward calls.", (double)c->rows);
-    if (!s->batch) print_metric("slots", "gauge", "Answers at once, at most.", s->limits.slots);
+    if (!s->jobs) print_metric("slots", "gauge", "Answers at once, at most.", s->limits.slots);
     print_metric("slots_busy", "gauge", "Answers that are being written.", s->n_working);
     print_metric("queued", "gauge", "Answers that wait for a slot.", s->n_queued);
     print_metric("uptime_seconds", "gauge", "Time since the start.",

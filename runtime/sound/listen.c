@@ -22,7 +22,7 @@
 #include "sound/resample.h"
 #include "text/run.h"
 
-typedef struct listener {
+typedef struct burin_hearer {
     const burin_model *model;
     const burin_command *command;
     const burin_card *card;
@@ -31,9 +31,9 @@ typedef struct listener {
     int64_t *symbols, least, most;  // samples of a run
     int64_t *mask;                  // ones
     void **outputs;
-    int logits;          // its number among the outputs
-    int32_t last;        // the id of the last frame; -1: none
-    burin_capture text;  // of a recording
+    int logits;           // its number among the outputs
+    int32_t last;         // the id of the last frame; -1: none
+    burin_capture *text;  // of a recording
 } listener;
 
 // ------------------------------------------------------------------------------------------ runs
@@ -44,8 +44,13 @@ static size_t count_values(const listener *k, const burin_tensor *t) {
     return n;
 }
 
-static void open_listener(listener *k) {
-    const burin_network *net = k->model->net;
+burin_hearer *burin_hearer_open(const burin_model *model, const burin_command *c) {
+    listener *k = burin_allocate(1, sizeof *k);
+    const burin_network *net = model->net;
+    *k = (listener){.model = model,
+                    .command = c,
+                    .card = burin_card_of(model),
+                    .settings = burin_card_listener(model)};
     k->symbols =
         burin_allocate((size_t)(net->n_symbols + net->n_data_dependent) + 1, sizeof *k->symbols);
     burin_network_usual_symbols(net, k->symbols);
@@ -58,15 +63,18 @@ static void open_listener(listener *k) {
         k->outputs[i] = burin_allocate(count_values(k, &net->outputs[i]), sizeof(double));
     k->logits = burin_logits_output(net);
     k->session = burin_open(k->model, k->command, &(burin_options){.symbols = k->symbols});
+    return k;
 }
 
-static void close_listener(listener *k) {
+burin_session *burin_hearer_session(const burin_hearer *k) { return k->session; }
+
+void burin_hearer_close(burin_hearer *k) {
     burin_close(k->session);
     for (int i = 0; i < k->model->net->n_outputs; i++) free(k->outputs[i]);
     free(k->outputs);
-    free(k->text.data);
     free(k->mask);
     free(k->symbols);
+    free(k);
 }
 
 static void run_samples(listener *k, const float *samples, int64_t n) {
@@ -95,6 +103,13 @@ static void normalize_sound(burin_sound *sound) {
         sound->samples[i] = (float)(((double)sound->samples[i] - mean) / deviation);
 }
 
+int64_t burin_hearer_prepare(const burin_hearer *k, burin_sound *sound) {
+    burin_resample(sound, k->settings->sample_rate);
+    if (sound->n < k->least) return k->least - sound->n;
+    if (k->settings->normalize) normalize_sound(sound);
+    return 0;
+}
+
 static burin_sound read_samples(const listener *k, const char *path) {
     size_t bytes;
     burin_sound sound;
@@ -105,11 +120,10 @@ static burin_sound read_samples(const listener *k, const char *path) {
         burin_stop(BURIN_USER_MISTAKE,
                    "%s: %s: expected " BURIN_SOUND_FORMATS "\nhint: ffmpeg -i FILE -f wav - | %s -",
                    path, why, burin_program_name);
-    burin_resample(&sound, k->settings->sample_rate);
-    if (sound.n < k->least)
+    int64_t missing = burin_hearer_prepare(k, &sound);
+    if (missing)
         burin_stop(BURIN_USER_MISTAKE, "%s: it has %lld samples, at least %lld are needed", path,
-                   (long long)sound.n, (long long)k->least);
-    if (k->settings->normalize) normalize_sound(&sound);
+                   (long long)sound.n, (long long)(sound.n + missing));
     return sound;
 }
 
@@ -131,11 +145,11 @@ static void write_character(listener *k, int32_t id) {
     const char *text = burin_card_label(k->card, (uint32_t)id);
     size_t bytes = strlen(text);
     bool space = bytes == 1 && *text == ' ';
-    if (space && (!k->text.n || k->text.data[k->text.n - 1] == ' ')) return;
+    if (space && (!k->text->n || k->text->data[k->text->n - 1] == ' ')) return;
     for (size_t i = 0; i < bytes; i++) {
         char c = text[i];
         if (k->settings->lower && c >= 'A' && c <= 'Z') c = (char)(c + 'a' - 'A');
-        burin_capture_add(&k->text, &c, 1);
+        burin_capture_add(k->text, &c, 1);
     }
 }
 
@@ -155,18 +169,13 @@ static void hear_part(listener *k, const float *samples, int64_t n) {
     for (size_t i = 0; i < frames; i++) add_frame(k, logits + i * k->card->n_labels);
 }
 
-static void hear_text(listener *k, const burin_sound *sound) {
-    const float *samples = sound->samples;
-    int64_t n = sound->n;
-    k->text.n = 0;
-    while (n > k->most) {
-        int64_t cut = quietest(k, samples);
-        if (n - cut < k->least) cut = n - k->least;
-        hear_part(k, samples, cut);
-        samples += cut, n -= cut;
-    }
-    hear_part(k, samples, n);
-    while (k->text.n && k->text.data[k->text.n - 1] == ' ') k->text.n--;
+void burin_hearer_next(burin_hearer *k, const float **samples, int64_t *n, burin_capture *text) {
+    int64_t part = *n > k->most ? quietest(k, *samples) : *n;
+    if (*n - part < k->least && part < *n) part = *n - k->least;
+    k->text = text;
+    hear_part(k, *samples, part);
+    *samples += part, *n -= part;
+    while (!*n && text->n && text->data[text->n - 1] == ' ') text->n--;
 }
 
 // ----------------------------------------------------------------------------------------- output
@@ -174,15 +183,15 @@ static bool wants_json(const listener *k) {
     return k->command->format && !strcmp(k->command->format, "json");
 }
 
-static void print_heard(const listener *k, const char *path) {
+static void print_heard(const listener *k, const char *path, const burin_capture *text) {
     if (wants_json(k)) {
         burin_print("{\"file\": ");
         burin_print_json_string(path, strlen(path));
         burin_print(", \"text\": ");
-        burin_print_json_string(k->text.n ? k->text.data : "", k->text.n);
+        burin_print_json_string(text->n ? text->data : "", text->n);
         burin_print("}\n");
     } else {
-        if (k->text.n) burin_print_text(k->text.data, k->text.n);
+        if (text->n) burin_print_text(text->data, text->n);
         burin_print("\n");
     }
     burin_show();
@@ -200,24 +209,31 @@ static void print_classes(listener *k, const char *path, burin_sound *sound) {
     free(score);
 }
 
+static void hear_recording(listener *k, const char *path) {
+    burin_sound sound = read_samples(k, path);
+    burin_capture text = {0};
+    const float *samples = sound.samples;
+    int64_t n = sound.n;
+    if (k->settings->blank >= 0) {
+        while (n) burin_hearer_next(k, &samples, &n, &text);
+        print_heard(k, path, &text);
+    } else {
+        print_classes(k, path, &sound);
+    }
+    free(text.data);
+    free(sound.samples);
+}
+
 int burin_listen(const burin_model *model, const burin_command *c) {
-    listener k = {.model = model, .command = c, .card = burin_card_of(model)};
     if (c->inputs.n || c->random || c->bench || c->output || c->logits_hash)
         return burin_run_network(model, c);
+#ifdef BURIN_SERVER
+    if (c->server.address) return burin_serve_listener(model, c);
+#endif
     if (!c->n_texts)
         burin_stop(BURIN_USER_MISTAKE, "which recording?\nhint: %s talk.wav", burin_program_name);
-    k.settings = burin_card_listener(model);
-    open_listener(&k);
-    for (int i = 0; i < c->n_texts; i++) {
-        burin_sound sound = read_samples(&k, c->texts[i]);
-        if (k.settings->blank >= 0) {
-            hear_text(&k, &sound);
-            print_heard(&k, c->texts[i]);
-        } else {
-            print_classes(&k, c->texts[i], &sound);
-        }
-        free(sound.samples);
-    }
-    close_listener(&k);
+    listener *k = burin_hearer_open(model, c);
+    for (int i = 0; i < c->n_texts; i++) hear_recording(k, c->texts[i]);
+    burin_hearer_close(k);
     return 0;
 }

@@ -3,7 +3,7 @@
 #define BURIN_RECORDING_H
 #include "sound/wav.h"
 
-#define BURIN_MOST_SECONDS (24 * 3600)
+extern int32_t burin_most_seconds;  // of a recording: a day; a server takes less
 
 #ifdef BURIN_FLAC
 #define BURIN_SOUND_FORMATS "a WAV or FLAC recording"

@@ -18,8 +18,10 @@ static double seconds_of(const burin_window *w, int32_t i) {
 
 static void add_segment(cutter *c, int32_t from, int32_t to) {
     const burin_window *w = c->window;
-    c->segments[c->n++] =
-        (burin_segment){seconds_of(w, from), seconds_of(w, to - 1), w->tokens + from, to - from};
+    c->segments[c->n++] = (burin_segment){.start = seconds_of(w, from),
+                                          .end = seconds_of(w, to - 1),
+                                          .tokens = w->tokens + from,
+                                          .n = to - from};
 }
 
 // No pair at all: the window is one segment.
@@ -30,7 +32,8 @@ static int64_t add_whole_window(cutter *c) {
     int32_t last = w->n - 1;
     while (last >= 0 && !is_time(w, last)) last--;
     if (last >= 0 && w->tokens[last] != w->timestamp_begin) end = seconds_of(w, last);
-    c->segments[c->n++] = (burin_segment){start, end, w->tokens, w->n};
+    c->segments[c->n++] =
+        (burin_segment){.start = start, .end = end, .tokens = w->tokens, .n = w->n};
     return w->frames;
 }
 

@@ -8,6 +8,11 @@ typedef struct burin_segment {
     double start, end;      // seconds from the recording's start
     const int32_t *tokens;  // timestamps included
     int32_t n;
+    // Of its window: the first frame, and how sure the text is.
+    int64_t seek;
+    double temperature, compression;  // of sampling; how many times shorter the text is then
+    double log_probability;           // mean of its tokens
+    double no_speech;                 // probability, 0 to 1
 } burin_segment;
 
 typedef struct burin_window {

@@ -24,11 +24,13 @@ enum {
 };
 static const size_t most_file_bytes = (size_t)4 << 30;
 
-typedef struct transcription {
+typedef struct burin_transcription {
     burin_run *run;
     burin_decoding decoding;
     burin_transcript transcript;
     burin_log_mel log_mel;
+    int64_t from, content;    // frames: the next window begins, the recording ends
+    double least;             // loudness that is no silence, with --vad
     float *features;          // [n_mels][frames] of a window
     burin_segment *segments;  // [context + 1] of a window
 } transcription;
@@ -94,15 +96,20 @@ static double compression(const burin_decoding *d) {
 
 // Greedy first; a text that repeats itself or is unlikely is sampled again, at higher temperatures.
 // Returns false for a window in which nobody speaks.
-static bool decode_window(transcription *t) {
+static bool decode_window(transcription *t, burin_segment *sure) {
     burin_decoding *d = &t->decoding;
     double given = t->run->command->sampling.temperature;
     for (int fifths = 0; fifths <= 5; fifths++) {
-        burin_decode_window(d, given >= 0 ? given : fifths / 5.0);
+        double temperature = given >= 0 ? given : fifths / 5.0;
+        burin_decode_window(d, temperature);
+        *sure = (burin_segment){.temperature = temperature,
+                                .compression = compression(d),
+                                .log_probability = d->mean_log_probability,
+                                .no_speech = d->no_speech};
         bool unlikely = d->mean_log_probability < -1;
         if (unlikely && d->no_speech > 0.6) return false;
         if (given < 0 && fifths > 2) burin_remember_text(d, NULL, 0);  // too unsure to go on with
-        if (given >= 0 || (!unlikely && compression(d) <= 2.4)) break;
+        if (given >= 0 || (!unlikely && sure->compression <= 2.4)) break;
     }
     return true;
 }
@@ -126,12 +133,15 @@ static int64_t transcribe_window(transcription *t, int64_t from, int64_t content
         .frame_seconds = (double)d->speech->hop / d->speech->sample_rate,
         .frames_per_timestamp = FRAMES_PER_TIMESTAMP};
     int32_t n = 0;
-    if (!decode_window(t)) return w.frames;
+    burin_segment sure;
+    if (!decode_window(t, &sure)) return w.frames;
     w.tokens = d->tokens + d->n_first;
     w.n = d->n_tokens - d->n_first;
     int64_t forward = burin_cut_segments(&w, t->segments, &n);
     for (int32_t i = 0; i < n; i++) {
-        const burin_segment *s = &t->segments[i];
+        burin_segment *s = &t->segments[i];
+        sure.start = s->start, sure.end = s->end, sure.tokens = s->tokens, sure.n = s->n;
+        *s = sure, s->seek = from;
         burin_transcript_add(&t->transcript, s);
         if (s->n) burin_remember_text(&t->decoding, s->tokens, s->n);
     }
@@ -172,17 +182,21 @@ static bool is_language(const burin_speech *s, int32_t token) {
     return false;
 }
 
-// --language en, or <|en|>
-static int32_t find_language(const burin_run *run, const char *name) {
-    const burin_speech *s = run->model->speech;
+// en, or <|en|>
+int32_t burin_find_language(const burin_run *run, const char *name) {
     char mark[32];
-    if (!s->n_languages)
-        burin_stop(BURIN_USER_MISTAKE, "--language: this model knows one language");
     int n = burin_format(mark, sizeof mark, *name == '<' ? "%s" : "<|%s|>", name);
     int32_t token = n < (int)sizeof mark
                         ? burin_token_find(burin_tokenizer_of(run->model), mark, (size_t)n)
                         : -1;
-    if (!is_language(s, token))
+    return is_language(run->model->speech, token) ? token : -1;
+}
+
+static int32_t asked_language(const burin_run *run, const char *name) {
+    int32_t token = burin_find_language(run, name);
+    if (!run->model->speech->n_languages)
+        burin_stop(BURIN_USER_MISTAKE, "--language: this model knows one language");
+    if (token < 0)
         burin_stop(
             BURIN_USER_MISTAKE,
             "--language %s: this model does not know it\nhint: --language en (a code of ISO 639)",
@@ -193,14 +207,14 @@ static int32_t find_language(const burin_run *run, const char *name) {
 static void set_language_and_task(transcription *t) {
     burin_decoding *d = &t->decoding;
     const burin_command *c = t->run->command;
-    d->language = c->language ? find_language(t->run, c->language) : d->speech->language;
+    d->language = c->language ? asked_language(t->run, c->language) : d->speech->language;
     d->task = d->speech->task >= 0 ? d->speech->task : d->speech->transcribe;
     if (c->translate) d->task = d->speech->translate;
     if (c->translate && d->task < 0)
         burin_stop(BURIN_USER_MISTAKE, "--translate: this model knows one language");
 }
 
-static const char *name_language(const transcription *t) {
+static char *name_language(const transcription *t) {
     size_t bytes;
     if (t->decoding.language < 0) return NULL;
     const char *text =
@@ -211,29 +225,61 @@ static const char *name_language(const transcription *t) {
 }
 
 // ----------------------------------------------------------------------------------------- the run
-static void transcribe_recording(transcription *t, const char *path) {
+burin_transcription *burin_transcription_open(burin_run *run) {
+    const burin_speech *s = run->model->speech;
+    transcription *t = burin_allocate(1, sizeof *t);
+    t->run = run;
+    burin_decoding_open(&t->decoding, run);
+    t->features = burin_allocate((size_t)s->n_mels * (size_t)s->frames, sizeof *t->features);
+    t->segments = burin_allocate((size_t)run->context + 1, sizeof *t->segments);
+    return t;
+}
+
+void burin_transcription_close(burin_transcription *t) {
+    if (!t) return;
+    burin_transcript_close(&t->transcript);
+    burin_log_mel_close(&t->log_mel);
+    free(t->features);
+    free(t->segments);
+    burin_decoding_close(&t->decoding);
+    free(t);
+}
+
+void burin_transcription_begin(burin_transcription *t, const char *name, burin_sound *sound) {
     const burin_speech *s = t->decoding.speech;
     const burin_command *c = t->run->command;
-    burin_sound sound = read_recording(path, s->sample_rate);
-    bool is_long = sound.n > (int64_t)s->frames * s->hop;
+    bool is_long = sound->n > (int64_t)s->frames * s->hop;
     t->transcript = (burin_transcript){
-        .run = t->run, .name = path, .seconds = (double)sound.n / s->sample_rate};
-    int64_t content = compute_features(t, &sound);
+        .run = t->run, .name = name, .seconds = (double)sound->n / s->sample_rate};
+    t->from = 0, t->content = compute_features(t, sound);
     t->decoding.timestamps =
         (is_long || c->srt || c->vtt || c->json || c->csv) && s->timestamp_begin >= 0;
     set_language_and_task(t);
     burin_decoding_start(&t->decoding);
     burin_transcript_open(&t->transcript);
-    double least = c->vad ? least_loudness(t, content) : 0;
-    for (int64_t from = 0; from < content;) {
-        if (c->vad) from = skip_silence(t, from, content, least);
-        if (from == content) break;
-        encode_window(t, from);
-        if (t->decoding.language < 0 && s->n_languages)
-            t->decoding.language = burin_detect_language(&t->decoding);
-        from += transcribe_window(t, from, content);
-    }
-    t->transcript.language = name_language(t);
+    t->least = c->vad ? least_loudness(t, t->content) : 0;
+}
+
+bool burin_transcription_step(burin_transcription *t) {
+    if (t->run->command->vad) t->from = skip_silence(t, t->from, t->content, t->least);
+    if (t->from >= t->content) return false;
+    encode_window(t, t->from);
+    if (t->decoding.language < 0 && t->decoding.speech->n_languages)
+        t->decoding.language = burin_detect_language(&t->decoding);
+    t->from += transcribe_window(t, t->from, t->content);
+    return true;
+}
+
+burin_transcript *burin_transcription_text(burin_transcription *t) {
+    if (!t->transcript.language) t->transcript.language = name_language(t);
+    return &t->transcript;
+}
+
+static void transcribe_recording(transcription *t, const char *path) {
+    burin_sound sound = read_recording(path, t->decoding.speech->sample_rate);
+    burin_transcription_begin(t, path, &sound);
+    while (burin_transcription_step(t)) {}
+    burin_transcript_end(burin_transcription_text(t));
     burin_transcript_close(&t->transcript);
     burin_log_mel_close(&t->log_mel);
 }
@@ -254,18 +300,12 @@ static void check_recordings_asked(const burin_run *run) {
 }
 
 int burin_transcribe(burin_run *run) {
-    const burin_speech *s = run->model->speech;
     const burin_command *c = run->command;
-    transcription t = {.run = run};
     check_recordings_asked(run);
     burin_run_record(run);
-    burin_decoding_open(&t.decoding, run);
-    t.features = burin_allocate((size_t)s->n_mels * (size_t)s->frames, sizeof *t.features);
-    t.segments = burin_allocate((size_t)run->context + 1, sizeof *t.segments);
-    if (!c->n_texts) transcribe_recording(&t, "-");
-    for (int i = 0; i < c->n_texts; i++) transcribe_recording(&t, c->texts[i]);
-    free(t.features);
-    free(t.segments);
-    burin_decoding_close(&t.decoding);
+    transcription *t = burin_transcription_open(run);
+    if (!c->n_texts) transcribe_recording(t, "-");
+    for (int i = 0; i < c->n_texts; i++) transcribe_recording(t, c->texts[i]);
+    burin_transcription_close(t);
     return 0;
 }

@@ -93,30 +93,40 @@ static void print_csv_row(const burin_segment *s, text_range r) {
 // -------------------------------------------------------------------------------------------- JSON
 static void add_json_segment(burin_transcript *t, const burin_segment *s, text_range r) {
     burin_capture *before = burin_capture_into(&t->segments);
-    burin_print("%s{\"start\": %.2f, \"end\": %.2f, \"text\": ", t->n_segments ? ", " : "",
-                s->start, s->end);
+    burin_print("%s{\"id\": %lld, \"seek\": %lld, \"start\": %.2f, \"end\": %.2f, \"text\": ",
+                t->n_segments ? ", " : "", (long long)t->n_segments, (long long)s->seek, s->start,
+                s->end);
     burin_print_json_string(r.text, r.bytes);
     burin_print(", \"tokens\": [");
     for (int32_t i = 0; i < s->n; i++) burin_print("%s%d", i ? ", " : "", s->tokens[i]);
-    burin_print("]}");
+    burin_print(
+        "], \"temperature\": %.1f, \"avg_logprob\": %.4f, \"compression_ratio\": %.4f, "
+        "\"no_speech_prob\": %.4g}",
+        s->temperature, s->log_probability, s->compression, s->no_speech);
     burin_capture_into(before);
     t->n_segments++;
 }
 
-static void print_transcript_json(const burin_transcript *t) {
+void burin_transcript_print_fields(const burin_transcript *t) {
     text_range text = trim_spaces(t->text.data, t->text.n);
-    burin_print("{\"file\": ");
-    burin_print_json_string(t->name, strlen(t->name));
-    burin_print(", \"seconds\": %.2f", t->seconds);
     if (t->language) {
-        burin_print(", \"language\": ");
+        burin_print("\"language\": ");
         burin_print_json_string(t->language + 2, strlen(t->language) - 4);
+        burin_print(", ");
     }
-    burin_print(", \"text\": ");
+    burin_print("\"text\": ");
     burin_print_json_string(text.text, text.bytes);
     burin_print(", \"segments\": [");
     if (t->segments.n) burin_print_bytes(t->segments.data, t->segments.n);
-    burin_print("]}\n");
+    burin_print("]");
+}
+
+static void print_transcript_json(const burin_transcript *t) {
+    burin_print("{\"file\": ");
+    burin_print_json_string(t->name, strlen(t->name));
+    burin_print(", \"seconds\": %.2f, ", t->seconds);
+    burin_transcript_print_fields(t);
+    burin_print("}\n");
 }
 
 // -------------------------------------------------------------------------------------------- text
@@ -153,7 +163,7 @@ void burin_transcript_add(burin_transcript *t, const burin_segment *s) {
     }
 }
 
-void burin_transcript_close(burin_transcript *t) {
+void burin_transcript_end(const burin_transcript *t) {
     const burin_command *c = t->run->command;
     if (c->json) {
         print_transcript_json(t);
@@ -161,8 +171,13 @@ void burin_transcript_close(burin_transcript *t) {
         burin_print("\n");
     }
     burin_show();
+}
+
+void burin_transcript_close(burin_transcript *t) {
     free(t->text.data);
     free(t->segments.data);
     free(t->bytes);
     free(t->whole);
+    free(t->language);
+    *t = (burin_transcript){0};
 }

@@ -9,9 +9,9 @@
 
 typedef struct burin_transcript {
     const burin_run *run;
-    const char *name;      // of the recording
-    const char *language;  // "<|en|>"; NULL: not known
-    double seconds;        // length of the recording
+    const char *name;  // of the recording
+    char *language;    // "<|en|>"; NULL: not known
+    double seconds;    // length of the recording
     const void *tokenizer;
     burin_decoder decoder;
     burin_utf8 characters;
@@ -25,5 +25,8 @@ typedef struct burin_transcript {
 // `run` and `name` are set. Segments come in order, and go out at once where the form allows it.
 void burin_transcript_open(burin_transcript *);
 void burin_transcript_add(burin_transcript *, const burin_segment *);
+void burin_transcript_end(const burin_transcript *);  // what follows the last segment
+// Members of an object in JSON: language, text, segments.
+void burin_transcript_print_fields(const burin_transcript *);
 void burin_transcript_close(burin_transcript *);
 #endif

@@ -14,6 +14,7 @@ struct burin_modes {
     int32_t (*see)(burin_run *, const uint8_t *file, size_t bytes, const char **why);
     int32_t (*look)(burin_run *, const uint8_t *file, size_t bytes, const char **why);
     int32_t (*recall)(burin_run *, uint64_t hash, int32_t lines, int32_t columns);
+    int (*serve)(burin_run *);       // --serve; NULL: without a server, or a network
     int (*transcribe)(burin_run *);  // NULL: the model takes no recordings
     // A network, and the encoder before a decoder:
     void (*print_network)(const burin_network *);

@@ -183,8 +183,10 @@ void burin_close(burin_session *session) {
     burin_session_close(session);
 }
 
-static int32_t slots_of(const burin_command *c) {
+static int32_t slots_of(const burin_model *model, const burin_command *c) {
+    (void)model;
 #ifdef BURIN_SERVER
+    if (c->server.address && model->speech) return 1;  // windows take turns
     if (c->server.address || c->server.replay)
         return c->server.slots ? (int32_t)c->server.slots : 4;
 #endif
@@ -202,7 +204,7 @@ void burin_run_open(burin_run *run, const burin_model *model, const burin_comman
     if (c->ignore_eos && !model->n_eos)
         burin_note("--ignore-eos has no effect: no token of this model ends a text");
     run->session =
-        burin_open(model, c, &(burin_options){.slots = slots_of(c), .max_rows = run->chunk});
+        burin_open(model, c, &(burin_options){.slots = slots_of(model, c), .max_rows = run->chunk});
     run->rows = burin_allocate((size_t)run->chunk, sizeof *run->rows);
     if (model->eyes) run->vectors = burin_allocate((size_t)run->chunk, sizeof *run->vectors);
     run->logits =

@@ -59,13 +59,17 @@ void burin_out_of_context(const burin_run *, const char *what,
 const char *burin_cpu_names(const burin_model *);  // "x86-64, x86-64-v3", best last
 
 #ifdef BURIN_SERVER
-int burin_serve(burin_run *);   // runtime/server
+int burin_serve(burin_run *);  // runtime/server
+int burin_serve_recordings(burin_run *);
 int burin_replay(burin_run *);  // --replay
 struct burin_card;
 // Of an encoder; `card`: of its head, or NULL: it embeds.
 int burin_serve_texts(const burin_model *, const burin_command *, const struct burin_card *);
+int burin_serve_voice(const burin_model *, const burin_command *);
+int burin_serve_listener(const burin_model *, const burin_command *);
 #else
-#define burin_serve  NULL
-#define burin_replay NULL
+#define burin_serve            NULL
+#define burin_serve_recordings NULL
+#define burin_replay           NULL
 #endif
 #endif

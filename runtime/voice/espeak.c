@@ -5,11 +5,10 @@
 #include <string.h>
 
 #ifdef _WIN32
-void burin_espeak(const char *language, const char *words, size_t bytes, burin_capture *phonemes) {
+const char *burin_espeak(const char *language, const char *words, size_t bytes,
+                         burin_capture *phonemes) {
     (void)language, (void)words, (void)bytes, (void)phonemes;
-    burin_stop(BURIN_USER_MISTAKE,
-               "texts need the program espeak-ng, which is not called on Windows\nhint: --phonemes "
-               "\"...\"");
+    return "it is not called on Windows";
 }
 #else
 #include <errno.h>
@@ -25,21 +24,19 @@ typedef struct espeak_pipes {
     int to[2], from[2];  // of the process: its standard input and output
 } espeak_pipes;
 
-static _Noreturn void stop_at_espeak(const char *why) {
-    burin_stop(BURIN_USER_MISTAKE,
-               "espeak-ng: %s\nhint: this voice takes phonemes, which the program espeak-ng makes "
-               "of a text (apt install espeak-ng); --phonemes \"...\" needs it not",
-               why);
-}
+static void close_pipe(const int ends[2]) { close(ends[0]), close(ends[1]); }
 
-static void open_pipes(espeak_pipes *p) {
-    if (pipe(p->to) || pipe(p->from)) stop_at_espeak(strerror(errno));
+static bool open_pipes(espeak_pipes *p) {
+    if (pipe(p->to)) return false;
+    if (pipe(p->from)) return close_pipe(p->to), false;
     for (int i = 0; i < 2; i++) {
         fcntl(p->to[i], F_SETFD, FD_CLOEXEC);
         fcntl(p->from[i], F_SETFD, FD_CLOEXEC);
     }
+    return true;
 }
 
+// -1, with errno, where it cannot be started.
 static pid_t start_espeak(const espeak_pipes *p, const char *language) {
     posix_spawn_file_actions_t actions;
     pid_t pid;
@@ -50,10 +47,10 @@ static pid_t start_espeak(const espeak_pipes *p, const char *language) {
     posix_spawn_file_actions_adddup2(&actions, p->from[1], STDOUT_FILENO);
     int error = posix_spawnp(&pid, *arguments, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (error) stop_at_espeak(strerror(error));
     close(p->to[0]);
     close(p->from[1]);
-    return pid;
+    errno = error;
+    return error ? -1 : pid;
 }
 
 // A pipe holds a clause, so the write does not wait for a process that waits to be read.
@@ -72,15 +69,21 @@ static void read_ipa(int file, burin_capture *phonemes) {
     close(file);
 }
 
-void burin_espeak(const char *language, const char *words, size_t bytes, burin_capture *phonemes) {
+const char *burin_espeak(const char *language, const char *words, size_t bytes,
+                         burin_capture *phonemes) {
     espeak_pipes p;
     int status;
-    open_pipes(&p);
+    if (!open_pipes(&p)) return strerror(errno);
     pid_t pid = start_espeak(&p, language);
+    if (pid < 0) {
+        close(p.to[1]), close(p.from[0]);
+        return strerror(errno);
+    }
     write_words(p.to[1], words, bytes);
     read_ipa(p.from[0], phonemes);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    if (!WIFEXITED(status) || WEXITSTATUS(status))
-        stop_at_espeak("it failed; does it have the voice that this model was trained with?");
+    return WIFEXITED(status) && !WEXITSTATUS(status)
+               ? NULL
+               : "it failed; does it have the voice that this model was trained with?";
 }
 #endif

@@ -3,7 +3,7 @@
 #define BURIN_ESPEAK_H
 #include "program/output.h"
 
-// Adds the IPA of a clause of at most BURIN_MOST_CLAUSE bytes. Ends the program with a message when
-// espeak-ng is missing or fails.
-void burin_espeak(const char *language, const char *words, size_t bytes, burin_capture *phonemes);
+// Adds the IPA of a clause of at most BURIN_MOST_CLAUSE bytes. NULL, or why espeak-ng gives none.
+const char *burin_espeak(const char *language, const char *words, size_t bytes,
+                         burin_capture *phonemes);
 #endif

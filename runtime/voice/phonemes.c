@@ -24,29 +24,33 @@ static void add_ipa(burin_capture *phonemes, const char *ipa, size_t bytes) {
     }
 }
 
-static void add_spoken_clause(const burin_voice *v, const burin_clause *clause,
-                              burin_capture *phonemes) {
+static const char *add_spoken_clause(const burin_voice *v, const burin_clause *clause,
+                                     burin_capture *phonemes) {
     burin_capture ipa = {0};
+    const char *why = NULL;
     if (v->source == BURIN_CHARACTERS) {
         burin_capture_add(phonemes, clause->words, clause->bytes);
     } else if (clause->bytes) {
-        burin_espeak(v->language, clause->words, clause->bytes, &ipa);
+        why = burin_espeak(v->language, clause->words, clause->bytes, &ipa);
         add_ipa(phonemes, ipa.data, ipa.n);
     }
     free(ipa.data);
+    return why;
 }
 
-void burin_add_phonemes(const burin_voice *v, const char *sentence, size_t bytes,
-                        burin_capture *phonemes) {
+const char *burin_add_phonemes(const burin_voice *v, const char *sentence, size_t bytes,
+                               burin_capture *phonemes) {
     bool begun = false;
-    while (bytes) {
+    const char *why = NULL;
+    while (bytes && !why) {
         burin_clause clause = burin_next_clause(&sentence, &bytes);
         if (!clause.bytes && !clause.mark) continue;
         if (begun) burin_capture_add(phonemes, " ", 1);
-        add_spoken_clause(v, &clause, phonemes);
+        why = add_spoken_clause(v, &clause, phonemes);
         if (clause.mark) burin_capture_add(phonemes, &clause.mark, 1);
         begun = true;
     }
+    return why;
 }
 
 // ------------------------------------------------------------------------------------- characters

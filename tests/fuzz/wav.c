@@ -4,9 +4,6 @@
 #define BURIN_FLAC 1
 #endif
 #include "runtime/sound/recording.c"
-// Far less than a program takes: frames of silence are long and small.
-#undef BURIN_MOST_SECONDS
-#define BURIN_MOST_SECONDS 4
 #ifdef BURIN_FLAC
 #include "runtime/codecs/flac.c"
 #endif
@@ -30,6 +27,7 @@ static void compute_features(const burin_sound *sound) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     burin_sound sound;
+    burin_most_seconds = 4;  // frames of silence are long and small
     if (burin_recording_read(&sound, data, size)) return 0;
     if (sound.n < 1) abort();
     for (int64_t i = 0; i < sound.n; i++)
