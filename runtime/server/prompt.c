@@ -193,25 +193,55 @@ void burin_prompt_encode(burin_request *q, const burin_encoding *text) {
     check_length(q, (size_t)q->n_prompt);
 }
 
-void burin_prompt_chat(burin_request *q) {
-    const burin_model *m = q->server->model;
-    if (!m->template_bytes)
-        burin_request_fail(
-            q, 400, NULL, "this model has no chat template: ask /v1/completions with a \"prompt\"");
-    const burin_value json =
-        burin_prompt_json(q, q->shows_tools ? burin_body_list(q, "tools") : NULL);
-    burin_rendering *r = &q->rendering;
-    *r = (burin_rendering){.template_blob = template_of(m),
+// Renders input of the template; the caller frees the memory. False: it cannot be.
+static bool render(const burin_request *q, burin_value json, burin_rendering *r) {
+    *r = (burin_rendering){.template_blob = template_of(q->server->model),
                            .json = json.text,
                            .json_bytes = json.length,
                            .json_name = "body",
                            .now = q->now};
     r->memory_bytes = BURIN_RENDER_BYTES(json.length);
     r->memory = burin_allocate(1, r->memory_bytes);
-    if (!burin_render(r)) burin_request_fail(q, 400, "messages", "%s", r->error);
+    return burin_render(r);
+}
+
+// Counts the tokens that the prompt shares with its system message alone, which a store keeps.
+static void find_end_of_system(burin_request *q, const burin_value *tools) {
+    const burin_list *messages = burin_body_list(q, "messages")->list;
+    const burin_value *role = burin_body_field(q, messages->items[0], "role");
+    burin_value first = burin_list_new(&q->r, BURIN_LIST, 1);
+    burin_rendering r;
+    if (messages->n < 2 || (!burin_is_text(*role, "system") && !burin_is_text(*role, "developer")))
+        return;
+    burin_list_add(&q->r, first, messages->items[0]);
+    burin_body_set(q, q->body, "messages", first);
+    burin_body_set(q, q->body, "add_generation_prompt", burin_boolean(false));
+    if (render(q, burin_body_json(q, input_of_template(q, tools)), &r)) {
+        burin_tokens alone = burin_encode_text(
+            q->server->tokenizer,
+            &(burin_encoding){.text = r.text, .bytes = r.bytes, .marks = r.marks, .whole = true});
+        while (q->n_system < alone.n && q->n_system < q->n_prompt - 1 &&
+               alone.id[q->n_system] == q->prompt[q->n_system])
+            q->n_system++;
+        free(alone.id);
+    }
+    free(r.memory);
+}
+
+void burin_prompt_chat(burin_request *q) {
+    const burin_model *m = q->server->model;
+    if (!m->template_bytes)
+        burin_request_fail(
+            q, 400, NULL, "this model has no chat template: ask /v1/completions with a \"prompt\"");
+    const burin_value *given = q->shows_tools ? burin_body_list(q, "tools") : NULL;
+    const burin_value copy = given ? *given : burin_none(), *tools = given ? &copy : NULL;
+    burin_rendering *r = &q->rendering;
+    if (!render(q, burin_prompt_json(q, tools), r))
+        burin_request_fail(q, 400, "messages", "%s", r->error);
     const burin_encoding text = {.text = r->text, .bytes = r->bytes, .marks = r->marks};
     burin_prompt_encode(q, &text);
     q->chat = true, q->thinking = burin_ends_in_thoughts(r->text, r->bytes);
+    if (q->server->store && !q->n_pictures) find_end_of_system(q, tools);
 }
 
 static void read_ids(burin_request *q, const burin_list *ids) {

@@ -66,7 +66,7 @@ static void take_slot(burin_server *s, burin_answer *a, int32_t slot, int32_t ca
     while (cached && burin_pictures_divide(q, cached)) cached--;
     burin_slot_truncate(s->base->session, slot, cached);
     memcpy(own->tokens, q->prompt, (size_t)cached * sizeof *own->tokens);
-    own->n = cached, own->answer = a, own->used = ++s->count;
+    own->n = cached, own->saved = 0, own->answer = a, own->used = ++s->count;
     burin_answer_open(a, slot, cached);
     s->counters.cached_tokens += (uint64_t)cached;
 }
@@ -143,7 +143,8 @@ static void read_rows(burin_server *s, step_plan *p, burin_answer *a, int32_t mo
     for (; slot->n < a->n_prompt; most--, --*room) {
         int32_t at = slot->n;
         bool whole = at == from || !burin_pictures_divide(q, at);
-        if (whole && (most <= 0 || *room <= 0)) return;
+        bool ends = most <= 0 || *room <= 0 || (at == q->n_system && at > from);
+        if (whole && ends) return;
         add_row(s, p, a, q->prompt[at], at == a->n_prompt - 1);
     }
 }
@@ -273,6 +274,9 @@ bool burin_server_step(burin_server *s) {
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
     note_time(s, &p, (double)(burin_nanoseconds() - before) / 1e9);
     for (int i = 0; i < p.wanted;) i = take_tokens(s, i);
+    for (const burin_answer *a = s->store ? s->working : NULL; a; a = a->next)
+        if (a->state == ANSWER_READING && s->slots[a->run.slot].n == a->request->n_system)
+            burin_store_keep_system(s, a->run.slot);
     return true;
 }
 

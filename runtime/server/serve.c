@@ -292,7 +292,7 @@ int burin_server_run(burin_server *s) {
     if (!s->jobs) burin_store_open(s);
     open_events(s);
     for (bool works = false; !s->draining || s->n_requests || s->n_unsent;) {
-        if (!works) event_base_loopexit(s->events, &tick);
+        if (!works) event_base_loopexit(s->events, &tick), burin_store_keep_idle(s);
         event_base_loop(s->events, works ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
         tend_requests(s);
         works = s->jobs ? burin_job_step(s) : burin_server_step(s);

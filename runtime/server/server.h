@@ -116,6 +116,7 @@ struct burin_request {
     char *echo;  // prefix of each text; NULL: none
     size_t echo_bytes;
     int32_t *prompt, n_prompt;
+    int32_t n_system;               // tokens of the system message, where a store keeps it; 0: none
     burin_shown_picture *pictures;  // in the order of the prompt
     int32_t n_pictures, most_pictures;
     bool chat;
@@ -155,6 +156,7 @@ typedef struct burin_texts_job {
 
 typedef struct burin_slot {
     int32_t *tokens, n;    // its memory
+    int32_t saved;         // how many of them a file has since its newest answer; 0: not known
     burin_answer *answer;  // that is at work in it; NULL: free
     uint64_t used;         // the server's count of answers when it was used last
 } burin_slot;
@@ -352,6 +354,8 @@ void burin_store_open(burin_server *);
 void burin_store_close(burin_server *);
 void burin_store_keep(burin_server *, int32_t slot,
                       int32_t kept);  // before the slot loses all tokens but the first `kept`
+void burin_store_keep_system(burin_server *, int32_t slot);  // at the end of a system message
+void burin_store_keep_idle(burin_server *);                  // one slot's newest answer
 // Loads a snapshot that holds more of the prompt than these tokens of the slot. Returns how many
 // tokens the slot can keep.
 int32_t burin_store_load(burin_server *, int32_t slot, const burin_request *, int32_t cached);

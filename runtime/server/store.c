@@ -1,8 +1,9 @@
 // Prompts are read once: when a slot is about to lose tokens that nothing else holds, its state
-// goes into a store, in memory
-// (--cache-ram) or in files (--cache-dir), and comes back when a prompt begins with these tokens. A
-// snapshot is a session file's bytes: valid on every CPU, checked before it is used, never trusted.
-// What is used least goes first.
+// goes into a store, in memory (--cache-ram) or in files (--cache-dir), and comes back when a
+// prompt begins with these tokens. Into files it also goes at the end of a system message, and
+// after an answer, once nothing else is to do. A snapshot is a session file's bytes: valid on every
+// CPU, checked before it is used, never trusted. What is used least goes first. Several servers may
+// share a folder: a file is written whole, and new ones are found when the folder has changed.
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +31,8 @@ typedef struct snapshot {
     char *data;  // of memory; NULL: in the file of `name`
     uint64_t name;
     size_t bytes;
-    uint64_t used;  // the store's count of uses when it was used last
+    uint64_t used;   // the store's count of uses when it was used last
+    bool is_system;  // it ends with a system message
     struct snapshot *next;
 } snapshot;
 
@@ -38,6 +40,8 @@ struct burin_store {
     snapshot *first;
     size_t ram, disk, most_ram, most_disk;  // bytes
     const char *folder;                     // NULL: none
+    struct timespec changed;                // the folder, when it was read last
+    bool whole;                             // the model's states cannot be cut
     uint64_t count;
 };
 
@@ -48,17 +52,26 @@ static void path_of(const burin_store *store, const burin_model *m, uint64_t nam
              (unsigned long long)name);
 }
 
-static char *read_snapshot(const char *path, size_t *bytes, const char **why) {
+// The bytes of an open file from its beginning, at most this many.
+static char *read_beginning(int file, size_t most, size_t *bytes) {
+    char *data = burin_allocate(1, most + 1);
+    *bytes = 0;
+    for (ssize_t n;
+         *bytes < most && (n = pread(file, data + *bytes, most - *bytes, (off_t)*bytes)) > 0;)
+        *bytes += (size_t)n;
+    return data;
+}
+
+static size_t size_of_file(int file) {
     struct stat status;
+    return !fstat(file, &status) ? (size_t)status.st_size : 0;
+}
+
+static char *read_snapshot(const char *path, size_t *bytes, const char **why) {
     int file = burin_open_small_file(path, PTRDIFF_MAX, why);
     if (file < 0) return NULL;
-    *bytes = !fstat(file, &status) ? (size_t)status.st_size : 0;
-    char *data = burin_allocate(1, *bytes + 1);
-    size_t got = 0;
-    for (ssize_t n; got < *bytes && (n = read(file, data + got, *bytes - got)) > 0;)
-        got += (size_t)n;
+    char *data = read_beginning(file, size_of_file(file), bytes);
     close(file);
-    *bytes = got;
     return data;
 }
 
@@ -100,7 +113,24 @@ static int32_t common_with(const snapshot *s, const int32_t *tokens, int32_t n) 
     return same;
 }
 
-static void keep(burin_server *server, int32_t slot, bool ram) {
+// True if loading this snapshot restores these tokens.
+static bool restores(const burin_store *store, const snapshot *s, const int32_t *tokens,
+                     int32_t n) {
+    return common_with(s, tokens, n) == n && (!store->whole || s->n == n);
+}
+
+// Longer snapshots replace those of their beginnings, except of system messages.
+static void drop_beginnings(burin_server *server, const snapshot *newest) {
+    burin_store *store = server->store;
+    for (snapshot *s = store->first, *next; s; s = next) {
+        next = s->next;
+        if (s != newest && !s->data == !newest->data && !s->is_system && !store->whole &&
+            s->n < newest->n && common_with(newest, s->tokens, s->n) == s->n)
+            drop_snapshot(server, s, true);
+    }
+}
+
+static void keep(burin_server *server, int32_t slot, bool ram, bool is_system) {
     const burin_slot *own = &server->slots[slot];
     burin_store *store = server->store;
     const burin_session_parts parts = {.tokens = own->tokens};
@@ -108,10 +138,10 @@ static void keep(burin_server *server, int32_t slot, bool ram) {
     size_t bytes = sizeof h + (size_t)own->n * sizeof(int32_t) +
                    burin_saved_bytes(server->base->session, slot);
     for (const snapshot *s = store->first; s; s = s->next)
-        if (!s->data != ram && common_with(s, own->tokens, own->n) == own->n) return;
+        if (!s->data != ram && restores(store, s, own->tokens, own->n)) return;
     if (bytes > (ram ? store->most_ram : store->most_disk)) return;
     make_room(server, ram, bytes);
-    snapshot s = {.n = own->n, .bytes = bytes};
+    snapshot s = {.n = own->n, .bytes = bytes, .is_system = is_system};
     s.data = burin_session_pack(server->base->session, slot, &parts, &h);
     if (!ram) {
         char path[PATH_ROOM];
@@ -127,14 +157,102 @@ static void keep(burin_server *server, int32_t slot, bool ram) {
     }
     s.tokens = burin_allocate((size_t)own->n, sizeof *s.tokens);
     memcpy(s.tokens, own->tokens, (size_t)own->n * sizeof *s.tokens);
+    for (snapshot *old = store->first, *next; old && !ram; old = next) {
+        next = old->next;
+        if (!old->data && old->name == s.name) drop_snapshot(server, old, false);  // damaged
+    }
     add_snapshot(store, &s);
+    drop_beginnings(server, store->first);
 }
 
 void burin_store_keep(burin_server *server, int32_t slot, int32_t kept) {
     const burin_slot *own = &server->slots[slot];
     if (!server->store || own->n < FEWEST_KEPT || own->n < kept + FEWEST_KEPT) return;
-    if (server->store->most_ram) keep(server, slot, true);
-    if (server->store->folder) keep(server, slot, false);
+    if (server->store->most_ram) keep(server, slot, true, false);
+    if (server->store->folder) keep(server, slot, false, false);
+}
+
+void burin_store_keep_system(burin_server *server, int32_t slot) {
+    burin_store *store = server->store;
+    if (!store || server->slots[slot].n < FEWEST_KEPT) return;
+    if (store->most_ram && store->whole) keep(server, slot, true, true);
+    if (store->folder) keep(server, slot, false, true);
+}
+
+void burin_store_keep_idle(burin_server *server) {
+    const burin_store *store = server->store;
+    for (int32_t i = 0; store && store->folder && i < server->limits.slots; i++) {
+        burin_slot *slot = &server->slots[i];
+        if (slot->answer || slot->n < FEWEST_KEPT || slot->n == slot->saved) continue;
+        slot->saved = slot->n;
+        keep(server, i, false, false);
+        return;
+    }
+}
+
+// ---- the folder ----
+static bool is_known(const burin_store *store, uint64_t name) {
+    for (const snapshot *s = store->first; s; s = s->next)
+        if (!s->data && s->name == name) return true;
+    return false;
+}
+
+// Header and tokens; the rest is read, and checked, when it is used.
+static const char *read_head(const burin_server *server, int file, snapshot *s) {
+    burin_session_header h = {0};
+    size_t got;
+    s->bytes = size_of_file(file);
+    char *data = read_beginning(file, sizeof h, &got);
+    const char *why =
+        got < sizeof h ? "damaged" : burin_session_check_head(server->model, data, s->bytes, &h);
+    free(data);
+    if (!why && h.tokens > server->base->context) why = "of a longer context";
+    if (why) return why;
+    size_t tokens = (size_t)h.tokens * sizeof *s->tokens;
+    data = read_beginning(file, sizeof h + tokens, &got);
+    if (got == sizeof h + tokens) {
+        s->n = (int32_t)h.tokens, s->tokens = burin_allocate((size_t)s->n, sizeof *s->tokens);
+        memcpy(s->tokens, data + sizeof h, tokens);
+    }
+    free(data);
+    return s->tokens ? NULL : "damaged";
+}
+
+static void read_entry(burin_server *server, const char *name) {
+    burin_store *store = server->store;
+    char path[PATH_ROOM];
+    const char *why = NULL;
+    size_t identity = strlen(server->model->identity);
+    if (strncmp(name, server->model->identity, identity) || name[identity] != '-') return;
+    snapshot s = {.name = strtoull(name + identity + 1, NULL, 16)};
+    if (is_known(store, s.name)) return;
+    path_of(store, server->model, s.name, path);
+    int file = burin_open_small_file(path, PTRDIFF_MAX, &why);
+    if (file < 0) return;  // another server has removed it, or it has another name
+    why = read_head(server, file, &s);
+    close(file);
+    if (why) {
+        burin_note("--cache-dir: %s: %s; it is left out", path, why);
+        return;
+    }
+    make_room(server, false, s.bytes);
+    add_snapshot(store, &s);
+}
+
+// Finds files that are new since the last time.
+static void read_folder(burin_server *server) {
+    burin_store *store = server->store;
+    struct stat status;
+    bool there = !stat(store->folder, &status);
+    if (there && status.st_mtim.tv_sec == store->changed.tv_sec &&
+        status.st_mtim.tv_nsec == store->changed.tv_nsec)
+        return;
+    if (there) store->changed = status.st_mtim;
+    DIR *folder = opendir(store->folder);
+    int n = 0;
+    for (const struct dirent *e; folder && n < MOST_FILES && (e = readdir(folder)); n++)
+        read_entry(server, e->d_name);
+    if (folder) closedir(folder);
 }
 
 // ---- use ----
@@ -169,7 +287,7 @@ static bool load_snapshot(burin_server *server, int32_t slot, snapshot *s) {
     s->used = ++server->store->count;
     if (loaded) return true;
     burin_note("--cache-dir: %s: %s; it is read again", s->data ? "memory" : path, why);
-    drop_snapshot(server, s, false);
+    s->n = 0;  // known, and never used
     return false;
 }
 
@@ -177,8 +295,10 @@ int32_t burin_store_load(burin_server *server, int32_t slot, const burin_request
                          int32_t cached) {
     snapshot *best = NULL;
     int32_t most = cached + FEWEST_KEPT - 1;
+    if (server->store && server->store->folder) read_folder(server);
     for (snapshot *s = server->store ? server->store->first : NULL; s; s = s->next) {
         int32_t same = common_with(s, q->prompt, q->n_prompt - 1);
+        if (server->store->whole && same < s->n) continue;
         if (same > most || (best && same == most && s->data && !best->data)) best = s, most = same;
     }
     if (!best) return cached;
@@ -191,40 +311,6 @@ int32_t burin_store_load(burin_server *server, int32_t slot, const burin_request
 }
 
 // ---- its life ----
-static void read_entry(burin_server *server, const char *name) {
-    burin_store *store = server->store;
-    char path[PATH_ROOM];
-    const char *why;
-    size_t bytes, identity = strlen(server->model->identity);
-    burin_session_header h;
-    if (strncmp(name, server->model->identity, identity) || name[identity] != '-') return;
-    snapshot s = {.name = strtoull(name + identity + 1, NULL, 16)};
-    path_of(store, server->model, s.name, path);
-    char *data = read_snapshot(path, &bytes, &why);
-    if (data && !(why = burin_session_check_bytes(server->model, data, bytes, &h)) &&
-        h.tokens <= server->base->context) {
-        s.n = (int32_t)h.tokens, s.bytes = bytes;
-        s.tokens = burin_allocate((size_t)s.n, sizeof *s.tokens);
-        memcpy(s.tokens, data + sizeof h, (size_t)s.n * sizeof *s.tokens);
-        make_room(server, false, bytes);
-        add_snapshot(store, &s);
-    } else if (why) {
-        burin_note("--cache-dir: %s: %s; it is left out", path, why);
-    }
-    free(data);
-}
-
-static void read_folder(burin_server *server) {
-    DIR *folder = opendir(server->store->folder);
-    int n = 0;
-    if (!folder && mkdir(server->store->folder, 0700))
-        burin_stop(BURIN_USER_MISTAKE, "--cache-dir %s: %s", server->store->folder,
-                   strerror(errno));
-    for (const struct dirent *e; folder && n < MOST_FILES && (e = readdir(folder)); n++)
-        read_entry(server, e->d_name);
-    if (folder) closedir(folder);
-}
-
 void burin_store_open(burin_server *server) {
     const burin_server_options *o = &server->command->server;
     if (!o->cache_ram && !o->cache_dir) return;
@@ -235,6 +321,10 @@ void burin_store_open(burin_server *server) {
                       .folder = o->cache_dir};
     if (o->cache_dir && strlen(o->cache_dir) > PATH_ROOM - 64)
         burin_stop(BURIN_BAD_COMMAND_LINE, "--cache-dir: the path is too long");
+    if (o->cache_dir && access(o->cache_dir, F_OK) && mkdir(o->cache_dir, 0700))
+        burin_stop(BURIN_USER_MISTAKE, "--cache-dir %s: %s", o->cache_dir, strerror(errno));
+    for (int32_t i = 0; i < server->model->n_states; i++)
+        server->store->whole |= server->model->states[i].window != 0;
     if (o->cache_dir) read_folder(server);
 }
 
@@ -242,7 +332,7 @@ void burin_store_close(burin_server *server) {
     burin_store *store = server->store;
     if (!store) return;
     for (int32_t i = 0; i < server->limits.slots && store->folder; i++)
-        if (server->slots[i].n >= FEWEST_KEPT) keep(server, i, false);
+        if (server->slots[i].n >= FEWEST_KEPT) keep(server, i, false, false);
     while (store->first) drop_snapshot(server, store->first, false);
     free(store);
 }

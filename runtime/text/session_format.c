@@ -40,8 +40,8 @@ static bool tokens_are_known(const burin_model *m, const char *from, int64_t n) 
     return true;
 }
 
-const char *burin_session_check_bytes(const burin_model *m, const char *data, size_t bytes,
-                                      burin_session_header *h) {
+const char *burin_session_check_head(const burin_model *m, const char *data, size_t bytes,
+                                     burin_session_header *h) {
     burin_session_header own = {0};
     if (bytes < sizeof *h || memcmp(data, session_magic, MAGIC_OF_ALL))
         return "not a session of burin's";
@@ -50,9 +50,15 @@ const char *burin_session_check_bytes(const burin_model *m, const char *data, si
     keep_identity(&own, m);
     if (memcmp(h->identity, own.identity, sizeof h->identity))
         return "of another model, or of one that was built with other options";
-    if (h->bytes != bytes ||
-        h->checksum != burin_checksum_of(data + SUMMED_FROM, bytes - SUMMED_FROM) ||
-        !sizes_fit(h, bytes) || !tokens_are_known(m, data + sizeof *h, h->tokens))
+    return h->bytes == bytes && sizes_fit(h, bytes) ? NULL : "damaged";
+}
+
+const char *burin_session_check_bytes(const burin_model *m, const char *data, size_t bytes,
+                                      burin_session_header *h) {
+    const char *why = burin_session_check_head(m, data, bytes, h);
+    if (why) return why;
+    if (h->checksum != burin_checksum_of(data + SUMMED_FROM, bytes - SUMMED_FROM) ||
+        !tokens_are_known(m, data + sizeof *h, h->tokens))
         return "damaged";
     return NULL;
 }

@@ -27,6 +27,9 @@ typedef struct burin_session_parts {
 // of the model.
 const char *burin_session_check_bytes(const burin_model *, const char *data, size_t bytes,
                                       burin_session_header *);
+// The same of its header alone: the file has `bytes` bytes, of which `data` has the header.
+const char *burin_session_check_head(const burin_model *, const char *data, size_t bytes,
+                                     burin_session_header *);
 // Packs a slot. Of the header, sizes of texts, tokens and the sampler's state are given, the rest
 // is set. The caller frees the bytes.
 char *burin_session_pack(const burin_session *, int32_t slot, const burin_session_parts *,

@@ -55,11 +55,45 @@ check "store: the other: $cached" test "$cached" -gt 200 -a "$text" = "$two"
 stopped
 cp -R "$WORK/cache" "$WORK/kept"
 for file in "$WORK"/cache/*; do printf x | dd of="$file" bs=1 seek=3000 conv=notrunc 2> /dev/null; done
-echo nothing > "$WORK/cache/$("$WORK/austen" --version | sed 's/.* //')-00.session"
+echo nothing > "$WORK/cache/$("$WORK/austen" --version | sed 's/.* //')-0000000000000000.session"
 serving "$WORK/austen" -t 1 --parallel 1 --cache-dir "$WORK/cache"
 asks "$first"
 check "store: damaged files are read again: $cached" test "$cached" = 0 -a "$text" = "$one"
-check "store: and named" test "$(grep -c 'session: damaged; it is left out' "$WORK/served")" = 2
+check "store: a file that is none is named" test "$(grep -c 'session: damaged; it is left out' "$WORK/served")" = 1
+check "store: a damaged one, when it is used" test "$(grep -c 'session: damaged; it is read again' "$WORK/served")" = 1
+asks "$second"
+asks "$first"
+check "store: a file replaces the damaged one: $cached" test "$cached" -gt 200 -a "$text" = "$one"
+stopped
+
+# two servers share a folder: what one has written after the other's start is found
+serving "$WORK/austen" -t 1 --parallel 1 --cache-dir "$WORK/shared"
+other=$server other_port=$port
+serving "$WORK/austen" -t 1 --parallel 1 --cache-dir "$WORK/shared"
+asks "$first"
+tries=0
+until [ -n "$(ls "$WORK/shared")" ] || [ $tries = 100 ]; do sleep 0.1 && tries=$((tries + 1)); done
+check "store: an answer is in a file soon" test -n "$(ls "$WORK/shared")"
+port=$other_port
+asks "$first"
+check "store: another server finds it: $cached" test "$cached" -gt 200 -a "$text" = "$one"
+stopped
+server=$other && stopped
+
+# the end of a system message
+talking "$WORK/model"
+"$BURIN" build "$WORK/model" --mcpu=native --with=server --line-editor=none -o "$WORK/talk" > "$WORK/out" 2>&1 || { cat "$WORK/out"; exit 1; }
+chat() { printf 'POST /v1/chat/completions {"messages": [{"role": "system", "content": "%s"}, {"role": "user", "content": "%s"}], "seed": 1, "max_tokens": 5}\n' "$first" "$1"; }
+serving "$WORK/talk" -t 1 --parallel 1 --cache-dir "$WORK/systems"
+chat "It was" > "$WORK/requests"
+asked 1 "$WORK/requests" "$WORK/alone"
+stopped
+check "store: files of the system message and of the answer" test "$(ls "$WORK/systems" | wc -l)" = 2
+rm "$(ls -S "$WORK"/systems/* | head -n 1)"
+serving "$WORK/talk" -t 1 --parallel 1 --cache-dir "$WORK/systems"
+asked 1 "$WORK/requests" "$WORK/again"
+same "store: the same answer after a stored system message" "$WORK/alone" "$WORK/again"
+check "store: which was not read again" sh -c "grep -o '([0-9]* cached)' '$WORK/served' | grep -q '[0-9][0-9][0-9]'"
 stopped
 
 mkdir "$WORK/slots"
