@@ -130,8 +130,12 @@ static const char *trial_of(const Build *b) {
     if (b->kind != OUTPUT_PROGRAM || !b->tools.native) return NULL;
     if (b->has_chat) return " --chat";
     if (b->labels || b->embeds) return " \"a text\"";
-    return is_decoder(b->program) && b->tokenizer && !b->program->encoder ? " \"Once upon a time\""
-                                                                          : " --info";
+    if (b->speaks) return " \"Hello there.\" -o hello.wav";
+    if (b->pictures) return " photo.jpg";
+    if (b->hears || b->module->speech) return " talk.wav";
+    if (!is_decoder(b->program)) return " --info";
+    if (!b->tokenizer) return " --tokens 1,2,3";
+    return b->program->encoder ? " \"a text\"" : " \"Once upon a time\"";
 }
 
 static uint64_t file_bytes(const char *path) {

@@ -42,7 +42,7 @@ static void check_one_of(const char *option, const char *value, const char *cons
     if (!value) return;
     for (size_t i = 0; i < n; i++)
         if (!strcmp(value, names[i])) return;
-    const char *near = nearest_name(value, names, n);
+    const char *near = strchr(value, ',') ? NULL : nearest_name(value, names, n);
     if (near)
         usage_error("--%s=%s: unknown\n  hint: did you mean %s? There are %s", option, value, near,
                     name_list(names, n));
@@ -159,6 +159,10 @@ void build_check_models(const Build *b) {
         if (access(b->options->files[i], F_OK) && errno == ENOENT) missing = b->options->files[i];
     if (!missing) return;
     const char *name = path_name(missing);
+    const char *text = b->options->n_rest ? b->options->rest[0] : NULL;
+    if (text && !access(text, F_OK))
+        diag_fatal(NO_LOC, "there is no %s\nhint: the model comes first: burin %s %s \"%s\"",
+                   missing, commands[b->options->command].name, text, missing);
     if (is_name_of_hub(b->arena, missing))
         diag_fatal(
             NO_LOC,

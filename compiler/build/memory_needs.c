@@ -6,6 +6,8 @@
 #include "engine/picture.h"
 #include "util/text.h"
 
+enum { WORTH_A_WORD = 64000000 };  // bytes of work that --max may save
+
 static uint64_t session_bytes(const Build *b) {
     enum { BARE_POOL = 64 };  // burin_pool_bytes of engine/bare.h
     static burin_pool pool;
@@ -69,6 +71,10 @@ const char *memory_needs_text(const Build *b) {
                  (long long)b->passes.context);
     if (n.state) text_add(&t, "state %s, ", megabytes_text(part, n.state));
     text_add(&t, "work %s", megabytes_text(part, n.work));
+    const char *sizes = b->program->dynamic_sizes && n.work > WORTH_A_WORD
+                            ? plan_sizes_option(b->arena, b->program)
+                            : "";
+    if (*sizes) text_spell(&t, " (less for smaller inputs;%s bounds them)", sizes);
     const char *text = arena_strndup(b->arena, t.data, t.length);
     text_free(&t);
     return text;

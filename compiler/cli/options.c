@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/option_tables.h"
+#include "cli/program_options.h"
 #include "ir.h"
 #include "util/diag.h"
 #include "util/hash.h"
@@ -61,15 +63,6 @@ static const OptionRow *find_letter(Command c, char letter) {
     return NULL;
 }
 
-// Options of programs, which are often tried on burin build.
-static bool is_of_programs(const char *name) {
-    static const char *const names[] = {"temp",    "temperature", "top-k", "top-p", "min-p", "seed",
-                                        "threads", "tokens",      "n",     "t",     "f"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i])) return true;
-    return false;
-}
-
 static void refuse_unknown(Command c, const char *word) {
     const char **names = calloc((size_t)n_options, sizeof *names), *near;
     char name[64];
@@ -77,7 +70,7 @@ static void refuse_unknown(Command c, const char *word) {
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word + strspn(word, "-"));
     for (int i = 0; i < n_options; i++)
         if (option_is_of(&options[i], c)) names[n++] = options[i].name;
-    if (c == COMMAND_build && is_of_programs(name))
+    if (c == COMMAND_build && is_program_option(word))
         usage_error(
             "burin build has no option %s\n  hint: it is one of the program's, `./PROGRAM %s`; or "
             "`burin run MODEL %s`",
@@ -89,11 +82,26 @@ static void refuse_unknown(Command c, const char *word) {
                 word, commands[c].name);
 }
 
+// Stops with the right spelling of numbers such as 4k and 64MB in the hint.
+static _Noreturn void refuse_number(const OptionRow *o, const char *text, const char *expected) {
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = digits && text[digits] ? strchr("kKmMgG", text[digits]) : NULL;
+    const char *rest = unit ? text + digits + 1 : "-";
+    bool size = !*rest || !strcasecmp(rest, "b") || !strcasecmp(rest, "ib");
+    if (size && o->kind == SIZE && (*rest || islower((unsigned char)text[digits])))
+        usage_error("--%s=%s: expected %s\n  hint: did you mean %.*s%c?", o->name, text, expected,
+                    (int)digits, text, toupper(text[digits]));
+    if (size && digits < 7 && toupper(text[digits]) == 'K')
+        usage_error("--%s=%s: expected %s\n  hint: did you mean %lld?", o->name, text, expected,
+                    strtoll(text, NULL, 10) * 1024);
+    usage_error("--%s=%s: expected %s", o->name, text, expected);
+}
+
 static int64_t read_count(const OptionRow *o, const char *text) {
     char *end;
     long long v = strtoll(text, &end, 10);
     if (!isdigit((unsigned char)*text) || *end || v < 1 || v > INT32_MAX)
-        usage_error("--%s=%s: expected a whole number from 1 to %d", o->name, text, INT32_MAX);
+        refuse_number(o, text, "a whole number from 1 to 2147483647");
     return v;
 }
 
@@ -111,7 +119,7 @@ bool size_parse(const char *text, uint64_t *bytes) {
 static int64_t read_size(const OptionRow *o, const char *text) {
     uint64_t bytes;
     if (!size_parse(text, &bytes) || !bytes)
-        usage_error("--%s=%s: expected a size in bytes, or with K, M or G: 64M", o->name, text);
+        refuse_number(o, text, "a size in bytes, or with K, M or G: 64M");
     return (int64_t)bytes;
 }
 
@@ -258,6 +266,8 @@ static Command read_command(const char *word) {
     near = nearest_name(word, names, COMMAND_COUNT);
     if (near)
         usage_error("there is no command \"%s\"\n  hint: did you mean `burin %s`?", word, near);
+    if (word[0] == '-')
+        usage_error("%s comes before the command\n  hint: burin COMMAND MODEL %s ...", word, word);
     if (!access(word, F_OK))
         usage_error("there is no command \"%s\"\n  hint: `burin build %s` compiles it", word, word);
     usage_error("there is no command \"%s\"\n  hint: `burin --help` lists them", word);

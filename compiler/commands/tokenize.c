@@ -27,6 +27,9 @@ static const char *tokenizer_of(Arena *arena, const char *path) {
 int tokenize_texts(Arena *arena, const Options *o) {
     if (o->format && strcmp(o->format, "json") && strcmp(o->format, "text"))
         usage_error("--format=%s: expected text or json", o->format);
+    if (access(o->model, F_OK) && o->n_rest && !access(o->rest[0], F_OK))
+        diag_fatal(NO_LOC, "there is no %s\nhint: the model comes first: burin tokenize %s \"%s\"",
+                   o->model, o->rest[0], o->model);
     burin_tokenizing how = {
         .pieces = o->pieces, .json = o->format && !strcmp(o->format, "json"), .decode = o->decode};
     how.tokenizer =

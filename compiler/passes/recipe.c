@@ -279,7 +279,7 @@ static const Recipe *find_recipe(const char *word) {
     return NULL;
 }
 
-// Names that have bits alone: q4, int4, 4bit. NULL: it is none.
+// Names that have bits alone, or of other programs: q4, int4, 4bit, nf4. NULL: it is none.
 static const char *formats_of_bits(const char *word) {
     static const struct {
         const char *bits, *formats;
@@ -289,13 +289,16 @@ static const char *formats_of_bits(const char *word) {
                  {"5", "5 bits: q5_k_m (best), q5_0"},
                  {"6", "6 bits: q6_k"},
                  {"8", "8 bits: q8_0"}};
-    static const char *const forms[] = {"q%s", "int%s", "i%s", "%sbit", "%s-bit", "%s"};
+    static const char *const forms[] = {"q%s", "int%s", "i%s",  "%sbit",   "%s-bit",    "%s",
+                                        "w%s", "nf%s",  "fp%s", "float%s", "bnb-%sbit", "w%sa16"};
     char text[16];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         for (size_t j = 0; j < sizeof forms / sizeof *forms; j++) {
             snprintf(text, sizeof text, forms[j], known[i].bits);
             if (!strcasecmp(word, text)) return known[i].formats;
         }
+    if (!strcasecmp(word, "gptq") || !strcasecmp(word, "awq"))
+        return "folders of GPTQ and AWQ are read as they are; to quantize: q4_k_m";
     return NULL;
 }
 

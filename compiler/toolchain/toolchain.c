@@ -34,12 +34,34 @@ static const char *triple_of(const char *architecture) {
     return "TRIPLE";
 }
 
+// What clang, gcc and makers of boards call levels and CPUs. NULL: nothing known.
+static const char *meant_cpu(const char *name) {
+    static const char *const meant[][2] = {
+        {"avx2", "x86-64-v3"},      {"avx", "x86-64-v3"},
+        {"avx512", "x86-64-v4"},    {"avx512f", "x86-64-v4"},
+        {"vnni", "x86-64-v4+vnni"}, {"amx", "x86-64-v4+amx"},
+        {"x86-64-v2", "x86-64"},    {"host", "native"},
+        {"neon", "armv8-a"},        {"dotprod", "armv8.2-a+dotprod"},
+        {"i8mm", "armv8.2-a+i8mm"}, {"rpi3", "cortex-a53"},
+        {"rpi4", "cortex-a72"},     {"rpi5", "cortex-a76"}};
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+        if (!strcmp(name, meant[i][0])) return meant[i][1];
+    return NULL;
+}
+
 static const Target *cpu_find(const Toolchain *t, const char *name) {
     const Target *cpu = target_find(name, t->fast);
     if (!cpu) {
         const char *names[64];
         size_t n = (size_t)target_names(t->machine->architecture, names, 64);
-        const char *near = nearest_name(name, names, n);
+        const char *near = nearest_name(name, names, n), *meant = meant_cpu(name);
+        const Target *found = meant ? target_find(meant, t->fast) : NULL;
+        if (found && !target_is_of(found, t->machine->architecture))
+            usage_error("--mcpu=%s: not a CPU or level\n  hint: --target=%s --mcpu=%s", name,
+                        triple_of(found->architecture), meant);
+        if (meant)
+            usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: did you mean %s?", name,
+                        t->machine->triple, meant);
         if (is_name_of_arm(name) && strcmp(t->machine->architecture, "aarch64"))
             usage_error(
                 "--mcpu=%s: not a CPU or level of %s\n  hint: CPUs of ARM need "

@@ -408,6 +408,12 @@ static bool read_turns(chat *t, const char *json, size_t bytes) {
     burin_conversation *c = &t->c;
     int32_t before = c->n_turns;
     char error[512];
+    if (!strchr("\"{[", t->line[strspn(t->line, " \t")])) {
+        print_error(
+            "a line is JSON: \"a question\", a message {\"role\": \"user\", \"content\": "
+            "\"...\"} or a list of messages");
+        return false;
+    }
     if (!burin_conversation_parse(c, "the line", json, bytes, error, sizeof error)) {
         print_error(error);
         return false;

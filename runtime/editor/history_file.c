@@ -13,7 +13,7 @@
 #include "text/prompt.h"
 
 static _Noreturn void refuse(const char *path, const char *why) {
-    burin_stop(BURIN_USER_MISTAKE, "--history %s: %s", path, why);
+    burin_stop(BURIN_USER_MISTAKE, "--history %s: %-s", path, why);
 }
 
 // Whole characters without NUL: else the file is another kind of file, or damaged.

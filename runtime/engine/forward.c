@@ -212,6 +212,7 @@ BURIN_LINKAGE void burin_session_run(burin_session *s) {
     if (s->step.profile) s->step.profile->last = burin_nanoseconds();
     if (s->step.trace && s->step.trace->begin) s->step.trace->begin(s->step.trace->context, false);
     burin_pool_run(s->pool, run_variant, s);
+    if (s->step.trace && s->step.trace->end) s->step.trace->end(s->step.trace->context);
 }
 
 // The vector of a picture's row, in place of its token's.

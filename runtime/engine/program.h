@@ -56,9 +56,11 @@ typedef struct burin_trace {
     void (*record)(void *context, const char *value, int layer, const float *data, int rows,
                    int columns, int row_stride);
     // --attention: a step begins; then where the shares of a query's keys are to be written, or
-    // NULL. An attention begins with head 0 of row 0. Both from one thread.
+    // NULL. An attention begins with head 0 of row 0. Both from one thread. `end`: after a step of
+    // the decoder or network.
     void (*begin)(void *context, bool encoder);
     float *(*query)(void *context, const burin_query *);
+    void (*end)(void *context);
 } burin_trace;
 
 // One forward call, shared by its threads. Every pointer but `logits` (aligned for float) is

@@ -97,6 +97,12 @@ static void print_all_help(const burin_model *model) {
     burin_print("exit status: 0 success, 1 the request failed (file, size ...), 2 wrong options\n");
 }
 
+static void print_help(const burin_model *model, const char *group) {
+    burin_print_help(burin_kind_of(model), model->name, group);
+    if (!model->net && !model->tokenizer_bytes)
+        burin_print("this model has no tokenizer: %s --tokens 1,2,3 -n 10\n", burin_program_name);
+}
+
 int main(int argc, char **argv) {
     const burin_model *model = &burin_model_this;
     burin_open_standard_files();
@@ -111,7 +117,7 @@ int main(int argc, char **argv) {
     if (command.help_all)
         print_all_help(model);
     else if (command.help)
-        burin_print_help(burin_kind_of(model), model->name, command.help);
+        print_help(model, command.help);
     else if (command.completion)
         burin_print_completion(burin_kind_of(model), command.completion);
     else if (command.version)

@@ -84,8 +84,21 @@ static float *take_query(void *context, const burin_query *q) {
     return row->shares + (size_t)q->head * (size_t)q->keys;
 }
 
+// After a step all attentions are known: nothing is written in vain.
+static void check_layers(void *context) {
+    (void)context;
+    if (!attended.n)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "--attention: this model has none that burin knows as attention");
+    for (int i = 0; i < attended.wanted.n; i++)
+        if (attended.wanted.id[i] >= attended.n)
+            burin_stop(BURIN_USER_MISTAKE, "--layers %d: there are %d attentions, from 0 on",
+                       attended.wanted.id[i], attended.n);
+}
+
 const burin_trace *burin_attention_open(const burin_session *session, const burin_command *c) {
-    static const burin_trace trace = {.begin = begin_step, .query = take_query};
+    static const burin_trace trace = {
+        .begin = begin_step, .query = take_query, .end = check_layers};
     attended.session = session;
     attended.path = c->attention_file;
     if (c->layers) attended.wanted = burin_parse_ids("--layers", c->layers, INT32_MAX);
@@ -132,13 +145,6 @@ static void fill_attended(const burin_array *a, int64_t at, int layer) {
 void burin_attention_close(const burin_session *session) {
     int64_t at = 0;
     if (!session->step.trace) return;
-    if (!attended.n)
-        burin_stop(BURIN_USER_MISTAKE,
-                   "--attention: this model has none that burin knows as attention");
-    for (int i = 0; i < attended.wanted.n; i++)
-        if (attended.wanted.id[i] >= attended.n)
-            burin_stop(BURIN_USER_MISTAKE, "--layers %d: there are %d attentions, from 0 on",
-                       attended.wanted.id[i], attended.n);
     burin_array a = attended_array();
     for (int i = 0; i < attended.n; i++)
         if (is_attended(i)) fill_attended(&a, at++, i);

@@ -114,8 +114,7 @@ static void open_stream(embedder *e) {
         return;
     }
     array_path(e, path, sizeof path);
-    if (mkdir(c->output, 0777) && errno != EEXIST)
-        burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", c->output, strerror(errno));
+    burin_make_output_folder(c->output, 1);
     const char *why = burin_npy_open(&e->npy, path, (int32_t)e->width);
     if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
     e->streams = true;
@@ -222,7 +221,10 @@ static burin_array read_embeddings(const embedder *e) {
     burin_array saved;
     char expected[96];
     const char *why = burin_npy_read(&saved, e->command->embeddings);
-    if (why) refuse_embeddings(e, why);
+    if (why) {
+        burin_format(expected, sizeof expected, "%.*s", (int)strcspn(why, "\n"), why);
+        refuse_embeddings(e, expected);
+    }
     burin_format(expected, sizeof expected, "expected f32 [lines, %lld]", (long long)e->width);
     if (saved.rank != 2 || strcmp(saved.element->name, "f32") != 0 ||
         saved.dim[1] != (int64_t)e->width)
@@ -278,8 +280,7 @@ static void write_all(const embedder *e, const char *folder) {
         burin_stop(BURIN_USER_MISTAKE, "cannot write: %s", strerror(errno));
     if (!folder) return;
     array_path(e, path, sizeof path);
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
+    burin_make_output_folder(folder, 1);
     const char *why = burin_npy_write(&a, path);
     if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
 }
@@ -325,7 +326,7 @@ int burin_embed(const burin_model *model, const burin_command *c) {
     if (c->embeddings)
         rank_saved(&e);
     else if (!c->tokens && !c->n_texts)
-        burin_items_run(&e.items);
+        burin_check_lines(&e.items, burin_items_run(&e.items));
     finish(&e);
     if (e.n_cut > 1) burin_note("%lld texts were cut", (long long)e.n_cut);
     burin_ranking_free(&e.ranking);

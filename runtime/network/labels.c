@@ -477,7 +477,7 @@ int burin_label(const burin_model *model, const burin_command *c) {
                            .take = take_score};
     label_arguments(&l);
     burin_text_batch_run(&l.batch);
-    if (!c->n_texts) burin_items_run(&l.items);
+    if (!c->n_texts) burin_check_lines(&l.items, burin_items_run(&l.items));
     if (c->rank) burin_ranking_print(&l.ranking, prints_json(&l));
     if (l.n_cut > 1) burin_note("%lld texts were cut", (long long)l.n_cut);
     burin_ranking_free(&l.ranking);

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/allocate.h"
 #include "base/escape.h"
 #include "engine/hash.h"
 #include "engine/ranks.h"
 #include "program/network_values.h"
+#include "program/npz.h"
 #include "program/output.h"
 #include "program/timing.h"
 #include "program/work_items.h"
@@ -88,8 +90,26 @@ static void run_all(burin_session *session, burin_network_values *v) {
 
 // ---- outputs ----
 
-// DIR/NAME.npy, where NAME has no folders of its own, and prints.
+void burin_make_output_folder(const char *output, int n_outputs) {
+    bool file = burin_ends_with(output, ".npy");
+    if (file && n_outputs > 1)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "--output %s: there are %d outputs, and an .npy holds one array\nhint: "
+                   "--output DIR, or F.npz for all in one file",
+                   output, n_outputs);
+    if (!file && burin_ends_with(output, ".npz"))
+        burin_stop(BURIN_USER_MISTAKE, "--output %s: here is one array\nhint: --output F.npy",
+                   output);
+    if (!file && mkdir(output, 0777) && errno != EEXIST)
+        burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", output, strerror(errno));
+}
+
+// F.npy, or DIR/NAME.npy, where NAME has no folders of its own, and prints.
 void burin_output_path(char *path, size_t room, const char *folder, const char *name) {
+    if (burin_ends_with(folder, ".npy")) {
+        snprintf(path, room, "%s", folder);
+        return;
+    }
     size_t length = strlen(folder);
     int n = snprintf(path, room, "%s%s%s.npy", folder,
                      length && folder[length - 1] == '/' ? "" : "/", name);
@@ -104,10 +124,31 @@ void burin_output_path(char *path, size_t room, const char *folder, const char *
     }
 }
 
+static void write_archive(const burin_network_values *v, const char *path) {
+    int n = v->net->n_outputs;
+    burin_named_array *arrays = burin_allocate((size_t)n, sizeof *arrays);
+    for (int i = 0; i < n; i++)
+        arrays[i] = (burin_named_array){v->net->outputs[i].name, &v->outputs[i]};
+    const char *why = burin_npz_write(arrays, n, path);
+    if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
+    free(arrays);
+}
+
+// Before the run: what cannot be written is not computed.
+static void check_output(const burin_network *net, const char *output) {
+    bool archive = burin_ends_with(output, ".npz");
+    if (!archive) burin_make_output_folder(output, net->n_outputs);
+    const char *why =
+        archive || burin_ends_with(output, ".npy") ? burin_cannot_create(output) : NULL;
+    if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", output, why);
+}
+
 static void write_outputs(const burin_network_values *v, const char *folder) {
     char path[4096], other[4096];
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
+    if (burin_ends_with(folder, ".npz")) {
+        write_archive(v, folder);
+        return;
+    }
     for (int i = 0; i < v->net->n_outputs; i++) {
         burin_output_path(path, sizeof path, folder, v->net->outputs[i].name);
         for (int j = 0; j < i; j++) {
@@ -184,6 +225,7 @@ int burin_run_network(const burin_model *model, const burin_command *c) {
     if (c->bench) {
         bench(session, &values);
     } else {
+        if (c->output) check_output(model->net, c->output);
         run_all(session, &values);
         if (c->verbose)
             burin_note("one run; cpu %s, threads %d", session->variant->cpu, session->step.threads);

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/allocate.h"
+#include "base/escape.h"
+#include "program/npz.h"
 #include "program/output.h"
 #include "sampler/sampler.h"
 
@@ -74,25 +76,73 @@ static int only_input(const burin_network *net) {
     return needed == 1 ? only : -1;
 }
 
-static void assign_file(burin_network_values *v, const char *given) {
-    const burin_network *net = v->net;
-    int input = -1;
-    const char *file = given;
+// The input that NAME=FILE names, and FILE in *file; -1: none.
+static int named_input(const burin_network *net, const char *given, const char **file) {
     for (int i = 0; i < net->n_inputs; i++) {
         size_t n = strlen(net->inputs[i].name);
-        if (!strncmp(given, net->inputs[i].name, n) && given[n] == '=') {
-            input = i;
-            file = given + n + 1;
-        }
+        if (strncmp(given, net->inputs[i].name, n) || given[n] != '=') continue;
+        *file = given + n + 1;
+        return i;
     }
+    return -1;
+}
+
+static void set_file(burin_network_values *v, int input, const char *file, int64_t offset) {
+    if (v->files[input])
+        burin_stop(BURIN_USER_MISTAKE, "--input %s: %s is given twice", file,
+                   v->net->inputs[input].name);
+    v->files[input] = file;
+    v->offsets[input] = offset;
+}
+
+// Which array of an .npz is looked for, or all.
+typedef struct archive {
+    burin_network_values *values;
+    const char *path;
+    int only;  // the input that takes the only array; -1: arrays have the names of inputs
+    int n;     // arrays so far
+} archive;
+
+static void assign_member(void *context, const char *name, int64_t offset) {
+    archive *a = context;
+    const burin_network *net = a->values->net;
+    int input = a->only;
+    for (int i = 0; i < net->n_inputs && a->only < 0; i++)
+        if (!strcmp(net->inputs[i].name, name)) input = i;
+    if (input < 0 && !strcmp(name, "arr_0")) input = only_input(net);
+    char what[300];
+    burin_format(what, sizeof what, "its array %s is no input", name);
+    if (input < 0) no_such_input(net, a->path, what);
+    if (a->only >= 0 && a->n++)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "--input %s=%s: it has more than one array\nhint: --input %s, where each array "
+                   "has an input's name",
+                   net->inputs[input].name, a->path, a->path);
+    set_file(a->values, input, a->path, offset);
+}
+
+static void assign_archive(burin_network_values *v, int input, const char *path) {
+    archive a = {.values = v, .path = path, .only = input};
+    const char *why = burin_npz_list(path, assign_member, &a);
+    if (why)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "%s is no .npz file that can be read: %s\nhint: numpy.savez writes one", path,
+                   why);
+}
+
+static void assign_file(burin_network_values *v, const char *given) {
+    const burin_network *net = v->net;
+    const char *file = given;
+    int input = named_input(net, given, &file);
     if (input < 0 && strchr(given, '='))
         no_such_input(net, given, "there is no input of that name");
+    if (burin_ends_with(file, ".npz")) {
+        assign_archive(v, input, file);
+        return;
+    }
     if (input < 0) input = only_input(net);
     if (input < 0) no_such_input(net, given, "which input is it?");
-    if (v->files[input])
-        burin_stop(BURIN_USER_MISTAKE, "--input %s: %s is given twice", given,
-                   net->inputs[input].name);
-    v->files[input] = file;
+    set_file(v, input, file, 0);
 }
 
 // ---- symbols ----
@@ -300,12 +350,13 @@ static void fill_input(burin_network_values *v, int input, burin_random *random)
 
 static void read_file(burin_network_values *v, int input) {
     int file;
-    const char *error = burin_npy_open_array(&v->inputs[input], v->files[input], &file);
+    const char *error =
+        burin_npy_open_array(&v->inputs[input], v->files[input], v->offsets[input], &file);
     if (!error) {
         learn_shape(v, input);
         error = burin_npy_read_array(&v->inputs[input], file);
     }
-    if (error) burin_stop(BURIN_USER_MISTAKE, "%s %s", v->files[input], error);
+    if (error) burin_stop(BURIN_USER_MISTAKE, "%s %-s", v->files[input], error);
 }
 
 static burin_network_values new_values(const burin_network *net) {
@@ -317,6 +368,7 @@ static burin_network_values new_values(const burin_network *net) {
     v.input_data = burin_allocate(n_inputs, sizeof *v.input_data);
     v.output_data = burin_allocate(n_outputs, sizeof *v.output_data);
     v.files = burin_allocate(n_inputs, sizeof *v.files);
+    v.offsets = burin_allocate(n_inputs, sizeof *v.offsets);
     v.symbols = burin_allocate(n_symbols, sizeof *v.symbols);
     v.known = burin_allocate(n_symbols, sizeof *v.known);
     return v;
@@ -421,6 +473,6 @@ void burin_network_values_close(burin_network_values *v) {
     for (int i = 0; i < v->net->n_inputs; i++) free(v->inputs[i].data);
     for (int i = 0; i < v->net->n_outputs; i++) free(v->outputs[i].data);
     void *lists[] = {v->inputs, v->outputs, v->input_data, v->output_data,
-                     v->files,  v->symbols, v->known};
+                     v->files,  v->offsets, v->symbols,    v->known};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
 }

@@ -20,6 +20,7 @@ typedef struct burin_network_values {
     burin_array *inputs, *outputs;     // data in the network's types
     void **input_data, **output_data;  // of one run
     const char **files;                // by input, NULL: not given
+    int64_t *offsets;                  // by input: of its .npy in an .npz, else 0
     int64_t *symbols;
     bool *known;    // by symbol: some input has told it
     int64_t batch;  // runs; 0: one, without that axis

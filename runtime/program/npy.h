@@ -29,13 +29,15 @@ typedef struct burin_array {
     int64_t dim[BURIN_MAX_RANK];
     size_t count;  // of elements
     void *data;    // row-major; malloc'd by burin_npy_read
+    bool fortran;  // while a file is read: its values are column-major
 } burin_array;
 
 // NULL, or the reason why the file cannot be read (until the next call).
 const char *burin_npy_read(burin_array *, const char *path);
 // The same in two steps: type and shape, so that a file of another shape is not read; then the
 // values, which close `file`.
-const char *burin_npy_open_array(burin_array *, const char *path, int *file);
+// The .npy begins at `offset` of the file: that of a member of an .npz, else 0.
+const char *burin_npy_open_array(burin_array *, const char *path, int64_t offset, int *file);
 const char *burin_npy_read_array(burin_array *, int file);
 // from the position of an open file; it stays open
 const char *burin_npy_read_from(burin_array *, int file);

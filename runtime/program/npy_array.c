@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "program/input.h"
 #include "program/npy.h"
 #include "program/output.h"
@@ -18,7 +19,6 @@ typedef struct header {
     char text[65536 + 1];   // the dict
     const char *at;         // unread bytes
     char order, descr[16];  // '<', '>' or '|', and the rest
-    bool fortran;
 } header;
 
 static char why[256];
@@ -58,7 +58,8 @@ static const char *kind_of_other(const unsigned char *start) {
          "it is a recording (WAV)\nhint: numpy.save(\"x.npy\", ...) writes one from the samples as "
          "the model takes them"},
         {"PK\3\4", 4,
-         "it is an archive (.npz, .zip, .pt)\nhint: unzip it: each array of an .npz is an .npy"},
+         "it is an archive (.npz, .zip, .pt)\nhint: the name of an .npz ends with .npz; unzip "
+         "others"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!memcmp(start, kinds[i].bytes, kinds[i].n)) return kinds[i].kind;
@@ -121,7 +122,7 @@ static bool take_shape(header *h, burin_array *a) {
 static bool take_entry(header *h, burin_array *a) {
     if (take(h, "'descr'") || take(h, "\"descr\"")) return take(h, ":") && take_descr(h);
     if (take(h, "'fortran_order'") || take(h, "\"fortran_order\""))
-        return take(h, ":") && ((h->fortran = take(h, "True")) || take(h, "False"));
+        return take(h, ":") && ((a->fortran = take(h, "True")) || take(h, "False"));
     return (take(h, "'shape'") || take(h, "\"shape\"")) && take(h, ":") && take_shape(h, a);
 }
 
@@ -136,9 +137,9 @@ static const char *read_header(header *h, burin_array *a, int file) {
     if (h->order == '>') return not_npy("its bytes are in big-endian order");
     a->element = burin_element_of_numpy(h->descr);
     if (a->element) return NULL;
-    snprintf(why, sizeof why,
-             "has elements of the type %c%s\nhint: integers, floats and bool can be read", h->order,
-             h->descr);
+    burin_format(why, sizeof why,
+                 "has elements of the type %c%s\nhint: integers, floats and bool can be read",
+                 h->order, h->descr);
     return why;
 }
 
@@ -149,6 +150,27 @@ static bool measure(burin_array *a, size_t *bytes) {
         if (__builtin_mul_overflow(a->count, (size_t)a->dim[i], &a->count)) return false;
     return !__builtin_mul_overflow(a->count, (size_t)a->element->bytes, bytes) &&
            *bytes < SIZE_MAX / 2;
+}
+
+// Column-major values, whose first axis counts fastest, in row-major order.
+static bool reorder(burin_array *a, size_t bytes) {
+    size_t size = (size_t)a->element->bytes, index[BURIN_MAX_RANK] = {0}, from = 0;
+    size_t stride[BURIN_MAX_RANK + 1] = {1};
+    char *to = malloc(bytes + 1);
+    if (!to) return false;
+    for (int i = 0; i < a->rank; i++) stride[i + 1] = stride[i] * (size_t)a->dim[i];
+    for (size_t i = 0; i < a->count; i++) {
+        memcpy(to + i * size, (const char *)a->data + from * size, size);
+        int axis = a->rank - 1;
+        for (; axis >= 0 && ++index[axis] == (size_t)a->dim[axis]; axis--) {
+            from -= stride[axis] * (index[axis] - 1);
+            index[axis] = 0;
+        }
+        if (axis >= 0) from += stride[axis];
+    }
+    free(a->data);
+    a->data = to;
+    return true;
 }
 
 static const char *read_data(burin_array *a, int file) {
@@ -165,25 +187,26 @@ static const char *read_data(burin_array *a, int file) {
         a->data = NULL;
         return not_npy("it is shorter than its shape says");
     }
+    if (a->fortran && a->rank > 1 && !reorder(a, bytes))
+        return not_npy("there is not enough memory for it");
     return NULL;
 }
 
 static const char *read_start(burin_array *a, int file) {
     header *h = calloc(1, sizeof *h);
     const char *error = h ? read_header(h, a, file) : not_npy("there is not enough memory for it");
-    if (!error && h->fortran && a->rank > 1)
-        error = not_npy("its order is Fortran's\nhint: numpy.ascontiguousarray changes that");
     free(h);
     return error;
 }
 
-const char *burin_npy_open_array(burin_array *a, const char *path, int *file) {
+const char *burin_npy_open_array(burin_array *a, const char *path, int64_t offset, int *file) {
     const char *refused;
     *a = (burin_array){0};
     *file = burin_open_file(path, &refused);
     if (*file < 0) snprintf(why, sizeof why, "cannot be read: %s", refused);
     if (*file < 0) return why;
-    const char *error = read_start(a, *file);
+    bool there = !offset || lseek(*file, (off_t)offset, SEEK_SET) >= 0;
+    const char *error = there ? read_start(a, *file) : not_npy("its archive is damaged");
     if (error) close(*file);
     return error;
 }
@@ -202,7 +225,7 @@ const char *burin_npy_read_array(burin_array *a, int file) {
 
 const char *burin_npy_read(burin_array *a, const char *path) {
     int file;
-    const char *error = burin_npy_open_array(a, path, &file);
+    const char *error = burin_npy_open_array(a, path, 0, &file);
     return error ? error : burin_npy_read_array(a, file);
 }
 

@@ -8,98 +8,13 @@
 #include <string.h>
 
 #include "engine/hash.h"
-#include "program/option_names.h"
+#include "program/option_find.h"
 #include "program/option_rows.h"
 #include "program/output.h"
 
 static _Noreturn void bad_command_line(const char *what, const char *hint_before,
                                        const char *name) {
     burin_stop(BURIN_BAD_COMMAND_LINE, "%s\nhint: %s%s", what, hint_before, name);
-}
-
-// Edit distance of two short names.
-static int distance(const char *a, const char *b) {
-    enum { LONGEST = 40 };
-    int row[LONGEST + 1], n = (int)strlen(a), m = (int)strlen(b);
-    if (n > LONGEST || m > LONGEST) return LONGEST;
-    for (int j = 0; j <= m; j++) row[j] = j;
-    for (int i = 1; i <= n; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= m; j++) {
-            int change = diagonal + (a[i - 1] != b[j - 1]),
-                shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = change < shorter ? change : shorter;
-        }
-    }
-    return row[m];
-}
-
-static size_t common_start(const char *a, const char *b) {
-    size_t n = 0;
-    while (a[n] && a[n] == b[n]) n++;
-    return n;
-}
-
-// The shortest long option that the name begins, or the longest that begins the name
-static const char *option_by_prefix(burin_kind program, const char *name) {
-    enum { LEAST = 5 };  // of "--top-k": "--top"
-    const char *inside = NULL, *longer = NULL;
-    for (int i = 0; i < N_OPTIONS; i++)
-        for (int alias = 0; alias < 2; alias++) {
-            const char *candidate = alias ? options[i].alias : options[i].name;
-            if (!candidate || !(options[i].programs & program)) continue;
-            size_t n = common_start(name, candidate);
-            if (n < LEAST) continue;
-            if (!candidate[n] && (!inside || n > strlen(inside))) inside = candidate;
-            if (!name[n] && (!longer || strlen(candidate) < strlen(longer))) longer = candidate;
-        }
-    return longer ? longer : inside;
-}
-
-static const char *nearest_option(burin_kind program, const char *name) {
-    const char *best = option_by_prefix(program, name);
-    int least = best ? 2 : (int)strlen(name) / 3 + 2;
-    if (strlen(name) < 4) return NULL;  // any letter is near -n
-    for (int i = 0; i < N_OPTIONS; i++)
-        for (int alias = 0; alias < 2; alias++) {
-            const char *candidate = alias ? options[i].alias : options[i].name;
-            int d = candidate && options[i].programs & program ? distance(name, candidate) : least;
-            if (d < least) least = d, best = candidate;
-        }
-    return best;
-}
-
-static const option *own_option(burin_kind program, const char *name) {
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (options[i].programs & program &&
-            (!strcmp(name, options[i].name) ||
-             (options[i].alias && !strcmp(name, options[i].alias))))
-            return &options[i];
-    return NULL;
-}
-
-static const char *find_other_name(const other_name *names, size_t n, burin_kind program,
-                                   const char *name) {
-    for (size_t i = 0; i < n; i++)
-        if (names[i].programs & program && !strcmp(names[i].name, name)) return names[i].ours;
-    return NULL;
-}
-
-#define FIND_OTHER_NAME(names, program, name) \
-    find_other_name(names, sizeof names / sizeof *names, program, name)
-
-static const option *find_option(burin_kind program, const char *name) {
-    const char *ours = FIND_OTHER_NAME(option_aliases, program, name);
-    const option *o = own_option(program, ours ? ours : name);
-    if (o) return o;
-    const char *hint = FIND_OTHER_NAME(option_hints, program, name);
-    if (hint) burin_stop(BURIN_BAD_COMMAND_LINE, "unknown option %s\nhint: %s", name, hint);
-    const char *nearest = nearest_option(program, name);
-    burin_stop(BURIN_BAD_COMMAND_LINE, "unknown option %s\nhint: %s%s%s", name,
-               nearest ? "did you mean " : "", nearest ? nearest : "--help lists the options",
-               nearest ? "?" : "; a prompt that starts with - goes after --");
 }
 
 // An option as it was written.
@@ -118,13 +33,24 @@ static _Noreturn void out_of_range(const given *g) {
                o->least, o->most);
 }
 
+// 0,8 and 90% and 4k are numbers to their writers: the hint has them as they are written here.
+static _Noreturn void not_a_number(const given *g, double real, const char *end) {
+    double factor = !strcmp(end, "%") ? 0.01 : !strcmp(end, "k") || !strcmp(end, "K") ? 1024 : 0;
+    if (end != g->value && factor > 0)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a number\nhint: %s %g", g->name, g->value,
+                   g->name, real * factor);
+    if (end != g->value && *end == ',')
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a number\nhint: %s %.*s.%s", g->name,
+                   g->value, g->name, (int)(end - g->value), g->value, end + 1);
+    burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a number\nhint: %s %s", g->name, g->value,
+               g->name, g->option->argument);
+}
+
 static void set_number(void *place, const given *g) {
     const option *o = g->option;
     char *end;
     double real = strtod(g->value, &end);
-    if (end == g->value || *end)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a number\nhint: %s %s", g->name, g->value,
-                   g->name, o->argument);
+    if (end == g->value || *end) not_a_number(g, real, end);
     if (!(real >= o->least && real <= o->most)) out_of_range(g);
     if (o->kind == REAL) {
         *(double *)place = real;
@@ -207,7 +133,7 @@ static int read_option(burin_command *c, const line *l, int i) {
     if (length >= sizeof g.name) length = sizeof g.name - 1;
     memcpy(g.name, argv[i], length);
     g.name[length] = 0;
-    g.option = find_option(l->program, g.name);
+    g.option = &options[burin_find_option(l->program, g.name)];
     bool is_flag = g.option->kind == FLAG || g.option->kind == OPTIONAL;
     if (g.option->kind == FLAG && g.value)
         burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes no value", g.name);

@@ -48,6 +48,11 @@ const char *burin_cannot_create(const char *path) {
     return access(folder, W_OK | X_OK) ? strerror(errno) : NULL;
 }
 
+bool burin_ends_with(const char *path, const char *suffix) {
+    size_t n = strlen(path), m = strlen(suffix);
+    return n > m && !strcmp(path + n - m, suffix);
+}
+
 bool burin_write_all(int file, const void *data, size_t bytes) {
     const char *p = data;
     while (bytes) {

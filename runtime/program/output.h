@@ -18,6 +18,7 @@ bool burin_write_all(int file, const void *data, size_t bytes);
 // Creates or empties an output file: only a regular file, no device, pipe or link. -1, with the
 // reason in *why.
 int burin_create_file(const char *path, const char **why);
+bool burin_ends_with(const char *path, const char *suffix);  // and has more before it
 // NULL: burin_create_file will likely work. For what is written at the end of long work.
 const char *burin_cannot_create(const char *path);
 void burin_print_bytes(const char *text, size_t bytes);

@@ -1,7 +1,10 @@
 #include "program/work_items.h"
 
+#include <string.h>
+
 #include "engine/ranks.h"
 #include "program/lines.h"
+#include "program/output.h"
 #include "program/progress.h"
 
 static int64_t run_lines(const burin_work *w) {
@@ -26,6 +29,14 @@ int64_t burin_items_run(const burin_work *w) {
     if (w->lines) return run_lines(w);
     for (int64_t i = 0; i < w->count; i++) w->compute(w->context, &(burin_work_item){.index = i});
     return w->count;
+}
+
+void burin_check_lines(const burin_work *w, int64_t n) {
+    if (!n && !strcmp(w->lines, "-"))
+        burin_stop(BURIN_USER_MISTAKE,
+                   "nothing is given: standard input is empty\nhint: %s \"a text\", or a line for "
+                   "each text",
+                   burin_program_name);
 }
 
 void burin_item_give(const burin_work *w, const burin_work_item *item, const void *given,

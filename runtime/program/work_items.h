@@ -29,6 +29,8 @@ typedef struct burin_work {
 } burin_work;
 
 int64_t burin_items_run(const burin_work *);  // how many there were
+// Ends the program if n is 0 and the lines came from standard input: it was empty.
+void burin_check_lines(const burin_work *, int64_t n);
 void burin_item_give(const burin_work *, const burin_work_item *, const void *,
                      size_t bytes);  // from `compute`, at most once
 #endif

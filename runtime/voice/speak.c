@@ -200,6 +200,12 @@ typedef struct speech {
     uint64_t n_bytes, began;
 } speech;
 
+static _Noreturn void nothing_to_say(void) {
+    burin_stop(BURIN_USER_MISTAKE,
+               "nothing is given to say\nhint: %s \"Hello there.\" -o hello.wav",
+               burin_program_name);
+}
+
 static void write_sound(const void *data, size_t bytes) {
     if (!burin_write_all(STDOUT_FILENO, data, bytes))
         burin_stop(BURIN_USER_MISTAKE, "cannot write to standard output");
@@ -208,12 +214,13 @@ static void write_sound(const void *data, size_t bytes) {
 static void begin_stream(const speech *p) {
     unsigned char header[BURIN_WAV_HEADER];
     burin_wav_header(header, p->speaker->voice->sample_rate, BURIN_ENDLESS_WAV);
-    if (p->streams) write_sound(header, sizeof header);
+    write_sound(header, sizeof header);
 }
 
 // Ends the program where a sentence could not be said, else writes it or keeps it for the file.
 static void take_sentence(speech *p, size_t before, const char *why) {
     if (why) burin_stop(BURIN_USER_MISTAKE, "%s", why);
+    if (p->streams && !p->n_bytes && p->sound.n > before) begin_stream(p);
     p->n_bytes += p->sound.n - before;
     p->manner.pause = p->n_bytes > 0;
     if (p->streams) {
@@ -259,6 +266,7 @@ static void end_file(const speech *p) {
     const char *path = p->command->output, *why = NULL;
     unsigned char header[BURIN_WAV_HEADER];
     bool to_file = path && strcmp(path, "-");
+    if (!p->n_bytes) nothing_to_say();
     if (p->streams) return;
     burin_wav_header(header, p->speaker->voice->sample_rate, (uint32_t)p->sound.n);
     int file = to_file ? burin_create_file(path, &why) : STDOUT_FILENO;
@@ -272,8 +280,16 @@ static void end_file(const speech *p) {
 
 // ------------------------------------------------------------------------------------------ begin
 static void check_speech_output(const burin_command *c) {
+    static const char *const others[] = {".mp3", ".ogg", ".opus", ".flac", ".m4a", ".aac"};
     const char *why = c->output && strcmp(c->output, "-") ? burin_cannot_create(c->output) : NULL;
     if (why) burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", c->output, why);
+    for (size_t i = 0; c->output && i < sizeof others / sizeof *others; i++)
+        if (burin_ends_with(c->output, others[i]))
+            burin_stop(
+                BURIN_BAD_COMMAND_LINE,
+                "--output %s: speech is written as WAV\nhint: -o hello.wav, or -o - | ffmpeg "
+                "-i - %s",
+                c->output, c->output);
     if (!c->output && isatty(STDOUT_FILENO))
         burin_stop(BURIN_USER_MISTAKE,
                    "a terminal plays no sound\nhint: -o hello.wav; %s \"...\" "
@@ -305,15 +321,12 @@ int burin_speak(const burin_model *model, const burin_command *c) {
 #ifdef BURIN_SERVER
     if (c->server.address) return burin_serve_voice(model, c);
 #endif
-    if (!c->n_texts && !c->prompt_file && !c->phonemes && isatty(STDIN_FILENO))
-        burin_stop(BURIN_USER_MISTAKE, "what shall it say?\nhint: %s \"Hello there.\" -o hello.wav",
-                   burin_program_name);
+    if (!c->n_texts && !c->prompt_file && !c->phonemes && isatty(STDIN_FILENO)) nothing_to_say();
     check_speech_output(c);
     p.speaker = burin_speaker_open(model, c, &p.manner);
     p.manner.unknown = &p.unknown;
     p.streams = (!c->output || !strcmp(c->output, "-")) && !is_regular_file(STDOUT_FILENO);
     p.began = burin_nanoseconds();
-    begin_stream(&p);
     say_given(&p);
     end_file(&p);
     close_speech(&p);

@@ -104,7 +104,7 @@ END
 sed -n 's/^{"role": "assistant", "content": "\(.*\)", "finish.*/\1/p' "$WORK/said" > "$WORK/got"
 { cat "$WORK/lines"; echo "$text"; echo "$text"; } > "$WORK/whole"
 same "chat: lines of JSON" "$WORK/whole" "$WORK/got"
-check "chat: two of them are no messages" test "$(grep -c '^{"error": "the line: ' "$WORK/said") $(wc -l < "$WORK/said") $(wc -c < "$WORK/err")" = "2 6 0"
+check "chat: two of them are no messages" test "$(grep -Ec '^{"error": "(the line: |a line is JSON: )' "$WORK/said") $(wc -l < "$WORK/said") $(wc -c < "$WORK/err")" = "2 6 0"
 answers_at_once "chat: a line of JSON is answered at once" '"It was"' "$(head -n 1 "$WORK/said")" "$talk" --chat --json --temp 0 -n 8
 
 "$talk" --raw "It was" --temp 0 --logit-bias 1+1000 > "$WORK/said" 2> "$WORK/err"

@@ -15,15 +15,19 @@ printf '%s' '{%- for m in messages %}{{- bos_token + m.role[:0] + m.content + eo
 echo '{}' > "$WORK/lora/adapter_config.json"
 echo '[{"content": "x"}]' > "$WORK/m.json" && echo '[{"role": "user"' > "$WORK/cut.json"
 printf '\377\330\377\340 JFIF ' > "$WORK/cat.jpg" && printf 'RIFF    WAVEfmt ' > "$WORK/a.wav" && printf 'PK\003\004 npz   ' > "$WORK/a.npz"
+printf '\223NUMPY\001\000\106\000{%-69s\n' "'descr': '|O', 'fortran_order': False, 'shape': (1,), }" > "$WORK/object.npy"
+printf '\223NUMPY\001\000\106\000{%-69s\n' "'descr': '|i1', 'fortran_order': True, 'shape': (1, 1, 8, 8), }" > "$WORK/fortran.npy"
+head -c 64 /dev/zero >> "$WORK/fortran.npy" && mkdir "$WORK/lora_less"
 mkdir "$WORK/no_tokenizer" && cp examples/austen/config.json "$WORK/no_tokenizer" && ln -s "$here/examples/austen/model.safetensors" "$WORK/no_tokenizer"
 sed 's/"vocab": {/"vocab": {"zzzz": 5000, /' examples/austen/tokenizer.json > "$WORK/large.json"
 printf 'model m\nimport embeding\ngraph decode(tokens: [R]) -> [R] { return tokens }\n' > "$WORK/import.burin"
 cp "$BURIN" "$WORK/burin.name" && burin() { (cd "$WORK" && BURIN_HOME=$here "$here/${BURIN#"$here"/}" "$@"); }
 case $BURIN in /*) burin() { (cd "$WORK" && "$BURIN" "$@"); } ;; esac
 story() { (cd "$WORK" && ./story "$@"); }
+bare() { (cd "$WORK" && ./x "$@"); }
 plain() { (cd "$WORK" && ./plain "$@"); }
 net() { (cd "$WORK" && ./net "$@"); }
-A=$here/examples/austen D=$here/examples/digits/digits.onnx
+A=$here/examples/austen D=$here/examples/digits/digits.onnx IMAGES=$here/examples/digits/images.npy
 while IFS='|' read -r who status words expected; do
     eval "$who $words" > "$WORK/got" 2>&1 < /dev/null
     got=$?
@@ -66,6 +70,23 @@ burin|1|build import.burin --weights $A -o x|embedding
 burin|2|run $A --kvv f32|
 burin|2|build $A $A|one MODEL at a time
 burin|2|build $A --ctx many|expected a whole number
+burin|2|-o x build $A|comes before the command
+burin|1|tokenize "It was" $A|hint: the model comes first
+burin|1|explain attention $A|the model comes first
+burin|2|build $A --chat -o x|it is one of the program's
+burin|2|build $A --max-ram 64MB -o x|did you mean 64M?
+burin|2|build $A --max-ram 2gib -o x|did you mean 2G?
+burin|2|build $A --ctx 4k -o x|did you mean 4096?
+burin|2|build $A --quant nf4 -o x|4 bits: q4_k_m
+burin|2|build $A --quant fp8 -o x|8 bits: q8_0
+burin|2|build $A --quant awq -o x|GPTQ and AWQ are read
+burin|2|build $A --mcpu avx2 -o x|did you mean x86-64-v3?
+burin|2|build $A --mcpu rpi5 -o x|--target=aarch64-linux-gnu --mcpu=cortex-a76
+burin|2|build $A --with=server,mpi -o x|expected one of
+burin|1|build $A --lora nowhere -o x|there is no such folder
+burin|2|report $A -o x.pdf|the page is HTML
+burin|1|report $A -o nowhere/x.html|cannot write nowhere/x.html
+burin|1|build lora_less -o x|download every file
 burin|2|help format|did you mean `burin help formats`?
 story|2|--temprature 0.5 hi|did you mean --temperature?
 story|2|-m model.gguf hi|the program has its model inside
@@ -96,11 +117,42 @@ plain|1|--system x hi|--system: this model has no chat template
 net|2|cat.jpg|--input NAME=F.npy
 net|1|--input image=cat.jpg|it is an image (JPEG)
 net|1|--input image=a.wav|it is a recording (WAV)
-net|1|--input image=a.npz|it is an archive
+net|1|--input image=a.npz|is no .npz file that can be read
 net|1|--input imagee=a.npz|image
+net|1|--input image=object.npy|has elements of the type |O
+net|1|--input image=object.npy|hint: integers, floats and bool
+net|0|--input image=fortran.npy --hash|
+net|1|--input $IMAGES --output nowhere/x.npz|cannot write nowhere/x.npz
+net|0|--input $IMAGES --output x.npz -v|one run
+net|0|--input $IMAGES --output y.npy -v|one run
+net|1|--input y.npy|y.npy has the shape
+net|1|--input x.npz|its array logits is no input
+net|2|-i x.npy|--input NAME=F.npy
+net|2|--json|it is for programs of
+net|2|--batch 4|--help lists the options
 net|2|--prompt hi|unknown option --prompt
 story|1|hi --profile=nowhere/x.json|--profile=nowhere/x.json: No such file or directory
 story|1|hi --attention nowhere/x.npy|--attention nowhere/x.npy: No such file or directory
+story|0|hi --n 2 --temp 0|
+story|0|hi --max_new_tokens 2 --repetition_penalty 1.1 --top_p 0.9 --temp 0.1|
+story|2|hi -n2|hint: -n 2
+story|2|hi -n 1k|hint: -n 1024
+story|2|hi --temp 0,8|hint: --temp 0.8
+story|2|hi --top-p 90%|hint: --top-p 0.9
+story|2|hi --length 3|-n N generates N tokens
+story|2|hi --batch 4|--chunk N
+story|2|hi --trace|--help lists the options
+story|2|hi -o out.txt|> FILE
+story|2|hi --embedding|--pooling=mean
+story|2|hi --similarity hi|it is for programs of embeddings
+story|2|hi --image cat.jpg|pictures in a chat
+story|2|hi --srt|recordings to texts
+story|2|hi --color|leave it out
+story|2|hi --rope-freq-base 1|config.json
+story|2|hi --lora x.gguf|burin build MODEL --lora DIR
+story|0|-V|model 
+story|1|hi --attention a.npy --layers 7|there are 6 attentions
+bare|0|--help|x --tokens 1,2,3
 story|1|hi --session nowhere/s|--session nowhere/s: No such file or directory
 END
 

@@ -426,6 +426,8 @@ void checkpoint_add_lora(Checkpoint *c, const char *folder, double factor) {
         path = arena_printf(c->arena, "%s/%s", folder, files[i]);
         if (access(path, F_OK)) path = NULL;
     }
+    if (!path && access(folder, F_OK))
+        diag_fatal(NO_LOC, "--lora %s: there is no such folder", folder);
     if (!path)
         diag_fatal(
             NO_LOC,

@@ -142,7 +142,7 @@ _Noreturn void folder_refuse(Arena *arena, const char *folder) {
     diag_fatal(NO_LOC,
                "%s has no model.safetensors, no model.safetensors.index.json, and not exactly one "
                ".safetensors or .gguf file"
-               "\nhint: name the file itself",
+               "\nhint: download every file of the model, or name the file of weights itself",
                folder);
 }
 
