@@ -260,6 +260,14 @@ typedef enum {
               // last_seen: of a row, the last position that it attends to, its own or a later one;
               // axes: of a row, the three positions that its rotary embedding takes
 
+// The name of a decoder's second result: the states of its rows, which a head that guesses tokens
+// reads (INPUT_EMBEDDINGS without INPUT_EMBEDDED: each row has a vector beside its token).
+#define OUTPUT_ROW_STATES "row_states"
+bool output_is_row_states(const Graph *, int output);
+// Columns of that result, or of the vectors; 0: the graph has neither.
+int64_t graph_row_states(const Graph *);
+int64_t graph_row_vectors(const Graph *);
+
 // A field of a description's record; text NULL: it is a number, or a list of numbers.
 typedef struct Setting {
     const char *name, *text;

@@ -231,6 +231,8 @@ static void load_checkpoint(Build *b) {
     DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)),
                       .checkpoint = b->checkpoint,
                       .states = s.pooling != POOLING_NONE,
+                      .row_states = drafts_by_head(o),
+                      .guess = b->is_head,
                       .verbose = o->verbose};
     b->module = dsl_load(b->arena, b->description, &dsl);
     if (!s.pooling) return;
@@ -533,7 +535,8 @@ const char *build_cache_path(const Build *b) {
                     hash_folder(arena_printf(b->arena, "%s/runtime", home), ours, h));
     for (int i = 0; i < o->n_files; i++) h = hash_input(b->arena, o->files[i], h);
     h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, options_key(o, h)));
-    if (o->draft) h = hash_input(b->arena, o->draft, h);
+    if (o->draft)
+        h = drafts_by_head(o) ? hash_text(o->draft, h) : hash_input(b->arena, o->draft, h);
     h = hash_loras(b->arena, o->lora,
                    hash_input(b->arena, o->calibrate, b->tools.quick ? h + 1 : h));
     h = hash_text(wants_tensors(o) ? "net" : "text", hash_text(b->tools.machine->triple, h));

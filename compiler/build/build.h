@@ -21,6 +21,7 @@ typedef struct Build {
     bool into_cache;  // the output takes the place of any earlier one
     Toolchain tools;
     bool is_draft;           // this is the draft of another
+    bool is_head;            // it is the head of the other's checkpoint (--draft=mtp)
     bool onnx;               // MODEL is an ONNX file
     bool text;               // that is a decoder of tokens
     bool embeds;             // texts in, embeddings out
@@ -55,6 +56,7 @@ bool build_passes(Build *);              // false: stopped by --stop-after, --em
 void build_lower(Build *);               // kernels, plan, places of the weights
 // the program of --draft, up to its kernels; after build_lower
 void build_draft(Build *);
+bool drafts_by_head(const Options *);  // --draft=mtp
 
 void build_sources(const Build *, const char *folder);  // the emitted C, its draft's too
 const char *weights_symbol(const Build *);              // that the emitted C finds its weights by

@@ -1,6 +1,7 @@
 // --draft SMALL: a second model in the program, which drafts tokens for the first
 // (runtime/text/draft.h). It is built by the same steps, under the name NAME_draft, without
-// tokenizer and template.
+// tokenizer and template. --draft=mtp: the head of the checkpoint itself that predicts further
+// tokens from the states of the model's rows (multi-token prediction).
 #include <string.h>
 
 #include "build/build.h"
@@ -10,15 +11,17 @@ static bool writes_tokens(const Build *b) {
     return is_decoder(b->program) && !b->program->encoder && !b->embeds && !b->labels;
 }
 
+bool drafts_by_head(const Options *o) { return o->draft && !strcmp(o->draft, "mtp"); }
+
 static Options *options_of_draft(const Build *b) {
     Options *o = ARENA_NEW(b->arena, Options);
     *o = *b->options;
-    o->model = o->files[0] = o->draft, o->n_files = 1;
+    if (!drafts_by_head(o)) o->model = o->files[0] = o->draft, o->n_files = 1, o->weights = NULL;
     if (o->draft_quant)
         o->quant = strcmp(o->draft_quant, "file") ? o->draft_quant : NULL,
         o->requantize = o->quant != NULL;
-    o->draft = o->draft_quant = o->lora = o->weights = o->tokenizer = o->dim = o->max = o->bind =
-        o->as = o->start_from = o->dump_ir = NULL;
+    o->draft = o->draft_quant = o->lora = o->tokenizer = o->dim = o->max = o->bind = o->as =
+        o->start_from = o->dump_ir = NULL;
     o->context = o->max_ram = 0;
     o->report = o->require_fusion = o->quant_report = false;
     return o;
@@ -63,10 +66,12 @@ void build_draft(Build *b) {
     if (!b->options->draft) return;
     if (!writes_tokens(b))
         usage_error("--draft is for decoders, and %s is none", b->options->model);
+    if (drafts_by_head(b->options) && !b->checkpoint)
+        usage_error("--draft=mtp is for checkpoints, and %s is none", b->options->model);
     Build *d = b->draft = ARENA_NEW(b->arena, Build);
     *d = build_new(b->arena, options_of_draft(b));
     d->name = arena_printf(b->arena, "%s_draft", b->name);
-    d->kind = b->kind, d->is_draft = true;
+    d->kind = b->kind, d->is_draft = true, d->is_head = drafts_by_head(b->options);
     d->tools.clang = b->tools.clang, d->tools.home = b->tools.home;
     build_open(d);
     build_load(d);
@@ -78,6 +83,9 @@ void build_draft(Build *b) {
     d->tokenizer = NULL;
     build_lower(d);
     if (!writes_tokens(d)) usage_error("--draft=%s is no decoder", d->options->model);
+    if (d->is_head && graph_row_states(b->program->graph) != graph_row_vectors(d->program->graph))
+        diag_fatal(NO_LOC, "--draft=mtp: the head of %s does not fit the model's states",
+                   b->options->model);
     d->tokenizer = (Tokenizer *)tokenizer;
     check_tokens(b, d);
     d->tokenizer = NULL;

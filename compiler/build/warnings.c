@@ -189,11 +189,13 @@ static void check_causal(const Build *b) {
 static void check_results(const Build *b) {
     for (int i = 0; i < b->module->n_graphs; i++) {
         const Graph *g = b->module->graphs[i];
-        if (!graph_has_rows(g) || g->n_outputs < 2) continue;
+        if (!graph_has_rows(g)) continue;
         const char *others = "";
         for (int j = 1; j < g->n_outputs; j++)
-            others =
-                arena_printf(b->arena, "%s%s%s", others, j > 1 ? ", " : "", g->output_names[j]);
+            if (!output_is_row_states(g, j))
+                others = arena_printf(b->arena, "%s%s%s", others, *others ? ", " : "",
+                                      g->output_names[j]);
+        if (!*others) continue;
         diag_warning(g->outputs[1]->loc, "a text program has one result, %s: %s is left out",
                      g->output_names[0], others);
     }

@@ -208,7 +208,8 @@ static void read_operand(Line *l, char *word) {
 // `burin run` has --draft for a model that goes into the program, and the program has it for its
 // ways to guess.
 static bool is_of_program(const Line *l, const OptionRow *o, const char *value) {
-    return takes_rest(l->to->command) && !strcmp(o->name, "draft") && value && access(value, F_OK);
+    return takes_rest(l->to->command) && !strcmp(o->name, "draft") && value &&
+           strcmp(value, "mtp") && access(value, F_OK);
 }
 
 static void read_option(Line *l, const OptionRow *o, const char *attached, char *word) {

@@ -224,6 +224,10 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
     if (p->encoder) write_start(t, p->module);
     write_generation(t, p->module);
     if (o->draft) text_add(t, "    .draft = &%s,\n", o->draft);
+    if (graph_row_states(p->graph) && is_decoder(p))
+        write_count(t, "row_states", graph_row_states(p->graph));
+    if (graph_row_vectors(p->graph) && is_decoder(p))
+        write_count(t, "row_vectors", graph_row_vectors(p->graph));
     if (o->speech) text_add(t, "    .speech = &speech,\n");
     if (o->modes) text_add(t, "    .modes = &burin_modes_%s,\n", o->modes);
     text_add(t, "    .scratch_bytes = %llu,\n    .net = %s,\n};\n",

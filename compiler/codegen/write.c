@@ -278,7 +278,8 @@ static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
             break;
         case BASE_OUTPUT:
             if (is_decoder(p))
-                text_add(t, "s->logits");
+                text_add(t,
+                         output_is_row_states(p->graph, v->output) ? "s->row_states" : "s->logits");
             else
                 text_add(t, "(%s *)s->outputs[%d]", c_type(v->type.dtype), v->output);
             break;

@@ -9,6 +9,9 @@ typedef struct DslOptions {
     Checkpoint *checkpoint;  // weights and config.json
     bool verbose;            // lists ignored fields of config.json
     bool states;             // of a decoder: hidden states instead of logits
+    bool
+        row_states;  // of a decoder: hidden states beside the logits, which the graph `guess` reads
+    bool guess;      // that graph alone, in the place of the decoder
     bool shapes_only;  // the weights' data is not looked for: constants have a shape and a name
                        // alone
 } DslOptions;

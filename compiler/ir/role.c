@@ -93,3 +93,28 @@ InputRole role_of_exported(const char *input) {
         if (matches(input, names[i].name, names[i].exported)) return names[i].role;
     return INPUT_TENSOR;
 }
+
+// ---------------------------------------------------------------------------------------- vectors
+static int64_t columns_of(const Node *n) {
+    int64_t columns = 0;
+    return n->type.rank == 2 && dim_is_const(n->type.dim[1], &columns) ? columns : 0;
+}
+
+bool output_is_row_states(const Graph *g, int i) {
+    return i && g->output_names[i] && !strcmp(g->output_names[i], OUTPUT_ROW_STATES);
+}
+
+int64_t graph_row_states(const Graph *g) {
+    for (int i = 1; i < g->n_outputs; i++)
+        if (output_is_row_states(g, i)) return columns_of(g->outputs[i]);
+    return 0;
+}
+
+int64_t graph_row_vectors(const Graph *g) {
+    int64_t columns = 0;
+    for (int i = 0; i < g->n_inputs; i++) {
+        if (input_role(g->inputs[i]) == INPUT_EMBEDDED) return 0;
+        if (input_role(g->inputs[i]) == INPUT_EMBEDDINGS) columns = columns_of(g->inputs[i]);
+    }
+    return columns;
+}

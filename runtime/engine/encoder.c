@@ -34,7 +34,7 @@ BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot,
         run.step.trace->begin(run.step.trace->context, true);
     burin_pool_run(s->pool, run_encoder, &run);
     s->source_length[slot] = (int32_t)burin_network_dim(e->net, e->length, symbols);
-    s->length[slot] = s->reached[slot] = 0;
+    s->length[slot] = s->reached[slot] = s->recurred[slot] = 0;
     return BURIN_OK;
 }
 

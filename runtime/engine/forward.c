@@ -65,6 +65,10 @@ static void carve_working_memory(carver *cut, burin_session *s, const burin_mode
     s->step.scratch = carve(cut, 1, larger(s->scratch_bytes, e->scratch_bytes));
 }
 
+static size_t vector_width(const burin_model *m) {
+    return m->eyes ? (size_t)m->eyes->width : (size_t)m->row_vectors;
+}
+
 // `s` is where the pieces are noted: the session itself, or a scratch one while measuring.
 static void carve_session(carver *cut, burin_session *s, const burin_model *model,
                           const burin_options *o) {
@@ -73,6 +77,7 @@ static void carve_session(carver *cut, burin_session *s, const burin_model *mode
     s->pool = o->pool ? o->pool : carve(cut, 1, burin_pool_bytes(o->threads));
     s->length = carve(cut, slots, sizeof *s->length);
     s->reached = carve(cut, slots, sizeof *s->reached);
+    s->recurred = carve(cut, slots, sizeof *s->recurred);
     s->next = carve(cut, slots, sizeof *s->next);
     s->source_length = carve(cut, slots, sizeof *s->source_length);
     s->token = carve(cut, rows, sizeof *s->token);
@@ -82,8 +87,8 @@ static void carve_session(carver *cut, burin_session *s, const burin_model *mode
     s->logit_rows = carve(cut, rows, sizeof *s->logit_rows);
     s->embedded = carve(cut, model->eyes ? rows : 0, sizeof *s->embedded);
     s->last_seen = carve(cut, model->eyes ? rows : 0, sizeof *s->last_seen);
-    s->embeddings = carve(cut, model->eyes ? rows : 0,
-                          model->eyes ? (size_t)model->eyes->width * sizeof *s->embeddings : 0);
+    s->embeddings = carve(cut, rows, vector_width(model) * sizeof *s->embeddings);
+    s->step.row_states = carve(cut, rows, (size_t)model->row_states * sizeof *s->step.row_states);
     bool axes = model->eyes && model->eyes->axes;
     s->axes = carve(cut, axes ? 3 * rows : 0, sizeof *s->axes);
     s->next_axis = carve(cut, axes ? slots * (size_t)model->context : 0, sizeof *s->next_axis);
@@ -163,6 +168,7 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     s->step = step_of(s, &o);
     memset(s->length, 0, (size_t)o.slots * sizeof *s->length);
     memset(s->reached, 0, (size_t)o.slots * sizeof *s->reached);
+    memset(s->recurred, 0, (size_t)o.slots * sizeof *s->recurred);
     memset(s->source_length, 0, (size_t)o.slots * sizeof *s->source_length);
     if (!o.pool && !burin_pool_start(s->pool, burin_crew_for(o.threads))) return BURIN_NO_THREADS;
     *session = s;
@@ -215,10 +221,10 @@ BURIN_LINKAGE void burin_session_run(burin_session *s) {
     if (s->step.trace && s->step.trace->end) s->step.trace->end(s->step.trace->context);
 }
 
-// The vector of a picture's row, in place of its token's.
+// The vector of a picture's row, in place of its token's, or beside it.
 static void embed_row(burin_session *s, int i, const burin_embedding *e) {
-    size_t width = (size_t)s->model->eyes->width;
-    s->embedded[i] = e->vector != NULL;
+    size_t width = vector_width(s->model);
+    if (s->model->eyes) s->embedded[i] = e->vector != NULL;
     if (e->vector) memcpy(s->embeddings + (size_t)i * width, e->vector, width * sizeof *e->vector);
 }
 
@@ -246,17 +252,21 @@ static void set_last_seen(burin_session *s, const burin_embedding *embeddings, i
 
 BURIN_LINKAGE int burin_rows_of_step(const burin_model *model, const burin_embedding *embeddings,
                                      int n, int most) {
-    if (n <= most || !embeddings || !model->eyes->sees_all) return n < most ? n : most;
+    if (n <= most || !embeddings || !model->eyes || !model->eyes->sees_all)
+        return n < most ? n : most;
     int rows = most;
     while (rows && embeddings[rows - 1].vector && embeddings[rows].vector) rows--;
     return rows;
 }
 
-// Rows of a picture that attend to each other must be in a step, and within the first window.
-static burin_status check_pictures(const burin_session *s, const burin_row *rows,
-                                   const burin_embedding *embeddings, int n) {
+// Rows of a picture that attend to each other must be in a step, and within the first window; a
+// head's rows have vectors.
+static burin_status check_vectors(const burin_session *s, const burin_row *rows,
+                                  const burin_embedding *embeddings, int n) {
     const burin_eyes *e = s->model->eyes;
-    if (!embeddings || !e->sees_all) return BURIN_OK;
+    for (int i = 0; i < n && s->model->row_vectors; i++)
+        if (!embeddings || !embeddings[i].vector) return BURIN_BAD_ARGUMENT;
+    if (!embeddings || !e || !e->sees_all) return BURIN_OK;
     for (int i = 0; i < n && e->window; i++)
         if (embeddings[i].vector && rows[i].position >= e->window) return BURIN_LATE_PICTURE;
     for (int from = 0, count; from < n; from += count) {
@@ -279,7 +289,7 @@ static int forward_chunk(burin_session *s, const burin_row *rows, const burin_em
         s->slot[i] = rows[i].slot;
         s->position[i] = rows[i].position;
         s->source_last[i] = s->source_length[rows[i].slot] - 1;
-        if (s->model->eyes) embed_row(s, i, embeddings ? &embeddings[i] : &token);
+        if (vector_width(s->model)) embed_row(s, i, embeddings ? &embeddings[i] : &token);
         if (s->model->eyes && s->model->eyes->axes)
             set_axes(s, i, embeddings ? &embeddings[i] : &token);
         if (rows[i].wants_logits) s->logit_rows[step->n_logit_rows++] = i;
@@ -293,9 +303,9 @@ BURIN_LINKAGE burin_status burin_forward_embedded(burin_session *s, const burin_
                                                   const burin_embedding *embeddings, int n,
                                                   float *logits) {
     burin_status status = burin_session_check(s);
-    if (n < 0 || (n && !rows) || (embeddings && !s->model->eyes)) return BURIN_BAD_ARGUMENT;
+    if (n < 0 || (n && !rows) || (embeddings && !vector_width(s->model))) return BURIN_BAD_ARGUMENT;
     if (!status) status = check_rows(s, rows, n, logits);
-    if (!status) status = check_pictures(s, rows, embeddings, n);
+    if (!status) status = check_vectors(s, rows, embeddings, n);
     if (status) return status;
     for (int from = 0, count; from < n; from += count) {
         const burin_embedding *rest = embeddings ? embeddings + from : NULL;
@@ -303,6 +313,8 @@ BURIN_LINKAGE burin_status burin_forward_embedded(burin_session *s, const burin_
         size_t logit_rows = (size_t)forward_chunk(s, rows + from, rest, count, logits);
         if (logit_rows) logits += logit_rows * (size_t)s->model->vocab_size;
     }
+    for (int32_t i = 0; i < s->slots; i++)
+        if (s->next[i] != s->length[i]) s->recurred[i] = s->next[i];
     memcpy(s->length, s->next, (size_t)s->slots * sizeof *s->length);
     for (int32_t i = 0; i < s->slots; i++) s->reached[i] = burin_max(s->reached[i], s->length[i]);
     return BURIN_OK;
@@ -323,16 +335,16 @@ BURIN_LINKAGE int32_t burin_slot_length(const burin_session *s, int32_t slot) {
 
 // Returns true if the ring buffer still holds the sliding window of a row at `length`.
 static bool ring_holds(const burin_state_part *p, int32_t length, int32_t reached) {
-    int32_t rows = p->layout == BURIN_WHOLE
-                       ? 1
-                       : (int32_t)(p->part_bytes / p->block_bytes) * BURIN_STATE_BLOCK;
+    int32_t rows = (int32_t)(p->part_bytes / p->block_bytes) * BURIN_STATE_BLOCK;
     return reached <= rows || reached - length <= rows - p->window;
 }
 
 BURIN_LINKAGE int32_t burin_slot_holds(const burin_session *s, int32_t slot, int32_t length) {
     for (int32_t i = 0; i < s->model->n_states; i++) {
         const burin_state_part *p = &s->model->states[i];
-        if (p->window && !ring_holds(p, length, s->reached[slot])) return 0;
+        bool holds = p->layout == BURIN_WHOLE ? length == s->recurred[slot]
+                                              : ring_holds(p, length, s->reached[slot]);
+        if (p->window && !holds) return 0;
     }
     return length;
 }
@@ -342,12 +354,56 @@ BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *s, int32_t slot, i
     if (length < 0 || length > s->length[slot]) return BURIN_BAD_LENGTH;
     if (burin_slot_holds(s, slot, length) != length) return BURIN_BEHIND_WINDOW;
     s->length[slot] = length;
-    if (!length) s->reached[slot] = 0;
+    if (!length) s->reached[slot] = s->recurred[slot] = 0;
     return BURIN_OK;
 }
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *s, int32_t slot) {
     return burin_slot_truncate(s, slot, 0);
+}
+
+static bool is_recurrence(const burin_state_part *p) {
+    return p->window && p->layout == BURIN_WHOLE;
+}
+
+BURIN_LINKAGE size_t burin_recurrence_bytes(const burin_model *m) {
+    size_t bytes = 0;
+    for (int32_t i = 0; i < m->n_states; i++)
+        if (is_recurrence(&m->states[i]))
+            bytes += (size_t)m->states[i].parts * m->states[i].part_bytes;
+    return bytes;
+}
+
+BURIN_LINKAGE void burin_recurrences_keep(const burin_session *s, int32_t slot, void *kept) {
+    const unsigned char *state = s->step.state + (size_t)slot * s->model->slot_bytes;
+    unsigned char *to = kept;
+    for (int32_t i = 0; i < s->model->n_states; i++) {
+        const burin_state_part *p = &s->model->states[i];
+        size_t bytes = is_recurrence(p) ? (size_t)p->parts * p->part_bytes : 0;
+        memcpy(to, state + p->offset, bytes);
+        to += bytes;
+    }
+}
+
+BURIN_LINKAGE burin_status burin_recurrences_put_back(burin_session *s, int32_t slot,
+                                                      const void *kept, int32_t length) {
+    unsigned char *state = s->step.state + (size_t)slot * s->model->slot_bytes;
+    const unsigned char *from = kept;
+    int32_t recurred = s->recurred[slot];
+    if (length > s->length[slot]) return BURIN_BAD_LENGTH;
+    s->recurred[slot] = length;
+    if (burin_slot_holds(s, slot, length) != length) {
+        s->recurred[slot] = recurred;
+        return BURIN_BEHIND_WINDOW;
+    }
+    for (int32_t i = 0; i < s->model->n_states; i++) {
+        const burin_state_part *p = &s->model->states[i];
+        size_t bytes = is_recurrence(p) ? (size_t)p->parts * p->part_bytes : 0;
+        memcpy(state + p->offset, from, bytes);
+        from += bytes;
+    }
+    s->length[slot] = length;
+    return BURIN_OK;
 }
 
 BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *p, int32_t length,
@@ -388,6 +444,7 @@ BURIN_LINKAGE burin_status burin_slot_copy(burin_session *s, int32_t to, int32_t
     }
     s->length[to] = s->length[from];
     s->reached[to] = s->reached[from];
+    s->recurred[to] = s->recurred[from];
     s->source_length[to] = s->source_length[from];
     return BURIN_OK;
 }

@@ -61,11 +61,12 @@ typedef struct burin_session {
     bool pool_is_shared;
     size_t scratch_bytes;
     int32_t *length,
-        *next;         // [slots]: tokens in each; the same after the call that is being checked
-    int32_t *reached;  // [slots]: the largest length since a slot was empty
+        *next;          // [slots]: tokens in each; the same after the call that is being checked
+    int32_t *reached;   // [slots]: the largest length since a slot was empty
+    int32_t *recurred;  // [slots]: rows that the states of recurrences have read
     int32_t *token, *slot, *position, *logit_rows;  // [max_rows]
     int32_t *embedded;   // of a model with eyes: [max_rows] 1 where a row of a picture is
-    float *embeddings;   // and [max_rows][eyes->width] these rows
+    float *embeddings;   // and [max_rows][width] these rows, or a vector of each row
     int32_t *last_seen;  // of a model with eyes: [max_rows]
     int32_t *axes;       // of a model with eyes->axes: [max_rows][3]
     int32_t *next_axis;  // [slots][context] the time of a token that follows this position
@@ -95,7 +96,9 @@ BURIN_LINKAGE void burin_session_close(
 BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows, int n,
                                          float *logits);
 
-// The same of a model with eyes: where embeddings[i] has a vector, row i is a picture's.
+// The same of a model with eyes: where embeddings[i] has a vector, row i is a picture's. A head
+// that guesses tokens (burin_model.row_vectors) needs a vector for each row. The states of the last
+// max_rows rows are in step.row_states.
 BURIN_LINKAGE burin_status burin_forward_embedded(burin_session *, const burin_row *rows,
                                                   const burin_embedding *embeddings, int n,
                                                   float *logits);
@@ -109,6 +112,12 @@ BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *, int32_t slot, in
 // Where a slot can be truncated to, for `length`, at most its own: that, or 0 where caches of a
 // window no longer reach.
 BURIN_LINKAGE int32_t burin_slot_holds(const burin_session *, int32_t slot, int32_t length);
+// Recurrences have the state of a slot's newest row alone. These bytes of it (0: no recurrences)
+// can be kept, and put back where the slot had this length: later rows are forgotten.
+BURIN_LINKAGE size_t burin_recurrence_bytes(const burin_model *);
+BURIN_LINKAGE void burin_recurrences_keep(const burin_session *, int32_t slot, void *kept);
+BURIN_LINKAGE burin_status burin_recurrences_put_back(burin_session *, int32_t slot,
+                                                      const void *kept, int32_t length);
 BURIN_LINKAGE burin_status burin_slot_copy(burin_session *, int32_t to, int32_t from);
 BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *, int32_t length,
                                         // bytes of this many rows

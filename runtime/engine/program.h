@@ -74,7 +74,7 @@ typedef struct burin_step {
     const int32_t *
         source_last;  // [rows] of an encoder-decoder: the last row that the slot's encoder has left
     const int32_t *embedded;   // [rows] of a model with eyes: 1 where `embeddings` has the row
-    const float *embeddings;   // [rows][width]
+    const float *embeddings;   // [rows][width]; of a head that guesses: of every row
     const int32_t *last_seen;  // [rows] the last position that a row attends to
     const int32_t *axes;       // [rows][3] time, line and column that the rotary embedding takes
     const int32_t
@@ -96,6 +96,7 @@ typedef struct burin_step {
     struct burin_profile *profile;    // NULL: off; runtime/engine/profile.h
     const burin_trace *trace;         // NULL: off
     const struct burin_ranks *ranks;  // NULL: this process does all of it; runtime/engine/ranks.h
+    float *row_states;                // [rows][burin_model.row_states]
 } burin_step;
 
 // The same emitted text compiled for one CPU level.
@@ -227,6 +228,10 @@ typedef struct burin_model {
     const struct burin_eyes *eyes;      // pictures in prompts (engine/picture.h); NULL: takes none
     const struct burin_modes *modes;    // of a program: its modes (text/modes.h); NULL: a library
     int32_t input_vocab_size;  // rows of the embedding, where they are not vocab_size; 0: they are
+    // width of the state that each row leaves for a head that guesses tokens; 0: none
+    int32_t row_states;
+    // width of the vector that each row needs beside its token: of such a head; 0: none
+    int32_t row_vectors;
 } burin_model;
 
 // Ids that a decoder may read, 0 to this number less 1: a model may read tokens that it never

@@ -146,6 +146,7 @@ BURIN_LINKAGE burin_status burin_slot_load(burin_session *s, int32_t slot, const
     if (axes_bytes(s->model, &h)) memcpy(axes_of_slot(s, slot), from, axes_bytes(s->model, &h));
     s->length[slot] = h.length;
     s->reached[slot] = h.reached;
+    s->recurred[slot] = h.length;
     s->source_length[slot] = h.source_length;
     return BURIN_OK;
 }

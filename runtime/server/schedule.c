@@ -272,6 +272,8 @@ bool burin_server_step(burin_server *s) {
     burin_status status =
         burin_forward_embedded(s->base->session, s->rows, s->vectors, p.rows, s->logits);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+    for (burin_answer *a = s->working; a; a = a->next)
+        burin_guesser_see(a->drafts.guesser, s->base->session, s->rows, p.rows, a->run.slot);
     note_time(s, &p, (double)(burin_nanoseconds() - before) / 1e9);
     for (int i = 0; i < p.wanted;) i = take_tokens(s, i);
     for (const burin_answer *a = s->store ? s->working : NULL; a; a = a->next)

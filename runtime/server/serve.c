@@ -239,6 +239,18 @@ static void name_program(burin_server *s) {
     s->name = setting_of(s->command->server.alias, "BURIN_ALIAS", s->model->name);
 }
 
+// Answers take wrong guesses out of their slots, which recurrences do not allow.
+static bool refuses_guesses(const burin_server *s) {
+    const char *asked = s->command->draft;
+    if (!burin_recurrence_bytes(s->model)) return false;
+    if (asked && strcmp(asked, "none"))
+        burin_stop(BURIN_BAD_COMMAND_LINE,
+                   "--draft %.60s: this model has recurrences, which a server does not take back "
+                   "after a wrong guess\nhint: --draft none",
+                   asked);
+    return true;
+}
+
 void burin_server_open(burin_server *s) {
     if (s->model->tokenizer_bytes || !s->jobs) s->tokenizer = burin_tokenizer_of(s->model);
     name_program(s);
@@ -247,7 +259,8 @@ void burin_server_open(burin_server *s) {
     s->slots = burin_allocate(slots, sizeof *s->slots);
     for (size_t i = 0; i < slots; i++)
         s->slots[i].tokens = burin_allocate((size_t)s->base->context + 1, sizeof(int32_t));
-    s->drafts = s->jobs ? BURIN_NO_GUESSES : burin_draft_source(s->base);
+    bool guesses = !s->jobs && !refuses_guesses(s);
+    s->drafts = guesses ? burin_draft_source(s->base) : BURIN_NO_GUESSES;
     s->logit_rows = s->limits.slots + (s->drafts ? BURIN_MOST_GUESS_ROWS : 0);
     size_t wanted = (size_t)s->logit_rows;
     size_t rows = slots + (size_t)s->base->chunk;

@@ -15,6 +15,7 @@
 #include "chat/tool_calls.h"
 #include "template/template_value.h"
 #include "text/draft.h"
+#include "text/draft_model.h"
 #include "text/generation.h"
 
 typedef struct burin_server burin_server;

@@ -6,7 +6,7 @@
 #include "program/output.h"
 #include "text/draft_model.h"
 
-enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16 };
+enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16, MOST_REPEATED = 8 };
 enum { FIRST_PAUSE = 32, LONGEST_PAUSE = 512, STEPS_ALONE = 3 };
 // The cost of a draft model, less its gain, is at most this part of the tokens' own time; until its
 // reading is measured, a token costs this part of a step.
@@ -15,6 +15,7 @@ static const double most_cost = 0.03, first_reading = 0.1;
 // Measures whether drafting pays: `alone` is the time of a one-row step. The gain of a step with
 // drafts is its tokens' time alone, less its own.
 typedef struct burin_draft {
+    burin_run *run;
     struct burin_guesser *guesser;  // NULL: looks up
     // the newest token and n drafts after it, of which `right` were accepted so far
     int32_t *row, n, used;
@@ -28,6 +29,9 @@ typedef struct burin_draft {
     double alone, took, gained;  // nanoseconds; took: by the last step
     double credit, reading;      // allowed cost of the model; cost of a token that it reads
     int32_t steps_alone, pause, next_pause;
+    // of recurrences: their states when the slot had kept_length rows; NULL: the model has none
+    unsigned char *kept;
+    int32_t kept_length;
     int64_t steps, guesses, right, tokens;
 } burin_draft;
 
@@ -47,35 +51,29 @@ static burin_guess_source asked_source(const burin_run *run) {
                given);
 }
 
-// Wrong guesses are taken out of the slot again.
-static bool can_go_back(const burin_model *m) {
-    for (int32_t i = 0; i < m->n_states; i++)
-        if (m->states[i].window && m->states[i].layout == BURIN_WHOLE) return false;
-    return true;
-}
-
 burin_guess_source burin_draft_source(const burin_run *run) {
     burin_guess_source how = asked_source(run);
-    if (how != BURIN_NO_GUESSES && !can_go_back(run->model))
-        burin_stop(BURIN_BAD_COMMAND_LINE,
-                   "--draft: this model has recurrences, which cannot take wrong guesses "
-                   "back\nhint: --draft none");
     if (how == BURIN_NO_GUESSES && run->command->draft_max)
         burin_note("--draft-max has no effect: it is for --draft");
     return how;
 }
 
-struct burin_draft *burin_draft_open(const burin_run *run, bool has_grammar) {
+struct burin_draft *burin_draft_open(burin_run *run, bool has_grammar) {
     const burin_command *c = run->command;
     burin_guess_source how = burin_draft_source(run);
-    bool jumps = has_grammar && !c->draft && c->beams <= 1 && can_go_back(run->model);
+    bool jumps = has_grammar && !c->draft && c->beams <= 1;
     if (how == BURIN_NO_GUESSES && !jumps) return NULL;
     burin_draft *d = burin_allocate(1, sizeof *d);
     d->looks_up = how != BURIN_NO_GUESSES;
     if (how == BURIN_BY_MODEL) d->guesser = burin_guesser_open(run);
-    d->most = d->looks_up && c->draft_max ? (int32_t)c->draft_max : 16;
+    d->run = run;
+    run->guesser = d->guesser;
+    int32_t usual = burin_guesser_is_head(d->guesser) ? BURIN_GUESSES_OF_HEAD : 16;
+    d->most = d->looks_up && c->draft_max ? (int32_t)c->draft_max : usual;
     if (d->most > run->chunk - 1) d->most = run->chunk - 1;
-    d->row = burin_allocate((size_t)d->most + 1, sizeof *d->row);
+    d->row = burin_allocate((size_t)run->chunk, sizeof *d->row);
+    size_t bytes = burin_recurrence_bytes(run->model);
+    if (bytes && d->most > 0) d->kept = burin_allocate(1, bytes);
     d->length = d->forced_length = FEWEST_GUESSES;
     d->next_pause = FIRST_PAUSE;
     return d;
@@ -83,8 +81,10 @@ struct burin_draft *burin_draft_open(const burin_run *run, bool has_grammar) {
 
 void burin_draft_close(struct burin_draft *d) {
     if (d) {
+        d->run->guesser = NULL;
         burin_guesser_close(d->guesser);
         free(d->row);
+        free(d->kept);
     }
     free(d);
 }
@@ -148,9 +148,20 @@ static void weigh_step(burin_draft *d) {
     if (d->next_pause < LONGEST_PAUSE) d->next_pause *= 2;
 }
 
+// Rows of the slot that a step reads once more, before the newest token: those that recurrences
+// have forgotten with a wrong guess.
+static int32_t rows_to_repeat(const burin_generation *g) {
+    const burin_draft *d = g->draft;
+    int32_t right = g->n_tokens - 1;
+    return d->kept && burin_slot_length(g->run->session, 0) > right ? right - d->kept_length : 0;
+}
+
 static int32_t most_guesses(const burin_generation *g) {
+    int32_t repeated = rows_to_repeat(g);
+    if (repeated > MOST_REPEATED) return 0;
     int64_t room = g->run->context - g->n_tokens, wanted = g->count - g->generated - 1;
     if (wanted < room) room = wanted;
+    if (room > g->run->chunk - 1 - repeated) room = g->run->chunk - 1 - repeated;
     return g->draft->most < room ? g->draft->most : (int32_t)room;
 }
 
@@ -180,6 +191,7 @@ static int32_t forced_tokens(burin_generation *g) {
 // Tokens that drafting does not read by itself.
 static int32_t missed_by_model(const burin_draft *d, const burin_generation *g) {
     int32_t missed = g->n_tokens - d->followed;
+    if (burin_guesser_is_head(d->guesser)) missed = burin_min(missed, BURIN_KEPT_STATES);
     return missed > d->most + 1 ? missed : 0;
 }
 
@@ -196,6 +208,27 @@ static void catch_up(burin_draft *d, const burin_generation *g) {
     double took = (double)(burin_nanoseconds() - started);
     d->reading = took / missed;
     d->credit -= took;
+}
+
+// Reads the newest token and the guesses after it. A wrong guess of the last step leaves the slot
+// first: caches of positions become shorter, recurrences get the states that were kept, and read
+// the right tokens since then again.
+static void read_row(burin_generation *g) {
+    burin_draft *d = g->draft;
+    burin_run *run = g->run;
+    int32_t repeated = rows_to_repeat(g), right = g->n_tokens - 1, n = d->n + 1;
+    if (repeated)
+        burin_recurrences_put_back(run->session, 0, d->kept, d->kept_length);
+    else
+        burin_slot_truncate(run->session, 0, right);
+    if (d->kept && d->n && !repeated) {
+        d->kept_length = right;
+        burin_recurrences_keep(run->session, 0, d->kept);
+    }
+    memmove(d->row + repeated, d->row, (size_t)n * sizeof *d->row);
+    memcpy(d->row, g->tokens + right - repeated, (size_t)repeated * sizeof *d->row);
+    burin_run_score(run, d->row, repeated + n, repeated, repeated + n);
+    memmove(d->row, d->row + repeated, (size_t)n * sizeof *d->row);
 }
 
 static void read_ahead(burin_generation *g) {
@@ -220,8 +253,7 @@ static void read_ahead(burin_generation *g) {
         d->followed = g->n_tokens;
     }
     d->asked = d->n || d->by_model;
-    burin_slot_truncate(g->run->session, 0, g->n_tokens - 1);
-    burin_run_score(g->run, d->row, d->n + 1, d->n + 1);
+    read_row(g);
     d->took = (double)(burin_nanoseconds() - started);
     d->steps++;
     d->guesses += d->n;
@@ -246,8 +278,14 @@ float *burin_draft_read(burin_generation *g) {
 
 void burin_draft_finish(const burin_generation *g) {
     burin_session *s = g->run->session;
-    if (g->draft && g->draft->read && burin_slot_length(s, 0) > g->draft->read)
-        burin_slot_truncate(s, 0, g->draft->read);
+    const burin_draft *d = g->draft;
+    if (!d || !d->read || burin_slot_length(s, 0) <= d->read) return;
+    if (d->kept) {
+        burin_recurrences_put_back(s, 0, d->kept, d->kept_length);
+        burin_run_score(g->run, g->tokens + d->kept_length, d->read - d->kept_length, 0, 0);
+    } else {
+        burin_slot_truncate(s, 0, d->read);
+    }
 }
 
 void burin_draft_statistics(const struct burin_draft *d) {

@@ -20,7 +20,7 @@ int32_t burin_draft_look_up(const burin_generation *, int32_t *guess, int32_t mo
 enum { BURIN_SHORTEST_MATCH = 2, BURIN_SURE_MATCH = 4 };  // sure: a model need not be asked
 
 // Without --draft, only the tokens that a grammar forces are guessed; NULL without a grammar.
-struct burin_draft *burin_draft_open(const burin_run *, bool has_grammar);
+struct burin_draft *burin_draft_open(burin_run *, bool has_grammar);
 void burin_draft_close(struct burin_draft *);
 
 void burin_draft_start(struct burin_draft *);       // of a text: nothing is guessed yet

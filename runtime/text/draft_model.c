@@ -19,6 +19,11 @@ typedef struct burin_guesser {
     // tokens in the slot, without the text's first ones: it has this model's context
     int32_t *seen, n, skipped;
     float least_probability;
+    // For a head: the states of the first model's newest rows, [BURIN_KEPT_STATES][width], a row's
+    // by its position, with its position and token; the vectors of the rows to read. NULL: no head.
+    float *states;
+    burin_row *state_of;
+    burin_embedding *vectors;  // [max_rows]
 } burin_guesser;
 
 // Code for the CPU of --cpu, if this model has some: either way it is right.
@@ -27,6 +32,14 @@ static const char *cpu_of(const burin_run *run, const burin_model *model) {
         if (!strcmp(model->variants[i].cpu, run->session->variant->cpu))
             return model->variants[i].cpu;
     return NULL;
+}
+
+static void open_head(burin_guesser *d) {
+    const burin_model *m = d->model;
+    d->states = burin_allocate(BURIN_KEPT_STATES * (size_t)m->row_vectors, sizeof *d->states);
+    d->state_of = burin_allocate(BURIN_KEPT_STATES, sizeof *d->state_of);
+    d->vectors = burin_allocate((size_t)m->max_rows, sizeof *d->vectors);
+    for (int i = 0; i < BURIN_KEPT_STATES; i++) d->state_of[i].position = -1;
 }
 
 struct burin_guesser *burin_guesser_open(const burin_run *run) {
@@ -42,6 +55,7 @@ struct burin_guesser *burin_guesser_open(const burin_run *run) {
     burin_run_open_sampler(run, &d->sampler);
     d->sampler.vocab_size = burin_min(m->vocab_size, run->model->vocab_size);
     d->least_probability = first_boldness;
+    if (m->row_vectors) open_head(d);
     return d;
 }
 
@@ -49,6 +63,9 @@ void burin_guesser_close(struct burin_guesser *d) {
     if (!d) return;
     burin_close(d->session);
     burin_run_close_sampler(&d->sampler);
+    free(d->states);
+    free(d->state_of);
+    free(d->vectors);
     free(d->rows);
     free(d->seen);
     free(d->logits);
@@ -56,13 +73,57 @@ void burin_guesser_close(struct burin_guesser *d) {
     free(d);
 }
 
+// ------------------------------------------------------------------------------------------ states
+bool burin_guesser_is_head(const struct burin_guesser *d) { return d && d->states; }
+
+static float *kept_state(burin_guesser *d, int32_t position) {
+    return d->states + (size_t)(position % BURIN_KEPT_STATES) * (size_t)d->model->row_vectors;
+}
+
+void burin_guesser_see(struct burin_guesser *d, const burin_session *s, const burin_row *rows,
+                       int32_t n, int32_t slot) {
+    if (!burin_guesser_is_head(d)) return;
+    size_t width = (size_t)d->model->row_vectors;
+    for (int32_t i = 0; i < n; i++) {
+        if (rows[i].slot != slot) continue;
+        d->state_of[rows[i].position % BURIN_KEPT_STATES] = rows[i];
+        memcpy(kept_state(d, rows[i].position), s->step.row_states + (size_t)i * width,
+               width * sizeof *d->states);
+    }
+}
+
+static bool has_state(const burin_guesser *d, int32_t position, int32_t token) {
+    const burin_row *row = &d->state_of[position % BURIN_KEPT_STATES];
+    return row->position == position && row->token == token;
+}
+
+// The first position from which on all states of the n tokens are there; n: none.
+static int32_t first_state(const burin_guesser *d, const int32_t *tokens, int32_t n) {
+    while (n > 0 && has_state(d, n - 1, tokens[n - 1])) n--;
+    return n;
+}
+
+// ------------------------------------------------------------------------------------------- rows
+// The vectors of `count` rows from position d->n of the slot on. The head's own for a row of a
+// guess: the state of the row before it.
+static const burin_embedding *vectors_of(burin_guesser *d, int32_t count, bool guessed) {
+    if (!d->states) return NULL;
+    for (int32_t i = 0; i < count; i++) d->vectors[i].vector = kept_state(d, d->skipped + d->n + i);
+    if (guessed)
+        d->vectors[0].vector = d->session->step.row_states +
+                               (size_t)(d->session->step.rows - 1) * (size_t)d->model->row_states;
+    return d->vectors;
+}
+
 // False: a token that this model does not have.
-static bool read_in_draft(burin_guesser *d, const int32_t *tokens, int32_t n) {
+static bool read_in_draft(burin_guesser *d, const int32_t *tokens, int32_t n, bool guessed) {
     for (int32_t from = 0; from < n; from += d->model->max_rows) {
         int32_t count = burin_min(n - from, d->model->max_rows);
         for (int32_t i = 0; i < count; i++)
             d->rows[i] = (burin_row){tokens[from + i], 0, d->n + i, from + i == n - 1};
-        if (burin_forward(d->session, d->rows, count, d->logits)) return false;
+        if (burin_forward_embedded(d->session, d->rows, vectors_of(d, count, guessed), count,
+                                   d->logits))
+            return false;
         memcpy(d->seen + d->n, tokens + from, (size_t)count * sizeof *d->seen);
         d->n += count;
     }
@@ -80,15 +141,36 @@ static bool follow_text(burin_guesser *d, const int32_t *tokens, int32_t n, int3
     while (kept < d->n && kept < n - 1 && d->seen[kept] == tokens[kept]) kept++;
     kept = burin_slot_holds(d->session, 0, kept);
     burin_slot_truncate(d->session, 0, d->n = kept);
-    return read_in_draft(d, tokens + kept, n - kept);
+    return read_in_draft(d, tokens + kept, n - kept, false);
 }
 
-void burin_guesser_follow(struct burin_guesser *d, const burin_generation *g) {
-    follow_text(d, g->tokens, g->n_tokens, 0);
+// The same of a head, whose row i has the token after row i: a slot that lacks states begins anew
+// after them.
+static bool follow_states(burin_guesser *d, const int32_t *tokens, int32_t n, int32_t most) {
+    int32_t rows = n - 1, first = first_state(d, tokens, rows), context = d->model->context,
+            kept = 0;
+    if (first >= rows) return false;
+    while (kept < d->n && d->skipped + kept < rows - 1 &&
+           d->seen[kept] == tokens[d->skipped + kept + 1])
+        kept++;
+    bool full = rows - d->skipped + most > context;
+    if (full || d->skipped >= rows || first > d->skipped + kept) {
+        d->skipped = burin_max(first, rows - context / 2);
+        kept = 0;
+    }
+    d->n = kept;
+    return follow_text(d, tokens + 1, rows, most);
 }
+
+static bool follow(burin_guesser *d, const burin_generation *g, int32_t most) {
+    return (d->states ? follow_states : follow_text)(d, g->tokens, g->n_tokens, most);
+}
+
+void burin_guesser_follow(struct burin_guesser *d, const burin_generation *g) { follow(d, g, 0); }
 
 int32_t burin_guesser_missed(const struct burin_guesser *d, const burin_generation *g) {
-    return g->n_tokens - d->skipped - d->n;
+    int32_t missed = g->n_tokens - d->skipped - d->n;
+    return d->states ? burin_min(missed, BURIN_KEPT_STATES) : missed;
 }
 
 void burin_guesser_learn(struct burin_guesser *d, bool all_right) {
@@ -114,13 +196,15 @@ int32_t burin_guesser_guess(struct burin_guesser *d, const burin_generation *g, 
     d->sampler.random = s->random;
     d->sampler.mu = s->mu;
     d->sampler.surprise = s->surprise;
-    bool reads = most > 0 && follow_text(d, g->tokens, g->n_tokens, most);
+    bool reads = most > 0 && follow(d, g, most);
+    int32_t rows = d->n;
     while (reads && n < most) {
         int32_t token = burin_sample(&d->sampler, d->logits, g->tokens, g->n_tokens + n);
         if (!is_sure_of(d, token)) break;
         g->tokens[g->n_tokens + n] = guess[n] = token;
         n++;
-        if (n < most) reads = read_in_draft(d, &token, 1);
+        if (n < most) reads = read_in_draft(d, &token, 1, true);
     }
+    if (d->states) d->n = rows;  // rows of guesses are read again, with the model's own states
     return n;
 }

@@ -27,7 +27,7 @@ static double score_window(burin_run *run, const int32_t *tokens, int32_t n) {
     for (int32_t from = 0; from < n; from += run->chunk) {
         int32_t count = n - from < run->chunk ? n - from : run->chunk,
                 scored = from + count < n ? count : count - 1;
-        burin_run_score(run, tokens + from, count, scored);
+        burin_run_score(run, tokens + from, count, 0, scored);
         for (int32_t i = 0; i < scored; i++)
             sum += surprise(run->logits + (size_t)i * (size_t)vocab, vocab, tokens[from + i + 1]);
     }

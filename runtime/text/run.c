@@ -16,6 +16,7 @@
 #include "measure/profile.h"
 #include "program/allocate.h"
 #include "program/output.h"
+#include "text/draft_model.h"
 #include "text/line_slots.h"
 #include "text/memory_total.h"
 
@@ -226,6 +227,7 @@ static void forward(burin_run *run, int32_t n) {
     burin_status status =
         burin_forward_embedded(run->session, run->rows, run->vectors, n, run->logits);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+    burin_guesser_see(run->guesser, run->session, run->rows, n, 0);
 }
 
 // The rows of pictures among tokens: ids below 0.
@@ -257,9 +259,9 @@ void burin_run_record_rows(burin_run *run, float *logits, int32_t rows) {
                    strerror(errno));
 }
 
-void burin_run_score(burin_run *run, const int32_t *tokens, int32_t n, int32_t wanted) {
+void burin_run_score(burin_run *run, const int32_t *tokens, int32_t n, int32_t first, int32_t end) {
     set_rows(run, tokens, n);
-    for (int32_t i = 0; i < wanted; i++) run->rows[i].wants_logits = true;
+    for (int32_t i = first; i < end; i++) run->rows[i].wants_logits = true;
     forward(run, n);
 }
 

@@ -21,8 +21,9 @@ typedef struct burin_run {
     bool recording;   // every row's logits are hashed, and written to `npy` with --logits
     uint64_t hash;
     burin_npy npy;
-    burin_sights sights;       // pictures that the model has seen
-    burin_embedding *vectors;  // [chunk] of a model with eyes: rows of pictures, or tokens
+    burin_sights sights;            // pictures that the model has seen
+    struct burin_guesser *guesser;  // sees the states of each step; NULL: nothing does
+    burin_embedding *vectors;       // [chunk] of a model with eyes: rows of pictures, or tokens
     volatile sig_atomic_t
         *stop;  // NULL, or ends the reading of a prompt, and the answer, when it is set
 } burin_run;
@@ -45,9 +46,9 @@ float *burin_run_read(burin_run *, const int32_t *tokens, int32_t n);
 void burin_run_record_rows(burin_run *, float *logits,
                            int32_t rows);  // when run->recording: rows that burin_run_score gave
 
-// The same for one chunk (n <= run->chunk), with the logits of its first `wanted` rows in
+// The same for one chunk (n <= run->chunk), with the logits of its rows first to end - 1 in
 // run->logits.
-void burin_run_score(burin_run *, const int32_t *tokens, int32_t n, int32_t wanted);
+void burin_run_score(burin_run *, const int32_t *tokens, int32_t n, int32_t first, int32_t end);
 
 // A session by the options of the command line, without a run: for a network. Every mistake ends
 // the program with a sentence.

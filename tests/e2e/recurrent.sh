@@ -16,8 +16,11 @@ steps() {
         "$WORK/program" --tokens "$tokens" -n 0 --chunk ${cell%:*} -t ${cell#*:} --logits "$WORK/some.npy" > "$WORK/out" 2>&1
         same "$1: the same bits in chunks of ${cell%:*}, ${cell#*:} threads" "$WORK/all.npy" "$WORK/some.npy"
     done
-    [ "$1" != gru ] || says "$1: no drafts" 2 "recurrences, which cannot take wrong guesses back" \
-        "$WORK/program" --tokens "$tokens" --draft lookup
+    for chunk in 3 64; do # guesses of a repetition, right and wrong ones
+        "$WORK/program" --tokens "$tokens,$tokens" -n 30 --temp 0 --logits-hash --chunk $chunk > "$WORK/alone" 2> "$WORK/out"
+        "$WORK/program" --tokens "$tokens,$tokens" -n 30 --temp 0 --logits-hash --chunk $chunk --draft lookup > "$WORK/drafted" 2> "$WORK/out"
+        same "$1: the same text with drafts, chunk $chunk" "$WORK/alone" "$WORK/drafted"
+    done
     if [ "$1" = gru ]; then # read on from a file, and where that holds too much: states cannot go back
         "$WORK/program" --tokens "$tokens" -n 0 --session "$WORK/kept" > "$WORK/out" 2>&1
         for text in "$tokens,3,1" "${tokens%,*}"; do

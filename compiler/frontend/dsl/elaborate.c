@@ -355,10 +355,22 @@ static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
     return left_out ? NULL : e->graph;
 }
 
+// The graph that drafts tokens from a decoder's states (--draft=mtp): no part of the model itself.
+static bool is_guess(const Ast *d) { return d->kind == AST_GRAPH && !strcmp(d->name, "guess"); }
+
+// As a decoder of its own, whose rows have a vector beside the token.
+static void become_decoder(Graph *g) {
+    g->name = "decode";
+    for (int i = 0; i < g->n_inputs; i++)
+        if (input_role(g->inputs[i]) == INPUT_TENSOR)
+            input_set_role(g->inputs[i], INPUT_EMBEDDINGS);
+}
+
 static void elaborate_graphs(Elaborator *e) {
     Module *m = e->module;
-    int n = 0;
-    for (const Ast *d = e->main->declarations; d; d = d->next) n += d->kind == AST_GRAPH;
+    int n = 0, n_guesses = 0;
+    for (const Ast *d = e->main->declarations; d; d = d->next)
+        n += d->kind == AST_GRAPH, n_guesses += d->kind == AST_GRAPH && is_guess(d);
     if (!n)
         report(e, loc_file(e->main->source),
                "%s describes no graph\nhint: graph decode(tokens: int[T]) -> logits: [T, "
@@ -366,10 +378,16 @@ static void elaborate_graphs(Elaborator *e) {
                e->main->source->name);
     m->graphs = ARENA_ARRAY(e->arena, Graph *, n);
     for (const Ast *d = e->main->declarations; d; d = d->next) {
-        if (d->kind != AST_GRAPH) continue;
+        if (d->kind != AST_GRAPH || is_guess(d) != e->options->guess) continue;
         Graph *g = elaborate_graph(e, d);
+        if (g && e->options->guess) become_decoder(g);
         if (g && (!m->n_graphs || g != m->graphs[m->n_graphs - 1])) m->graphs[m->n_graphs++] = g;
     }
+    if (e->options->guess && !m->n_graphs)
+        diag_fatal(NO_LOC, "--draft=mtp: %s has no head that predicts further tokens%s%s",
+                   weights_file_name(e->options->checkpoint),
+                   n_guesses ? "" : ", or it is not described in ",
+                   n_guesses ? "" : e->main->source->name);
     if (n && !m->n_graphs)
         report(e, loc_file(e->main->source),
                "all graphs of %s are left out: their results are null", e->main->source->name);
@@ -435,7 +453,7 @@ Module *dsl_load(Arena *arena, const char *path, const DslOptions *options) {
     read_special_tokens(&e);
     elaborate_graphs(&e);
     read_settings(&e);
-    config_report(&e);
+    if (!options->guess) config_report(&e);
     weights_report(&e);
     if (e.errors) diag_stop();
     return e.module;

@@ -232,6 +232,9 @@ void task_apply(Elaborator *e) {
     bool is_joined = e->module->n_graphs && task_joins_graphs(e),
          twice = is_joined && task != TASK_STATES;
     bool is_decoder = !strcmp(g->name, "decode") || is_joined;
+    Node *beside = e->options->row_states && at >= 0 ? states_of(g->outputs[at]) : NULL;
+    if (beside && task == TASK_TEXT && beside->type.rank == 2)
+        graph_add_output(g, beside, OUTPUT_ROW_STATES);
     if (task == TASK_TEXT || at < 0 || !is_decoder) return;
     Node *tokens = input_named(g, twice ? "input_ids" : "tokens");
     Node *states = states_of(g->outputs[at]);

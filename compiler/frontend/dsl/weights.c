@@ -365,5 +365,5 @@ void weights_report(Elaborator *e) {
     int errors = e->errors;
     for (const WeightUse *u = e->weights; u; u = u->next)
         if (!u->fits) report_use(e, u);
-    if (!errors) weights_report_unused(e);
+    if (!errors && !e->options->guess) weights_report_unused(e);
 }

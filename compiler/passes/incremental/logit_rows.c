@@ -33,9 +33,16 @@ static bool is_output(const Graph *g, const Node *n) {
     return false;
 }
 
+// The states of all rows are wanted.
+static bool is_of_all_rows(const Graph *g, const Node *n) {
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i] == n && output_is_row_states(g, i)) return true;
+    return false;
+}
+
 static intptr_t mark_of(const Graph *g, const Node *n) {
     intptr_t contractions = 0;
-    if (!works_on_rows(n) || (!n->n_users && !is_output(g, n))) return 0;
+    if (!works_on_rows(n) || (!n->n_users && !is_output(g, n)) || is_of_all_rows(g, n)) return 0;
     for (int i = 0; i < n->n_users; i++) {
         if (!tail_mark(n->users[i])) return 0;
         if (tail_mark(n->users[i]) - 1 > contractions) contractions = tail_mark(n->users[i]) - 1;
@@ -116,7 +123,7 @@ bool gather_logit_rows(Graph *g, const RowInputs *in) {
     }
     for (int i = 0; i < g->n_outputs; i++) {
         Node *n = g->outputs[i];
-        if (!tail_mark(n) && has_rows(n) && n->op != OP_gather_rows)
+        if (!tail_mark(n) && has_rows(n) && n->op != OP_gather_rows && !output_is_row_states(g, i))
             g->outputs[i] = selected(n, in->logit_rows, NULL);
     }
     return true;
