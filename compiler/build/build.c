@@ -256,13 +256,14 @@ static void load_card(Build *b) {
 
 static void load_picture_card(Build *b) {
     if (!b->checkpoint || b->chat.blob || b->module->n_graphs != 1) return;
-    Card card = picture_card_read(b->arena, b->checkpoint, b->module->graphs[0]);
+    Card card = picture_card_read(b->arena, b->checkpoint, b->module->graphs[0], b->tokenizer);
     b->pictures = card.blob != NULL;
+    b->picture_modes = card.pictures;
     if (b->pictures) b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
     if (pictures_are_asked_for(b->options) && !b->pictures)
         diag_fatal(NO_LOC,
                    "--with=images: the program takes no pictures\n"
-                   "hint: image classifiers with a preprocessor_config.json do");
+                   "hint: models of pictures with a preprocessor_config.json do");
 }
 
 static void note_bounds_of_voice(const Graph *g) {
@@ -451,7 +452,7 @@ static const char *modes_of(const Build *b) {
                : b->has_chat         ? "chat"
                                      : "text";
     const burin_network *net = &describe_net(b->program)->net;
-    if (b->pictures) return "picture";
+    if (b->pictures) return b->picture_modes;
     if (b->speaks) return "voice";
     if (b->hears) return "listen";
     return b->labels                                                 ? "label"

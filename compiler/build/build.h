@@ -20,17 +20,18 @@ typedef struct Build {
     OutputKind kind;
     bool into_cache;  // the output takes the place of any earlier one
     Toolchain tools;
-    bool is_draft;           // this is the draft of another
-    bool is_head;            // it is the head of the other's checkpoint (--draft=mtp)
-    bool onnx;               // MODEL is an ONNX file
-    bool text;               // that is a decoder of tokens
-    bool embeds;             // texts in, embeddings out
-    bool pictures;           // pictures in, labels out
-    bool speaks;             // texts in, speech out
-    bool hears;              // recordings in, texts or labels out
-    bool labels;             // texts in, labels or words out
-    bool has_chat;           // it has a chat template
-    Checkpoint *checkpoint;  // NULL when MODEL is a dumped .ir or an ONNX file
+    bool is_draft;              // this is the draft of another
+    bool is_head;               // it is the head of the other's checkpoint (--draft=mtp)
+    bool onnx;                  // MODEL is an ONNX file
+    bool text;                  // that is a decoder of tokens
+    bool embeds;                // texts in, embeddings out
+    bool pictures;              // pictures in, or pictures in prompts
+    const char *picture_modes;  // of a network that takes pictures
+    bool speaks;                // texts in, speech out
+    bool hears;                 // recordings in, texts or labels out
+    bool labels;                // texts in, labels or words out
+    bool has_chat;              // it has a chat template
+    Checkpoint *checkpoint;     // NULL when MODEL is a dumped .ir or an ONNX file
     const Checkpoint
         *side_folder;  // of an ONNX encoder of texts: the folder and its config.json, no tensors
     const char *description;  // path of the .burin file

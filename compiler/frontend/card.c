@@ -155,7 +155,9 @@ Card card_read(Arena *arena, const Checkpoint *c, const Graph *g, const Tokenize
     if (card.prompts_pairs) add_string(&strings, c->pair_prompt);
     if (embeds && !card.n_prompts) return (Card){0};
     card.bytes = (uint32_t)(sizeof card + strings.length);
-    Card made = {arena_alloc(arena, (card.bytes + 7) / 8 * 8), card.bytes, labels};
+    Card made = {.blob = arena_alloc(arena, (card.bytes + 7) / 8 * 8),
+                 .bytes = card.bytes,
+                 .labels = labels};
     memcpy(made.blob, &card, sizeof card);
     if (strings.length) memcpy((char *)made.blob + sizeof card, strings.data, strings.length);
     text_free(&strings);

@@ -9,15 +9,17 @@
 typedef struct Card {
     void *blob;  // NULL: tensors in and out, and nothing else
     uint32_t bytes;
-    bool labels;  // texts in, labels or words out
+    bool labels;           // texts in, labels or words out
+    const char *pictures;  // the modes of a program that takes pictures (runtime/main/modes.c)
 } Card;
 
 // `embeds`: the graph gives embeddings of texts. Of other graphs the class in `architectures`, the
 // labels and the output "logits" must fit together.
 bool card_has_labels(const Checkpoint *, const Graph *);  // in that way
-// Pictures in, labels out: an image classifier with a preprocessor_config.json. No blob: it is
-// none, or a warning has named the setting that is not supported.
-Card picture_card_read(Arena *, const Checkpoint *, const Graph *);
+// Pictures in, and labels, embeddings, boxes, or texts that fit (with a tokenizer) out: a model
+// with a preprocessor_config.json. No blob: it is none, or a warning has named the setting that is
+// not supported.
+Card picture_card_read(Arena *, const Checkpoint *, const Graph *, const Tokenizer *);
 // Text in, speech out: PATH.json beside an ONNX file has the phonemes and their ids, as Piper's
 // voices do. No blob: there is no such file, or a warning has named the field that is not
 // supported.
@@ -26,6 +28,7 @@ bool voice_is_beside(Arena *, const char *path);  // PATH.json has phonemes
 // The settings of an image processor: of tiles that are cut out of a picture, the values alone.
 // False: a warning has named the setting that is not supported.
 struct burin_picture;
+json_t *processor_of_folder(const char *folder);  // NULL: there are none
 bool picture_settings_read(struct burin_picture *, const json_t *settings, bool cut, int64_t height,
                            int64_t width);
 // Recordings in, texts or labels out: preprocessor_config.json beside an ONNX file of wav2vec2's

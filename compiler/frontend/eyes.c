@@ -169,14 +169,6 @@ static bool refuse(const char *what) {
     return false;
 }
 
-// The file of the processor's settings: since transformers 5 it is part of another.
-static json_t *processor_settings(const char *folder) {
-    json_t *all = json_beside(folder, "processor_config.json");
-    json_t *part = json_incref(json_object_get(all, "image_processor"));
-    json_decref(all);
-    return part ? part : json_beside(folder, "preprocessor_config.json");
-}
-
 static int32_t edge_of(const json_t *settings, const char *name) {
     const json_t *edge = json_object_get(json_object_get(settings, name), "longest_edge");
     json_int_t pixels = json_integer_value(edge);
@@ -241,7 +233,7 @@ static bool read_free(burin_eyes *e, const json_t *settings) {
 }
 
 static bool read_processor(burin_eyes *e, Arena *arena, const char *folder) {
-    json_t *settings = processor_settings(folder);
+    json_t *settings = processor_of_folder(folder);
     if (!settings) return refuse("there is no processor_config.json");
     bool read = picture_settings_read(&e->picture, settings, e->cut != BURIN_CUT_NOT, e->height,
                                       e->columns);

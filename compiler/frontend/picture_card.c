@@ -1,11 +1,14 @@
-// An image classifier's card: preprocessor_config.json, and the labels of config.json. Settings
-// that the runtime does not compute leave a program of tensors, with a warning that names them.
+// The card of a network that takes pictures: preprocessor_config.json, and the labels of
+// config.json. Settings that the runtime does not compute leave a program of tensors, with a
+// warning that names them.
 #include <math.h>
 #include <string.h>
 
 #include "engine/card.h"
 #include "engine/picture.h"
 #include "frontend/card.h"
+#include "ir/convert.h"
+#include "tokenizer/tokenizer.h"
 #include "util/diag.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -19,24 +22,21 @@ typedef struct Processor {
     bool shortest;  // a "size" that is a number means the shortest edge
     int crop;       // pixels of "crop_size" where it is missing; 0: it never crops
     burin_resampling resample;
-    bool clip;  // CLIP's mean and deviation where they are missing; else 0.5
+    int values;  // mean and deviation where they are missing: 0: 0.5, 1: CLIP's, 2: ImageNet's
 } Processor;
 
 static const Processor processors[] = {
-    {"ViT", 224, false, 0, BURIN_BILINEAR, false},
-    {"DeiT", 256, false, 224, BURIN_BICUBIC, false},
-    {"Beit", 0, false, 224, BURIN_BICUBIC, false},
-    {"Bit", 224, true, 224, BURIN_BICUBIC, true},
-    {"CLIP", 224, true, 224, BURIN_BICUBIC, true},
-    {"Siglip", 224, false, 0, BURIN_BICUBIC, false},
-    {"Gemma3", 224, false, 0, BURIN_BILINEAR, false},
+    {"ViT", 224, false, 0, BURIN_BILINEAR, 0},    {"DeiT", 256, false, 224, BURIN_BICUBIC, 0},
+    {"Beit", 0, false, 224, BURIN_BICUBIC, 0},    {"Bit", 224, true, 224, BURIN_BICUBIC, 1},
+    {"CLIP", 224, true, 224, BURIN_BICUBIC, 1},   {"Siglip", 224, false, 0, BURIN_BICUBIC, 0},
+    {"Gemma3", 224, false, 0, BURIN_BILINEAR, 0}, {"Yolos", 800, false, 0, BURIN_BILINEAR, 2},
 };
 
 // Processors that cut pictures into tiles, and the fields that say how (frontend/eyes.c).
 static const Processor cutters[] = {
-    {"Idefics3", 0, false, 0, BURIN_LANCZOS, false}, {"SmolVLM", 0, false, 0, BURIN_LANCZOS, false},
-    {"GotOcr2", 0, false, 0, BURIN_BICUBIC, true},   {"Qwen2VL", 0, false, 0, BURIN_BICUBIC, true},
-    {"Pixtral", 0, false, 0, BURIN_BICUBIC, true},
+    {"Idefics3", 0, false, 0, BURIN_LANCZOS, 0}, {"SmolVLM", 0, false, 0, BURIN_LANCZOS, 0},
+    {"GotOcr2", 0, false, 0, BURIN_BICUBIC, 1},  {"Qwen2VL", 0, false, 0, BURIN_BICUBIC, 1},
+    {"Pixtral", 0, false, 0, BURIN_BICUBIC, 1},
 };
 static const char *const cut_fields[] = {
     "do_image_splitting", "max_image_size",  "do_pad",      "return_row_col_info",
@@ -44,8 +44,10 @@ static const char *const cut_fields[] = {
     "min_pixels",         "max_pixels",      "patch_size",  "temporal_patch_size",
     "merge_size"};
 
-static const float clip[2][3] = {{0.48145466f, 0.4578275f, 0.40821073f},
-                                 {0.26862954f, 0.26130258f, 0.27577711f}};
+static const float usual_values[3][2][3] = {
+    {{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}},
+    {{0.48145466f, 0.4578275f, 0.40821073f}, {0.26862954f, 0.26130258f, 0.27577711f}},
+    {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}}};
 
 // Fields that no value depends on, and those that are read below.
 static const char *const known_fields[] = {"image_processor_type",
@@ -86,11 +88,23 @@ static bool is_cut_field(const char *name) {
     return false;
 }
 
+// Detectors' processors: fields of annotations; padding of batches.
+static bool is_of_batches(const json_t *config, const char *name) {
+    static const char *const names[] = {"do_pad",   "do_convert_annotations",    "format",
+                                        "pad_size", "pad_and_return_pixel_mask", "max_size"};
+    const char *type = json_string_value(json_object_get(config, "image_processor_type"));
+    if (!type || strncmp(type, "Yolos", 5) != 0) return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i])) return true;
+    return false;
+}
+
 static bool has_known_fields(const json_t *config, bool cut) {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)config, name, value) {
-        bool known = json_is_null(value) || json_is_false(value) || (cut && is_cut_field(name));
+        bool known = json_is_null(value) || json_is_false(value) || (cut && is_cut_field(name)) ||
+                     is_of_batches(config, name);
         for (size_t i = 0; i < sizeof known_fields / sizeof *known_fields; i++)
             known |= !strcmp(name, known_fields[i]);
         if (!known) return refuse_field(name, "is not supported");
@@ -181,18 +195,25 @@ static bool read_channels(float *to, const json_t *config, const char *name, con
 }
 
 static bool read_values(burin_picture *p, const json_t *config, const Processor *k) {
-    static const float half[3] = {0.5f, 0.5f, 0.5f};
     const json_t *factor = json_object_get(config, "rescale_factor");
     p->scale = 1;
     if (flag_of(config, "do_rescale", true))
         p->scale = json_is_number(factor) ? json_number_value(factor) : 1.0 / 255;
     for (int i = 0; i < 3; i++) p->deviation[i] = 1;
     if (!flag_of(config, "do_normalize", true)) return true;
-    if (!read_channels(p->mean, config, "image_mean", k->clip ? clip[0] : half)) return false;
-    if (!read_channels(p->deviation, config, "image_std", k->clip ? clip[1] : half)) return false;
+    if (!read_channels(p->mean, config, "image_mean", usual_values[k->values][0])) return false;
+    if (!read_channels(p->deviation, config, "image_std", usual_values[k->values][1])) return false;
     for (int i = 0; i < 3; i++)
         if (p->deviation[i] == 0) return refuse_field("image_std", "has a 0");
     return true;
+}
+
+// The processor's settings: since transformers 5 they may be part of another file.
+json_t *processor_of_folder(const char *folder) {
+    json_t *all = json_beside(folder, "processor_config.json");
+    json_t *part = json_incref(json_object_get(all, "image_processor"));
+    json_decref(all);
+    return part ? part : json_beside(folder, FILE_NAME);
 }
 
 // ------------------------------------------------------------------------------------------- card
@@ -223,14 +244,21 @@ bool picture_settings_read(burin_picture *p, const json_t *settings, bool cut, i
            read_values(p, settings, k) && fits_input(p, height, width);
 }
 
-static const Node *classifier_logits(const Checkpoint *c, const Graph *g) {
-    const char *name = checkpoint_class(c);
-    int at = graph_output_index(g, "logits");
+static bool takes_picture(const Node *input) {
     int64_t channels;
-    if (at < 0 || !name || !strstr(name, "ForImageClassification") || g->n_inputs != 1) return NULL;
-    const Type *in = &g->inputs[0]->type;
-    bool takes = in->rank == 3 && dim_is_const(in->dim[0], &channels) && channels == 3;
-    return takes && g->outputs[at]->type.rank == 1 ? g->outputs[at] : NULL;
+    return input->type.rank == 3 && dim_is_const(input->type.dim[0], &channels) && channels == 3;
+}
+
+static const Node *picture_input(const Graph *g) {
+    const Node *found = NULL;
+    for (int i = 0; i < g->n_inputs; i++)
+        if (takes_picture(g->inputs[i])) found = g->inputs[i];
+    return found;
+}
+
+static int output_rank(const Graph *g, const char *name) {
+    int at = graph_output_index(g, name);
+    return at < 0 ? -1 : g->outputs[at]->type.rank;
 }
 
 static burin_scoring picture_scoring(const Checkpoint *c, int64_t n) {
@@ -240,39 +268,106 @@ static burin_scoring picture_scoring(const Checkpoint *c, int64_t n) {
     return sigmoid ? BURIN_SIGMOID : BURIN_SOFTMAX;
 }
 
-static Card make_card(Arena *arena, const Checkpoint *c, int64_t n, const burin_picture *p) {
-    burin_card card = {.magic = BURIN_CARD_MAGIC,
-                       .version = BURIN_CARD_VERSION,
-                       .mask = -1,
-                       .task = BURIN_LABELS_PICTURES,
-                       .default_prompt = -1};
+// Sets the program's task by the graph's inputs and outputs, and the labels by the last axis of
+// "logits".
+static bool find_task(const Checkpoint *c, const Graph *g, const Tokenizer *t, burin_card *card,
+                      int64_t *labels) {
+    const char *name = checkpoint_class(c);
+    int logits = graph_output_index(g, "logits");
+    const Type *type = logits < 0 ? NULL : &g->outputs[logits]->type;
+    if (g->n_inputs == 2 && t && output_rank(g, "text_embeds") == 1 &&
+        output_rank(g, "image_embeds") == 1) {
+        card->task = BURIN_MATCHES_PICTURES;
+        return true;
+    }
+    if (g->n_inputs != 1) return false;
+    if (name && strstr(name, "ForImageClassification") && type && type->rank == 1) {
+        card->task = BURIN_LABELS_PICTURES;
+        return dim_is_const(type->dim[0], labels);
+    }
+    if (name && strstr(name, "ForObjectDetection") && type && type->rank == 2 &&
+        output_rank(g, "pred_boxes") == 2) {
+        card->task = BURIN_FINDS_OBJECTS;
+        return dim_is_const(type->dim[1], labels) && --*labels > 0;  // the last is no object
+    }
+    card->task = BURIN_EMBEDS_PICTURES;
+    return logits < 0 &&
+           (output_rank(g, "image_embeds") == 1 || output_rank(g, "pooler_output") == 1 ||
+            output_rank(g, "last_hidden_state") == 2);
+}
+
+static double scalar_of(const Checkpoint *c, const char *name, double absent) {
+    const Tensor *t = checkpoint_find(c, name);
+    return t && t->data ? dtype_load(t->dtype, t->data, 0) : absent;
+}
+
+// CLIP's texts end with their last token; SigLIP pads them to the length that it was trained with.
+static burin_pairing match_of(const Checkpoint *c, const Graph *g, const Tokenizer *t) {
+    burin_pairing m = {.pad = -1, .scale = (float)exp(scalar_of(c, "logit_scale", 0))};
+    for (int i = 0; i < g->n_inputs; i++)
+        if (input_role(g->inputs[i]) == INPUT_TOKENS)
+            m.length = (int32_t)dim_upper(g->inputs[i]->type.dim[0]);
+    if (!checkpoint_find(c, "logit_bias")) return m;
+    json_t *settings = json_beside(c->folder, "tokenizer_config.json");
+    const json_t *pad = json_object_get(settings, "pad_token");
+    if (json_is_object(pad)) pad = json_object_get(pad, "content");
+    const char *word = json_is_string(pad) ? json_string_value(pad) : "</s>";
+    m.pad = burin_token_find(t->blob, word, strlen(word));
+    m.bias = (float)scalar_of(c, "logit_bias", 0), m.sigmoid = 1;
+    json_decref(settings);
+    return m;
+}
+
+static Card make_card(Arena *arena, const Checkpoint *c, burin_card card, const void *settings,
+                      size_t bytes) {
     Text strings = {0};
-    card.n_labels = card_add_labels(&strings, c, n);
-    card.scoring = picture_scoring(c, n);
+    uint32_t n = card.n_labels;
+    card.magic = BURIN_CARD_MAGIC, card.version = BURIN_CARD_VERSION;
+    card.mask = card.default_prompt = -1;
+    if (n) card.n_labels = card_add_labels(&strings, c, n);
     size_t at = (sizeof card + strings.length + 7) / 8 * 8;
-    card.bytes = (uint32_t)(at + sizeof *p);
+    card.bytes = (uint32_t)(at + bytes);
     Card made = {.blob = arena_alloc(arena, card.bytes), .bytes = card.bytes};
     memset(made.blob, 0, card.bytes);
     memcpy(made.blob, &card, sizeof card);
-    memcpy((char *)made.blob + sizeof card, strings.data, strings.length);
-    memcpy((char *)made.blob + at, p, sizeof *p);
+    if (strings.length) memcpy((char *)made.blob + sizeof card, strings.data, strings.length);
+    memcpy((char *)made.blob + at, settings, bytes);
     text_free(&strings);
     return made;
 }
 
-Card picture_card_read(Arena *arena, const Checkpoint *c, const Graph *g) {
-    const Node *logits = classifier_logits(c, g);
-    int64_t n, height, width;
-    Card card = {0};
-    if (!logits || !dim_is_const(logits->type.dim[0], &n)) return card;
-    json_t *config = json_beside(c->folder, FILE_NAME);
-    if (!config) return card;
+static Card card_of_task(Arena *arena, const Checkpoint *c, const Graph *g, const Tokenizer *t,
+                         burin_card card, const burin_picture *p) {
+    struct {
+        burin_picture picture;
+        burin_pairing match;
+    } both = {.picture = *p};
+    bool matches = card.task == BURIN_MATCHES_PICTURES;
+    if (matches) both.match = match_of(c, g, t);
+    Card made = make_card(arena, c, card, &both, matches ? sizeof both : sizeof *p);
+    made.pictures = card.task == BURIN_LABELS_PICTURES   ? "picture"
+                    : card.task == BURIN_EMBEDS_PICTURES ? "picture_embed"
+                    : card.task == BURIN_FINDS_OBJECTS   ? "picture_objects"
+                                                         : "picture_match";
+    return made;
+}
+
+Card picture_card_read(Arena *arena, const Checkpoint *c, const Graph *g, const Tokenizer *t) {
+    _Static_assert(sizeof(burin_picture) % 8 == 0, "a match follows without padding");
+    const Node *input = picture_input(g);
+    int64_t labels = 0, height, width;
+    burin_card card = {0};
     burin_picture p = {0};
-    if (!dim_is_const(g->inputs[0]->type.dim[1], &height) ||
-        !dim_is_const(g->inputs[0]->type.dim[2], &width))
+    Card made = {0};
+    if (!input || !find_task(c, g, t, &card, &labels)) return made;
+    json_t *config = processor_of_folder(c->folder);
+    if (!config) return made;
+    card.n_labels = (uint32_t)labels;
+    if (labels) card.scoring = picture_scoring(c, labels);
+    if (!dim_is_const(input->type.dim[1], &height) || !dim_is_const(input->type.dim[2], &width))
         refuse_field("size", "is fixed, and the model's is not");
     else if (picture_settings_read(&p, config, false, height, width))
-        card = make_card(arena, c, n, &p);
+        made = card_of_task(arena, c, g, t, card, &p);
     json_decref(config);
-    return card;
+    return made;
 }

@@ -26,6 +26,14 @@ typedef struct burin_picture {
     int32_t crop_height, crop_width;  // pixels; 0: no crop
 } burin_picture;
 
+// Pictures and texts: the score of a product of their embeddings, and the padding of texts.
+typedef struct burin_pairing {
+    float scale, bias;
+    int32_t sigmoid;      // 1: each pair is judged by itself; 0: probabilities of a picture's texts
+    int32_t pad, length;  // tokens: shorter texts are padded with `pad` up to `length`; -1: never
+    int32_t unused;
+} burin_pairing;
+
 // How a picture is cut into the tiles that the encoder reads one by one.
 typedef enum burin_cut {
     BURIN_CUT_NOT,    // one tile: the picture

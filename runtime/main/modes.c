@@ -61,6 +61,15 @@ const struct burin_modes burin_modes_embed = {.run = burin_embed,
 const struct burin_modes burin_modes_picture = {.run = burin_classify,
                                                 .print_network = burin_network_print};
 
+const struct burin_modes burin_modes_picture_embed = {.run = burin_embed_pictures,
+                                                      .print_network = burin_network_print};
+
+const struct burin_modes burin_modes_picture_objects = {.run = burin_find_objects,
+                                                        .print_network = burin_network_print};
+
+const struct burin_modes burin_modes_picture_match = {.run = burin_match_pictures,
+                                                      .print_network = burin_network_print};
+
 const struct burin_modes burin_modes_voice = {.run = burin_speak,
                                               .print_network = burin_network_print};
 

@@ -23,8 +23,8 @@ const char *burin_card_pair_prompt(const burin_card *card) {
 
 bool burin_labels(const burin_model *m) {
     const burin_card *card = burin_card_of(m);
-    return card && card->task != BURIN_EMBEDS && card->task != BURIN_LABELS_PICTURES &&
-           card->task != BURIN_SPEAKS && card->task != BURIN_HEARS;
+    return card && (card->task == BURIN_LABELS_TEXTS || card->task == BURIN_LABELS_TOKENS ||
+                    card->task == BURIN_FILLS_MASKS);
 }
 
 // The settings at the end of a card of this task.
@@ -34,7 +34,17 @@ static const void *settings_of(const burin_model *m, burin_task task, size_t byt
 }
 
 const burin_picture *burin_card_picture(const burin_model *m) {
-    return settings_of(m, BURIN_LABELS_PICTURES, sizeof(burin_picture));
+    static const burin_task tasks[] = {BURIN_LABELS_PICTURES, BURIN_EMBEDS_PICTURES,
+                                       BURIN_FINDS_OBJECTS};
+    const burin_picture *p =
+        settings_of(m, BURIN_MATCHES_PICTURES, sizeof(burin_picture) + sizeof(burin_pairing));
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks && !p; i++)
+        p = settings_of(m, tasks[i], sizeof *p);
+    return p;
+}
+
+const burin_pairing *burin_card_pairing(const burin_model *m) {
+    return settings_of(m, BURIN_MATCHES_PICTURES, sizeof(burin_pairing));
 }
 
 const burin_voice *burin_card_voice(const burin_model *m) {

@@ -12,8 +12,9 @@ const burin_card *burin_card_of(const burin_model *);  // NULL: none
 const char *burin_card_label(const burin_card *, uint32_t i);
 const char *burin_card_pair_prompt(
     const burin_card *);  // NULL: two texts are put together as tokens
-// Pictures in, labels out: their preprocessing; NULL: takes none.
+// Pictures in: their preprocessing; NULL: takes none.
 const burin_picture *burin_card_picture(const burin_model *);
+const burin_pairing *burin_card_pairing(const burin_model *);  // of pictures and texts, or NULL
 // Texts in, speech out: its settings; NULL: does not speak.
 const burin_voice *burin_card_voice(const burin_model *);
 // Recordings in, characters or labels out: their form; NULL: takes none.

@@ -50,8 +50,8 @@ static const char listener_introduction[] =
 
 static const char classifier_introduction[] =
     "usage: %s [options] picture ...\n"
-    "%s, compiled: writes the likeliest label of each picture (- is standard input).\n"
-    "All else goes to standard error.\n"
+    "%s, compiled: writes labels, embedding, objects or fitting texts of each\n"
+    "picture (- is standard input). All else goes to standard error.\n"
     "\n"
     "  %s photo.png --top-k 5  its five likeliest labels, with their scores\n"
     "  %s *.ppm --format json  one JSON object per picture\n"

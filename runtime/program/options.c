@@ -300,7 +300,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
     int inputs = text + (c->tokens != NULL) + (c->n_texts > 0 && program != BURIN_TRANSCRIBER) +
                  (c->chat && !text) + (c->messages != NULL);
     check_format(c);
-    if (program & (L | P | H) && c->format && !strcmp(c->format, "npy"))
+    if (program & (L | H) && c->format && !strcmp(c->format, "npy"))
         bad_command_line("--format npy: expected text or json", "--format ", "json");
     if (c->prompt_name && c->prompt_text)
         bad_command_line("two prompts", "give one of --prompt-name and ", "--prompt");
@@ -309,6 +309,8 @@ static void check_combination(burin_kind program, const burin_command *c) {
     if (c->rank && (c->tokens || c->similarity || c->output || c->logits_hash ||
                     (c->format && !strcmp(c->format, "npy"))))
         bad_command_line("--rank prints texts", "--rank QUERY ", "-f FILE");
+    if (c->rank && program & P && c->n_texts + (c->prompt_file != NULL) == 0)
+        bad_command_line("--rank needs pictures", "--rank TEXT -f ", "FILE");
     if (c->embeddings && (!c->rank || c->over || c->n_texts))
         bad_command_line("--embeddings is for --rank over a saved file",
                          "--rank QUERY --embeddings F.npy -f ", "FILE");
@@ -421,6 +423,7 @@ burin_command burin_command_line(burin_kind program, int argc, char **argv) {
     burin_command c;  // 4 KB: as an initializer it would be a constant of the program
     memset(&c, 0, sizeof c);
     c.count = c.logprobs = c.server.port = c.server.queue = -1;
+    c.threshold = -1;
     c.length_penalty = c.speed = c.noise = 1;
     c.sampling = (burin_sampling)BURIN_SAMPLING_USUAL;
     bool options = true;

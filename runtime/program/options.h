@@ -61,6 +61,7 @@ typedef struct burin_command {
     int n_texts;
     const char *rank;                       // of an embedder: the query
     const char *embeddings;                 // of --rank: a saved .npy of the lines
+    double threshold;                       // of objects in a picture; -1: the default
     int64_t most_texts;                     // of --rank, of labels; 0: the default
     int64_t batch_size;                     // texts in a step; 0: the default
     const char *prompt_name, *prompt_text;  // prefix of each text of an embedder
