@@ -65,6 +65,13 @@ SPECIAL = {
     "gptj": dict(rotary_dim=8),
     "kimi_linear": dict(num_experts_per_token=2, model_max_length=128,
                         layer_types=["linear_attention", "full_attention", "linear_attention", "full_attention"]),
+    "lfm3": dict(layer_types=["conv", "conv", "full_attention", "sliding_attention"]),
+    "lfm2_moe": dict(layer_types=["conv", "full_attention", "conv", "full_attention"], num_dense_layers=1),
+    "dbrx": dict(attn_config=dict(rope_theta=1e4, kv_n_heads=2, clip_qkv=8.0), n_layers=3,
+                 ffn_config=dict(hidden_size=64, ffn_hidden_size=32, moe_num_experts=4, moe_top_k=2)),
+    "zaya": dict(num_experts_per_tok=1),
+    "zamba2": dict(num_hidden_layers=6, layer_types=["mamba", "mamba", "hybrid", "mamba", "hybrid", "mamba"]),
+    "zamba": dict(num_hidden_layers=6),
     "hunyuan_vl_text": dict(head_dim=16), "paddleocr_vl_text": dict(head_dim=16),
     "ernie4_5_vl_moe_text": dict(moe_intermediate_size=[32, 16]),
     "deepseek_v2": dict(num_experts_per_tok=2, n_routed_experts=4, moe_intermediate_size=32),
@@ -220,7 +227,7 @@ def vary(out, name, kind, cls, parameters):
     return folders
 
 
-def vision(out, name, cls, varied):
+def vision(out, name, cls, varied, tool):
     """Folders of the text part of a model of images and texts."""
     section, text_class = vision_text.section_of(cls.config_class())
     if section is None:
@@ -237,8 +244,10 @@ def vision(out, name, cls, varied):
             shutil.rmtree(folder, ignore_errors=True)
             if not change:
                 raise
+        if not change and not (varied and agrees(tool, folder)):
+            return folders
     text = json.loads((folders[0] / "config.json").read_text())
-    for change, edited in vision_text.edits_of(text, section, edits) if varied else []:
+    for change, edited in vision_text.edits_of(text, section, edits):
         folder = out / f"{name}@{change}"
         folder.mkdir(exist_ok=True)
         (folder / "config.json").write_text(json.dumps(edited))
@@ -265,6 +274,11 @@ def compare(tool, folders):
         else:                                       # a small difference is one of rounding
             print(f"{'near ' if error < NEAR else 'WRONG'}    {folder.name}: off by {error:g}")
     sys.stdout.flush()
+
+
+def agrees(tool, folder):
+    """Whether variants of the folder are worth making."""
+    return not tool or subprocess.run([tool, folder], capture_output=True).returncode == 0
 
 
 def listed(of):
@@ -310,7 +324,7 @@ def main():
         folders = []
         try:
             if kind == "vision":
-                folders = vision(arguments.out, name, cls, arguments.vary)
+                folders = vision(arguments.out, name, cls, arguments.vary, arguments.compare)
                 compare(arguments.compare, folders) if arguments.compare else None
                 continue
             try:
@@ -321,7 +335,7 @@ def main():
                 if parameters is not None or used is None:
                     raise
                 folders = generate(arguments.out, name, kind, cls, used)
-            if arguments.vary:
+            if arguments.vary and agrees(arguments.compare, folders[0]):
                 folders += vary(arguments.out, name, kind, cls, used)
         except Exception as error:                # the others are still worth making
             print(f"not made {name}: {type(error).__name__}: {str(error)[:300]!r}")
