@@ -108,3 +108,8 @@ done
 
 says "gguf deepseek32: no context beyond the tokens that indexers choose" 1 "described up to 16 positions" \
     "$BUILD/burin" build "$WORK/deepseek32/model.gguf" --ctx=17 -o "$WORK/program"
+
+check "gguf glm4moe: builds with its head" "$BURIN" build "$WORK/glm4_moe/model.gguf" --draft=mtp -o "$WORK/both"
+"$WORK/both" --tokens 5,9,12,5,9 -n 40 --ignore-eos --temp 0 --logits-hash --draft none > "$WORK/alone"
+"$WORK/both" --tokens 5,9,12,5,9 -n 40 --ignore-eos --temp 0 --logits-hash > "$WORK/drafted"
+same "gguf glm4moe: the same text with guesses of its head" "$WORK/alone" "$WORK/drafted"

@@ -279,10 +279,15 @@ def main(folder, out, name, how=None):
     names = gguf.get_tensor_name_map(arch, config.get("num_hidden_layers") or config.get("n_layer") or config.get("n_layers") or config.get("num_layers"))
     writer = gguf.GGUFWriter(out, name)
     rotary_scaling(writer, name, config)
-    if name == "glm4moe":  # a layer that guesses further ahead
+    if name == "glm4moe":  # a layer that guesses further ahead: the last one's weights again
         writer.add_uint32("glm4moe.nextn_predict_layers", 1)
-        writer.add_tensor(f"blk.{config['num_hidden_layers']}.nextn.eh_proj.weight", np.zeros((4, 8), np.float32))
         config = {**config, "num_hidden_layers": config["num_hidden_layers"] + 1}
+        names = gguf.get_tensor_name_map(arch, config["num_hidden_layers"])
+        last, width = config["num_hidden_layers"] - 2, config["hidden_size"]
+        tensors |= {hf.replace(f"layers.{last}.", f"layers.{last + 1}."): w for hf, w in tensors.items() if f"layers.{last}." in hf}
+        ones = np.ones(width, np.float32)
+        for part, w in {"eh_proj": np.eye(width, 2 * width, dtype=np.float32), "enorm": ones, "hnorm": ones, "shared_head_norm": ones}.items():
+            writer.add_tensor(f"blk.{last + 1}.nextn.{part}.weight", w)
     metadata(writer, name, config)
     for hf, w in slopes(writer, tensors).items():
         if "pooler" in hf:                        # which converters leave out

@@ -444,12 +444,19 @@ static void leave_out_guessing(const Reading *r) {
         json_object_set_new(r->config, "num_hidden_layers", json_integer(layers - guessing));
 }
 
+// The head for further tokens (--draft=mtp) is read where the architecture names its tensors.
+static bool has_named_head(const Reading *r) {
+    static const char joined[] = "blk.0.nextn.eh_proj.weight";
+    return strcmp(gguf_name_of(r->gguf, r->table, joined), joined);
+}
+
 static bool takes_part(const Reading *r, const GgufTensor *t) {
     unsigned layer;
     bool guesses = gguf_find(r->gguf, gguf_key_of(r, "nextn_predict_layers")) &&
-                   gguf_layer_of(t->name, &layer);
+                   gguf_layer_of(t->name, &layer) &&
+                   layer >= gguf_config_number(r, "num_hidden_layers");
     return !gguf_is_rotary_table(t) && !gguf_is_nvfp4_part(r->gguf, t) &&
-           !(guesses && layer >= gguf_config_number(r, "num_hidden_layers"));
+           (!guesses || has_named_head(r));
 }
 
 // Decoders that became encoders, and the other way round
