@@ -306,6 +306,15 @@ static void load_template(Build *b) {
 }
 
 // A decoder whose model takes pictures, too: as a program alone.
+// Rows that see each other are in one step: those of a picture, or of a prompt with two.
+static void make_room_for_pictures(Build *b) {
+    const burin_eyes *e = b->module->eyes;
+    enum { ROWS_OF_TEXT = 256 };
+    int64_t rows =
+        e->sees_all == BURIN_SEES_PROMPT ? 2 * e->tile_rows + ROWS_OF_TEXT : e->tile_rows;
+    if (e->sees_all && b->passes.max_rows < rows) b->passes.max_rows = rows;
+}
+
 static void load_eyes(Build *b) {
     const Checkpoint *c = b->checkpoint;
     if (!c || !c->whole_class) return;
@@ -316,8 +325,8 @@ static void load_eyes(Build *b) {
         b->pictures = eyes_add(b->module, description, c, b->tokenizer);
     if (!b->pictures)
         checkpoint_warn_of_rest(c);
-    else if (b->module->eyes->sees_all && b->passes.max_rows < b->module->eyes->tile_rows)
-        b->passes.max_rows = b->module->eyes->tile_rows;
+    else
+        make_room_for_pictures(b);
 }
 
 void build_load(Build *b) {

@@ -255,7 +255,7 @@ static bool read_placement(burin_eyes *e, const Module *m, const Tokenizer *t) {
     static const char *const cuts[] = {"none", "grid", "ratio", "free"};
     const char *cut = text_of(m, "cut");
     const Setting *sees_all = setting_of(m, "sees_all");
-    e->sees_all = sees_all && sees_all->number;
+    e->sees_all = sees_all ? (int32_t)sees_all->number : 0;
     e->axes = setting_of(m, "axes") != NULL;
     e->patch = number_of(m, "patch"), e->merge = number_of(m, "merge");
     e->window_rows = number_of(m, "window_rows"), e->longest = number_of(m, "longest");

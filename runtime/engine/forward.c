@@ -241,11 +241,14 @@ static void set_axes(burin_session *s, int i, const burin_embedding *e) {
     next[position] = time + (grid ? burin_max(e->lines, e->columns) : 1);
 }
 
-// Rows of a picture see its last row, others themselves.
+// Rows of a picture see its last row, those of a prompt that sees all its last, others themselves.
 static void set_last_seen(burin_session *s, const burin_embedding *embeddings, int n) {
+    bool prompt = s->model->eyes->sees_all == BURIN_SEES_PROMPT && embeddings &&
+                  embeddings[0].vector && !s->position[0];
     for (int i = n - 1; i >= 0; i--) {
         bool inside = embeddings && embeddings[i].vector && i + 1 < n && embeddings[i + 1].vector &&
                       s->slot[i] == s->slot[i + 1] && s->model->eyes->sees_all;
+        inside |= prompt && i + 1 < n;
         s->last_seen[i] = inside ? s->last_seen[i + 1] : s->position[i];
     }
 }
@@ -255,7 +258,8 @@ BURIN_LINKAGE int burin_rows_of_step(const burin_model *model, const burin_embed
     if (n <= most || !embeddings || !model->eyes || !model->eyes->sees_all)
         return n < most ? n : most;
     int rows = most;
-    while (rows && embeddings[rows - 1].vector && embeddings[rows].vector) rows--;
+    bool prompt = model->eyes->sees_all == BURIN_SEES_PROMPT;
+    while (rows && (prompt || (embeddings[rows - 1].vector && embeddings[rows].vector))) rows--;
     return rows;
 }
 

@@ -56,7 +56,8 @@ typedef enum burin_cut {
     X(width)                  \
     X(sees_all)               \
     X(window) X(tile_rows) X(height) X(columns) X(token) X(axes) X(patch) X(merge) X(window_rows)
-#define BURIN_EYES_TEXTS(X) X(mark) X(row) X(alone) X(first) X(tile) X(line) X(overview)
+#define BURIN_EYES_TEXTS(X) X(mark) X(row) X(alone) X(first) X(tile) X(line) X(overview) X(prompt)
+enum { BURIN_SEES_PROMPT = 2 };
 typedef struct burin_eyes {
     const struct burin_encoder *encoder;
     burin_picture picture;    // of a tile; no resizing where the cut does it
@@ -66,7 +67,8 @@ typedef struct burin_eyes {
     int32_t window_rows;      // of free sizes: groups of a window's side; 0: no windows
     int32_t axes;             // 1: rotary embeddings of pictures have lines and columns
     int32_t width;            // of a row: the decoder's
-    int32_t sees_all;         // 1: rows of a tile attend to all rows of it, also to later ones
+    int32_t sees_all;         // 1: rows of a tile attend to all rows of it, also to later ones;
+                              // BURIN_SEES_PROMPT: all rows of a prompt to all of it
     int32_t window;           // with sees_all: positions that such a tile must be within; 0: any
     int32_t tile_rows;        // rows of a tile
     int32_t height, columns;  // pixels of a tile
@@ -77,5 +79,6 @@ typedef struct burin_eyes {
     const char *first;        // before the tiles of a picture of several
     const char *tile, *line;  // a tile; the text after the last tile of a line
     const char *overview;     // the last tile, which is the whole picture
+    const char *prompt;       // the text after the pictures of a prompt, "@"; NULL: as it is
 } burin_eyes;
 #endif

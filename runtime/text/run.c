@@ -279,9 +279,13 @@ static int32_t tokens_of_step(const burin_run *run, const int32_t *tokens, int32
     const burin_eyes *e = run->model->eyes;
     int32_t count = n < run->chunk ? n : run->chunk;
     if (!e || !e->sees_all || count == n) return count;
-    while (count && tokens[count - 1] < 0 && tokens[count] < 0) count--;
+    bool prompt = e->sees_all == BURIN_SEES_PROMPT && tokens[0] < 0;
+    while (count && (prompt || (tokens[count - 1] < 0 && tokens[count] < 0))) count--;
     if (!count)
-        burin_stop(BURIN_USER_MISTAKE, "--chunk %d: the rows of a picture are more", run->chunk);
+        burin_stop(BURIN_USER_MISTAKE,
+                   prompt ? "--chunk %d: the rows of the prompt are more"
+                          : "--chunk %d: the rows of a picture are more",
+                   run->chunk);
     return count;
 }
 

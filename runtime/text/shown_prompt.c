@@ -37,6 +37,27 @@ static char *text_with_marks(const burin_run *run, size_t *bytes) {
     return all;
 }
 
+// The text with its end, after the last mark, as the pattern has it: "@" is that end, "%n" a
+// newline.
+static char *text_of_pattern(const burin_eyes *e, char *text, size_t *bytes) {
+    size_t end = 0, mark = strlen(e->mark), n = 0;
+    for (size_t i = 0; i + mark <= *bytes; i++)
+        if (!memcmp(text + i, e->mark, mark)) end = i + mark;
+    char *all = burin_allocate(1, *bytes + strlen(e->prompt) + 1);
+    memcpy(all, text, n = end);
+    for (const char *c = e->prompt; *c; c++) {
+        if (*c == '@')
+            memcpy(all + n, text + end, *bytes - end), n += *bytes - end;
+        else if (*c == '%' && c[1] == 'n')
+            all[n++] = '\n', c++;
+        else
+            all[n++] = *c;
+    }
+    free(text);
+    *bytes = n;
+    return all;
+}
+
 burin_tokens burin_read_shown_prompt(burin_run *run, bool *empty) {
     int32_t pictures[BURIN_MOST_OF_LIST];
     burin_shown shown = {.sights = &run->sights, .pictures = pictures, .n = run->command->images.n};
@@ -46,8 +67,10 @@ burin_tokens burin_read_shown_prompt(burin_run *run, bool *empty) {
     for (int i = 0; i < shown.n; i++)
         pictures[i] = burin_see_file(run, run->command->images.text[i]);
     char *text = text_with_marks(run, &bytes);
+    const char *pattern = run->model->eyes->prompt;
+    if (pattern) text = text_of_pattern(run->model->eyes, text, &bytes);
     const char *why = burin_place_pictures(burin_tokenizer_of(run->model), run->model->eyes, &shown,
-                                           text, NULL, bytes, true, &tokens);
+                                           text, NULL, bytes, !pattern, &tokens);
     if (why) burin_stop(BURIN_USER_MISTAKE, "%s", why);
     free(text);
     return tokens;

@@ -190,7 +190,20 @@ def mistral3():
     return transformers.Mistral3ForConditionalGeneration(transformers.Mistral3Config(spatial_merge_size=2, **parts)), processor
 
 
-FAMILIES = {"pixtral": pixtral, "mistral3": mistral3, "qwen2-vl": qwen2_vl, "qwen2_5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
+def paligemma():
+    t = tokenizer_with(["<bos>", "<image>"], "<image>", extra_special_tokens={"image_token": "<image>"})
+    t.bos_token, t.chat_template = "<bos>", None
+    pictures = pil("siglip", "Siglip", size={"height": 16, "width": 16})
+    pictures.image_seq_length = 16
+    processor = transformers.PaliGemmaProcessor(pictures, t)
+    config = transformers.PaliGemmaConfig(
+        text_config=dict(TEXT, model_type="gemma", vocab_size=len(t), tie_word_embeddings=True),
+        vision_config=dict(VISION, model_type="siglip_vision_model", vision_use_head=False, projection_dim=32), projection_dim=32,
+        image_token_index=t.convert_tokens_to_ids("<image>"), hidden_size=32)
+    return transformers.PaliGemmaForConditionalGeneration(config), processor
+
+
+FAMILIES = {"paligemma": paligemma, "pixtral": pixtral, "mistral3": mistral3, "qwen2-vl": qwen2_vl, "qwen2_5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
 
 
 def draw(path, width, height, seed):
@@ -214,8 +227,9 @@ def fill_model(model, folder):
 def run_case(model, processor, folder, number, pictures, question, root):
     images = [Image.open(root / p) for p in pictures]
     content = [{"type": "image"} for _ in pictures] + [{"type": "text", "text": question}]
-    text = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
-    inputs = processor(images=images, text=text, return_tensors="pt", add_special_tokens=False)
+    text = question if not processor.chat_template else processor.apply_chat_template(
+        [{"role": "user", "content": content}], add_generation_prompt=True)
+    inputs = processor(images=images if processor.chat_template else [images], text=text, return_tensors="pt", add_special_tokens=False)
     with torch.no_grad():
         logits = model(**inputs).logits[0]
         answer = model.generate(**inputs, max_new_tokens=N_ANSWER, do_sample=False, eos_token_id=None)
