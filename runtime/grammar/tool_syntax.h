@@ -28,6 +28,7 @@ typedef struct burin_tool_syntax {
     const char *begin, *call, *name_end, *key, *key_end,
         *other_key_end;  // key_end: of texts; other_key_end: of other values
     const char *value_end, *call_end, *between, *end;  // between: NULL: an answer has one call
+    bool alone;     // calls that are required have no text around them
     bool prompted;  // a prompt for an answer ends with what begins a call
     // memory of the texts; NULL: they are constant
     char *memory;

@@ -464,6 +464,10 @@ static void add_shaped_root(burin_growing *g, const burin_tool_syntax *shape, bo
         add_free_text(g, "tagged", value_end);
     }
     if (shape->kind == BURIN_SHAPE_BRACED) add_braced_rules(g, shape->key_end);
+    if (must && shape->alone) {
+        burin_growing_add(g, "root ::= (ws calls)+ ws\n");
+        return;
+    }
     if (strlen(tag) > 2) {
         add_free_text(g, "text", tag);
         burin_growing_add(g, "root ::= text (calls text)%s\n", must ? "+" : "*");

@@ -54,14 +54,34 @@ void burin_answer_follow_form(burin_answer *a) {
     burin_constraint_start(g->constraint, false);
 }
 
+static bool has_text(const burin_answer *a, const char *text) {
+    return memmem(a->g.answer, a->g.answer_bytes, text, strlen(text)) != NULL;
+}
+
+// Reasoning begins in the prompt or with the answer.
+static bool thinks(const burin_answer *a) {
+    return a->request->thinking || (a->g.answer_bytes >= 7 && !memcmp(a->g.answer, "<think>", 7));
+}
+
+void burin_answer_note_thought(burin_answer *a) {
+    bool channels = a->request->has_tools && a->request->tools.form == BURIN_TOOLS_CHANNELS;
+    bool inside = channels ? !has_text(a, "<|channel|>final") && has_text(a, "<|channel|>analysis")
+                           : thinks(a) && !has_text(a, "</think>");
+    if (inside) a->thought = (int32_t)a->g.generated;
+}
+
+long long burin_request_thought(const burin_request *q) {
+    long long n = 0;
+    for (int i = 0; i < q->n_answers; i++) n += q->answers[i].thought;
+    return n;
+}
+
 // The tokens of </think> are all that may follow, one after the other.
 void burin_answer_end_thought(burin_answer *a, float *logits) {
     const burin_request *q = a->request;
     const burin_generation *g = &a->g;
-    bool thinks = q->thinking || (g->answer_bytes >= 7 && !memcmp(g->answer, "<think>", 7));
-    if (q->thinking_budget < 0 || !thinks || a->forced == q->end_of_thought.n ||
-        (!a->forced &&
-         (g->generated < q->thinking_budget || memmem(g->answer, g->answer_bytes, "</think>", 8))))
+    if (q->thinking_budget < 0 || !thinks(a) || a->forced == q->end_of_thought.n ||
+        (!a->forced && (g->generated < q->thinking_budget || has_text(a, "</think>"))))
         return;
     int32_t token = q->end_of_thought.id[a->forced++];
     for (int32_t i = 0; i < q->server->model->vocab_size; i++)

@@ -117,6 +117,16 @@ static void convert_choice(burin_request *q) {
     }
 }
 
+// output_config.format, or output_format: a schema, as response_format has it.
+static void convert_output(burin_request *q) {
+    const burin_value *config = burin_body_dict(q, "output_config"),
+                      *format = config ? burin_body_field(q, *config, "format") : NULL,
+                      *effort = config ? burin_body_field(q, *config, "effort") : NULL;
+    if (!format) format = burin_body_dict(q, "output_format");
+    if (format) burin_body_set(q, q->body, "response_format", *format);
+    if (effort) burin_body_set(q, q->body, "reasoning_effort", *effort);
+}
+
 static void read_request(burin_request *q) {
     burin_body_read(q);
     const burin_value *stops = burin_body_list(q, "stop_sequences"),
@@ -134,6 +144,7 @@ static void read_request(burin_request *q) {
     convert_messages(q);
     convert_tools(q);
     convert_choice(q);
+    convert_output(q);
 }
 
 void burin_handle_messages(burin_request *q) {
@@ -143,6 +154,7 @@ void burin_handle_messages(burin_request *q) {
     burin_settings_read(q, burin_body_integer(q, "max_tokens", 0, 1, INT64_MAX));
     q->n_answers = 1;
     burin_form_tools(q);
+    burin_form_read(q);
     burin_prompt_chat(q);
     burin_name_request(q, "msg_");
     burin_answers_open(q);

@@ -27,8 +27,10 @@ static void print_usage(burin_request *q) {
     for (int i = 0; i < q->n_answers; i++) written += q->answers[i].g.generated;
     burin_print(
         ", \"usage\": {\"prompt_tokens\": %d, \"completion_tokens\": %lld, \"total_tokens\": %lld, "
-        "\"prompt_tokens_details\": {\"cached_tokens\": %d}}",
-        q->n_prompt, written, q->n_prompt + written, q->answers[0].cached);
+        "\"prompt_tokens_details\": {\"cached_tokens\": %d}, \"completion_tokens_details\": "
+        "{\"reasoning_tokens\": %lld}}",
+        q->n_prompt, written, q->n_prompt + written, q->answers[0].cached,
+        burin_request_thought(q));
     if (q->command.sampling.temperature > 0)
         burin_print(", \"seed\": %lld", (long long)q->command.sampling.seed);
     burin_print_receipt(q);

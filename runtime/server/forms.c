@@ -142,6 +142,7 @@ void burin_form_tools(burin_request *q) {
     burin_dict_set(&q->r, input, BURIN_LITERAL("tools"), allowed);
     burin_value json = burin_body_json(q, input);
     burin_tool_format_open(&q->tools, m->weights() + m->template_offset, m->template_bytes);
+    if (burin_plain_tools_open(q)) q->shows_tools = false;
     q->grammar =
         burin_tools_grammar(&q->tools, &(burin_tools_text){"tools", json.text, json.length},
                             choice == CHOICE_REQUIRED ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED,

@@ -164,6 +164,7 @@ burin_value burin_prompt_json(burin_request *q, const burin_value *tools) {
                            messages->list->n, q->server->limits.max_messages);
     for (uint32_t i = 0; i < messages->list->n; i++) make_alike(q, i, messages->list->items[i]);
     add_own_system(q, *messages);
+    if (q->plain_tools) burin_plain_tools_write(q, *messages);
     return burin_body_json(q, input_of_template(q, tools));
 }
 

@@ -210,8 +210,8 @@ static void print_response(burin_request *q) {
         burin_print(
             "{\"input_tokens\": %d, \"input_tokens_details\": {\"cached_tokens\": %d}, "
             "\"output_tokens\": %lld, "
-            "\"output_tokens_details\": {\"reasoning_tokens\": 0}, \"total_tokens\": %lld}",
-            a->n_prompt, a->cached, (long long)a->g.generated,
+            "\"output_tokens_details\": {\"reasoning_tokens\": %lld}, \"total_tokens\": %lld}",
+            a->n_prompt, a->cached, (long long)a->g.generated, burin_request_thought(q),
             (long long)(a->n_prompt + a->g.generated));
     else
         burin_print("null");

@@ -13,16 +13,39 @@ static void handle_health(burin_request *q) {
     burin_reply(q, draining ? 503 : 200, &body, NULL);
 }
 
-static void handle_models(burin_request *q) {
-    const burin_model *m = q->server->model;
-    burin_capture body = {0}, *before = burin_capture_into(&body);
-    burin_print("{\"object\": \"list\", \"data\": [{\"id\": ");
-    burin_print_json_string(q->server->name, strlen(q->server->name));
+static void print_name(const burin_server *s) { burin_print_json_string(s->name, strlen(s->name)); }
+
+// Members of OpenAI's and of Anthropic's lists.
+static void print_own_model(const burin_server *s) {
+    const burin_model *m = s->model;
+    burin_print("{\"id\": ");
+    print_name(s);
+    burin_print(", \"object\": \"model\", \"type\": \"model\", \"display_name\": ");
+    print_name(s);
     burin_print(
-        ", \"object\": \"model\", \"created\": 0, \"owned_by\": \"burin\", \"meta\": "
-        "{\"identity\": \"%-s\", "
-        "\"n_vocab\": %d, \"n_ctx\": %d, \"size\": %zu}}]}",
-        m->identity, m->vocab_size, q->server->base->context, m->weight_bytes);
+        ", \"created\": 0, \"created_at\": \"1970-01-01T00:00:00Z\", \"owned_by\": \"burin\", "
+        "\"meta\": {\"identity\": \"%-s\", \"n_vocab\": %d, \"n_ctx\": %d, \"size\": %zu}}",
+        m->identity, m->vocab_size, s->base->context, m->weight_bytes);
+}
+
+static void handle_models(burin_request *q) {
+    burin_capture body = {0}, *before = burin_capture_into(&body);
+    burin_print("{\"object\": \"list\", \"data\": [");
+    print_own_model(q->server);
+    burin_print("], \"has_more\": false, \"first_id\": ");
+    print_name(q->server);
+    burin_print(", \"last_id\": ");
+    print_name(q->server);
+    burin_print("}");
+    burin_capture_into(before);
+    burin_reply(q, 200, &body, NULL);
+}
+
+static void handle_model(burin_request *q) {
+    if (strcmp(q->path + strlen("/v1/models/"), q->server->name))
+        burin_request_fail(q, 404, "model", "this server has the model %s alone", q->server->name);
+    burin_capture body = {0}, *before = burin_capture_into(&body);
+    print_own_model(q->server);
     burin_capture_into(before);
     burin_reply(q, 200, &body, NULL);
 }
@@ -51,6 +74,7 @@ extern const burin_api burin_embeddings_api, burin_rerank_api, burin_classify_ap
 const burin_route burin_encoder_routes[] = {
     {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
     {"/v1/models", EVHTTP_REQ_GET, handle_models, NULL, false},
+    {"/v1/models/", EVHTTP_REQ_GET, handle_model, NULL, false},
     {"/v1/embeddings", EVHTTP_REQ_POST, burin_handle_embeddings, &burin_embeddings_api, false},
     {"/v1/rerank", EVHTTP_REQ_POST, burin_handle_rerank, &burin_rerank_api, false},
     {"/rerank", EVHTTP_REQ_POST, burin_handle_rerank, &burin_rerank_api, false},
@@ -63,6 +87,7 @@ const burin_route burin_encoder_routes[] = {
 const burin_route burin_recording_routes[] = {
     {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
     {"/v1/models", EVHTTP_REQ_GET, handle_models, NULL, false},
+    {"/v1/models/", EVHTTP_REQ_GET, handle_model, NULL, false},
     {"/v1/audio/transcriptions", EVHTTP_REQ_POST, burin_handle_transcription,
      &burin_transcription_api, false},
     {"/v1/audio/translations", EVHTTP_REQ_POST, burin_handle_translation, &burin_transcription_api,
@@ -74,6 +99,7 @@ const burin_route burin_recording_routes[] = {
 const burin_route burin_voice_routes[] = {
     {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
     {"/v1/models", EVHTTP_REQ_GET, handle_models, NULL, false},
+    {"/v1/models/", EVHTTP_REQ_GET, handle_model, NULL, false},
     {"/v1/audio/speech", EVHTTP_REQ_POST, burin_handle_speech, &burin_speech_api, false},
     {"/metrics", EVHTTP_REQ_GET, burin_handle_metrics, NULL, false},
     {NULL, 0, NULL, NULL, false},
@@ -84,6 +110,7 @@ const burin_route burin_routes[] = {
     {"/health", EVHTTP_REQ_GET, handle_health, NULL, true},
     {"/v1/health", EVHTTP_REQ_GET, handle_health, NULL, true},
     {"/v1/models", EVHTTP_REQ_GET, handle_models, NULL, false},
+    {"/v1/models/", EVHTTP_REQ_GET, handle_model, NULL, false},
     {"/v1/chat/completions", EVHTTP_REQ_POST, burin_handle_chat, &burin_chat_api, false},
     {"/chat/completions", EVHTTP_REQ_POST, burin_handle_chat, &burin_chat_api, false},
     {"/v1/completions", EVHTTP_REQ_POST, burin_handle_completion, &burin_text_api, false},

@@ -230,6 +230,7 @@ static void take_token(burin_server *s, burin_answer *a, float *logits) {
     bool goes_on = burin_generation_next(g, logits);
     burin_capture_into(before);
     burin_answer_follow_form(a);
+    burin_answer_note_thought(a);
     s->counters.completion_tokens += goes_on;
     if (g->failure)
         burin_request_abort(q, 500, g->failure);

@@ -61,6 +61,7 @@ typedef struct burin_answer {
     int32_t n_prompt;              // tokens of the prompt
     int32_t cached;                // tokens that the slot already held
     int32_t forced;                // tokens of the end of its reasoning that were written by force
+    int32_t thought;               // tokens of its reasoning
     int32_t picture, picture_row;  // of the request: the next one to read
     burin_drafts drafts;           // tokens that may follow, in the same step
     const char *finish;            // "stop", "length", ...; NULL before the end
@@ -124,6 +125,7 @@ struct burin_request {
     burin_tool_format tools;
     // answers may call; the prompt lists tools; an answer ends after its first call
     bool has_tools, shows_tools, one_call;
+    bool plain_tools;         // messages tell of the tools as text
     char *grammar;            // that answers obey; NULL: none
     bool thinking;            // the prompt ends within reasoning
     int64_t thinking_budget;  // tokens of reasoning; -1: any number
@@ -296,6 +298,9 @@ void burin_pictures_leave(burin_request *);
 burin_value burin_body_json(burin_request *, burin_value);
 void burin_form_read(burin_request *);   // response_format, json_schema, grammar
 void burin_form_tools(burin_request *);  // tools, tool_choice
+// plain_tools.c: false: the template has its own form, or one that is not known
+bool burin_plain_tools_open(burin_request *);
+void burin_plain_tools_write(burin_request *, burin_value messages);
 struct burin_constraint *burin_form_open(const burin_request *);
 
 // ---- answers.c ----
@@ -303,7 +308,9 @@ void burin_answers_open(burin_request *);  // puts them into the queue; fails wh
 void burin_answer_open(burin_answer *, int32_t slot, int32_t cached);
 void burin_answer_close(burin_answer *);  // frees its memory
 
-void burin_answer_follow_form(burin_answer *);  // after each token
+void burin_answer_follow_form(burin_answer *);           // after each token
+void burin_answer_note_thought(burin_answer *);          // the same: counts tokens of reasoning
+long long burin_request_thought(const burin_request *);  // of all its answers
 // Before each token: reasoning beyond its budget ends.
 void burin_answer_end_thought(burin_answer *, float *logits);
 bool burin_answer_has_call(const burin_answer *);  // a whole one

@@ -64,6 +64,12 @@ many=$(i=0; while [ $i -lt 30 ]; do printf '{"type": "image_url", "image_url": "
 reply "pictures: more rows than the context" '^400 .*the pictures up to this one have [0-9]+ rows, and the context has 1024 tokens.*context_length_exceeded' "$(chat "${many%, }")"
 reply "pictures: sound" '^400 .*has a part that is neither text nor a picture' "$(chat '{"type": "input_audio", "input_audio": {"data": "", "format": "wav"}}')"
 reply "pictures: tokens of a picture" '^200 {"input_tokens": 0}$' "POST /v1/messages/count_tokens {\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"image\", \"source\": {\"type\": \"base64\", \"data\": \"${data#*,}\"}}, $text]}]}"
+# this template knows no tools: messages tell of them
+tool='"tools": [{"type": "function", "function": {"name": "light", "parameters": {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]}}}]'
+reply "pictures: tools as text" '^200 {"prompt": ".*You can call these functions.*{..name..: ..light.., .*<tool_call>.n{..name..: ..light.., ..arguments..: {..on..: true}}.n</tool_call>.*user.n<tool_response>.ndone.n</tool_response>' \
+    POST /apply-template "{$tool, \"messages\": [{\"role\": \"user\", \"content\": \"On?\"}, {\"role\": \"assistant\", \"tool_calls\": [{\"id\": \"a\", \"type\": \"function\", \"function\": {\"name\": \"light\", \"arguments\": \"{\\\"on\\\": true}\"}}]}, {\"role\": \"tool\", \"tool_call_id\": \"a\", \"content\": \"done\"}]}"
+reply "pictures: a call as text" '"tool_calls": \[{"id": "[a-z0-9]*", "type": "function", "function": {"name": "light", "arguments": "{' \
+    POST /v1/chat/completions "{$tool, \"tool_choice\": \"required\", \"parallel_tool_calls\": false, \"seed\": 1, \"max_tokens\": 400, \"messages\": [{\"role\": \"user\", \"content\": \"On\"}]}"
 reply "pictures: properties" '"modalities": {"vision": true, "audio": false}' GET /props
 asked 1 "$WORK/requests" "$WORK/replies"
 chat "{\"type\": \"image_url\", \"image_url\": \"$data\"}" | sed 's/"temperature": 0/"seed": 5, "receipt": true/' > "$WORK/requests"
