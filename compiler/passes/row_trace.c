@@ -196,9 +196,38 @@ int trace_node(const Node *n, RowTrace *t) {
     return mark;
 }
 
+static bool has_length(const Dim *const *dim, int n, const RowTrace *t, int except) {
+    for (int i = 0; i < n; i++)
+        if (i != except && dim_has_symbol(dim[i], t->rows)) return true;
+    return false;
+}
+
+// Returns true if an operand is as long as the text, without rows: one value, repeated.
+static bool repeats(const Node *n, const RowTrace *t) {
+    for (int i = 0; i < n->n_in; i++) {
+        const Node *x = n->in[i];
+        if (x && !has_rows(x) && has_length(x->type.dim, x->type.rank, t, -1)) return true;
+    }
+    return false;
+}
+
+// Returns true for a value that is computed from the length of the text: the number itself, an
+// element that counts from the last position, a sum over as many equal values. A step has a part of
+// the text and cannot compute it.
+static bool depends_on_length(const Node *n, const RowTrace *t) {
+    bool by_element = op_info[n->op].rows == ROWS_EACH || op_info[n->op].rows == ROWS_VIEW;
+    bool shapes = n->op == OP_expand || n->op == OP_reshape || n->op == OP_iota || n->op == OP_loop;
+    for (const Attr *a = n->attrs; a && !shapes; a = a->next)
+        if (a->kind == ATTR_DIMS && has_length(a->dims, a->n, t, -1)) return true;
+    if (has_rows(n)) return has_length(n->type.dim, n->type.rank, t, row_axis(n));
+    return !by_element && repeats(n, t);
+}
+
 bool trace_rows(Graph *g, RowTrace *t) {
     EACH_NODE(n, g) {
         n->mark = trace_node(n, t);
+        if (!t->why && depends_on_length(n, t))
+            t->broke = n, t->why = "depends on the length of the whole text";
         if (t->why) return false;
     }
     return true;

@@ -48,6 +48,47 @@ done
 same "forms: a merged decoder is the one without a past" "$WORK/plain.out" "$WORK/merged.out"
 check "forms: ... and says what became of its inputs" grep -q 'use_cache_branch: cache' "$WORK/merged.log"
 
+# ---- values that the length of the text decides: a step of a text program has a part of the text, so none may become one
+# lengths NAME: a decoder with the nodes of standard input between %h, the states, and %g
+lengths() {
+    { echo "$rest" | sed '/^node MatMul/d; /^output/d' && cat << END; } | model "$1"
+node Attention x x x -> a : $attend
+tensor i0 i64 [] raw 0
+tensor i1 i64 [] raw 1
+tensor v0 i64 [1] raw 0
+tensor v1 i64 [1] raw 1
+node Shape input_ids -> sizes
+node Gather sizes i1 -> T
+node Unsqueeze T v0 -> Tv
+node Cast T -> Tf : to=1
+node Range i0 T i1 -> r
+node Sub T i1 -> last
+node Unsqueeze last v0 -> lastv
+$(cat)
+node MatMul g H -> logits
+output logits f32 [1,S,8]
+END
+}
+echo "node Mul h Tf -> g" | lengths times-length
+printf 'node Sub last r -> at\nnode Gather E at -> p\nnode Add h p -> g\n' | lengths from-the-end
+printf 'node Equal r last -> e\nnode Cast e -> f : to=1\nnode Unsqueeze f v1 -> c\nnode Add h c -> g\n' | lengths last-marked
+printf 'node Slice E lastv Tv v0 -> p\nnode Add h p -> g\n' | lengths row-of-table
+printf 'node Expand Tf Tv -> n\nnode ReduceSum n v0 -> s : keepdims=0\nnode Mul h s -> g\n' | lengths sum-of-equals
+printf 'node CumSum h i1 -> c\nnode Div c Tf -> g\n' | lengths mean-of-all
+for name in times-length from-the-end last-marked row-of-table sum-of-equals mean-of-all; do
+    says "forms: $name is no text" 1 "depends on the length of the whole text" "$BURIN" inspect "$WORK/$name.onnx" --as=text
+done
+printf 'node CumSum h i1 -> c\nnode Cast r -> f : to=1\nnode Unsqueeze f v1 -> n\nnode Sub c n -> g\n' | lengths mean-so-far
+says "forms: sums up to each row are" 0 "graph    decode" "$BURIN" inspect "$WORK/mean-so-far.onnx" --as=text
+
+# Its own key hidden like the later ones, by a large number: the first row weighs all of the text.
+{
+    printf 'tensor far f32 [] raw -30000\nnode Transpose x -> k : perm=[0,2,1]\nnode MatMul x k -> scores\n'
+    printf 'node Unsqueeze r v1 -> q\nnode Less r q -> seen\nnode Where seen scores far -> masked\n'
+    printf 'node Softmax masked -> p\nnode MatMul p x -> y\nnode Add h y -> g\n'
+} | lengths earlier-alone
+says "forms: what sees earlier keys alone is no text" 1 "weighs later positions" "$BURIN" inspect "$WORK/earlier-alone.onnx" --as=text
+
 # ---- a mask of no form: all scores are equal, so each row is the mean of the values that it sees
 mask="ir 10
 opset 23

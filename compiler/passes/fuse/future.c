@@ -9,7 +9,9 @@
 #include "passes/axes.h"
 
 typedef struct Search {
-    int steps;  // nodes that may still be looked at
+    int steps;    // nodes that may still be looked at
+    bool own;     // the value at the query's own key, in place of that at later keys
+    bool finite;  // minus infinity stands for a large number
 } Search;
 
 static bool future_of(const Node *n, KeyAxes a, Search *s, double *v);
@@ -37,15 +39,26 @@ bool axes_before_view(const Node *n, KeyAxes *a) {
     return true;
 }
 
+// Returns true if distance 0 has one number.
+static bool own_by_distance(const Distance *d, double *v) {
+    int i = d->n - 1;
+    while (i > 0 && d->piece[i].from > 0) i--;
+    if (i < 0 || d->piece[i].q != 0 || d->piece[i].k != 0) return false;
+    *v = d->piece[i].c;
+    return true;
+}
+
 // One number at all distances below 0
-static bool future_by_distance(const Node *n, KeyAxes a, double *v) {
+static bool future_by_distance(const Node *n, KeyAxes a, Search *s, double *v) {
     Distance d;
     if (a.key != n->type.rank - 1 || a.query != n->type.rank - 2 || !distance_of(n, &d))
         return false;
+    if (s->own) return own_by_distance(&d, v);
     for (int i = 0; i < d.n && d.piece[i].from < 0; i++) {
         const DistancePiece *p = &d.piece[i];
         bool far = p->q == 0 && p->k == 0 && p->c <= VERY_NEGATIVE;
         double c = far ? -INFINITY : p->c;
+        s->finite |= far && isfinite(p->c);
         if (p->q != 0 || p->k != 0 || (i && c != *v)) return false;
         *v = c;
     }
@@ -173,14 +186,39 @@ static bool future_of_all(const Node *n, KeyAxes a, Search *s, double *v) {
     return true;
 }
 
+// Returns true if nothing hides the query's own key behind a large number: conditions that depend
+// on the inputs might. Scores are no large numbers.
+static bool own_is_seen(const Node *n, KeyAxes a, Search *s) {
+    double v;
+    if (--s->steps < 0) return false;
+    if (future_of(n, a, s, &v)) return fabs(v) < -VERY_NEGATIVE;
+    if (is_view(n->op)) return axes_before_view(n, &a) && own_is_seen(n->in[0], a, s);
+    if (!op_is_elementwise(n->op) && n->op != OP_cast) return true;
+    bool chosen = n->op == OP_where && future_of(n->in[0], axes_of_operand(n, 0, a), s, &v);
+    for (int i = n->op == OP_where; i < n->n_in; i++) {
+        if (chosen && i != (v != 0 ? 1 : 2)) continue;
+        if (!own_is_seen(n->in[i], axes_of_operand(n, i, a), s)) return false;
+    }
+    return true;
+}
+
+// Returns true if later keys are hidden from every row. A row whose keys are all hidden by the same
+// large number weighs all of them, later ones as well: at least its own key has to be seen.
+static bool is_hidden(const Node *n, KeyAxes a, Search *s) {
+    double v;
+    Search later = {.steps = s->steps}, own = {.steps = s->steps, .own = true};
+    bool hidden = future_of(n, a, &later, &v) && v == -INFINITY;
+    s->steps = later.steps;
+    return hidden && (!later.finite || own_is_seen(n, a, &own));
+}
+
 static bool future_of(const Node *n, KeyAxes a, Search *s, double *v) {
     if (--s->steps < 0) return false;
-    if (!match_scalar(n, v) && !future_by_distance(n, a, v)) {
+    if (!match_scalar(n, v) && !future_by_distance(n, a, s, v)) {
         if (is_view(n->op)) {
             if (!axes_before_view(n, &a) || !future_of(n->in[0], a, s, v)) return false;
         } else if (n->op == OP_softmax) {
-            if (node_axis(n) != a.key || !future_of(n->in[0], a, s, v) || *v != -INFINITY)
-                return false;
+            if (node_axis(n) != a.key || !is_hidden(n->in[0], a, s)) return false;
             *v = 0;
         } else if (n->op == OP_matmul) {
             return future_of_product(n, a, s, v);
@@ -192,11 +230,13 @@ static bool future_of(const Node *n, KeyAxes a, Search *s, double *v) {
             return false;
         }
     }
-    if (*v <= VERY_NEGATIVE) *v = -INFINITY;
+    if (*v > VERY_NEGATIVE) return true;
+    s->finite |= isfinite(*v);
+    *v = -INFINITY;
     return true;
 }
 
 bool future_value(const Node *n, KeyAxes a, double *v) {
     Search s = {.steps = 2000};
-    return future_of(n, a, &s, v);
+    return future_of(n, a, &s, v) && (*v != -INFINITY || is_hidden(n, a, &s));
 }

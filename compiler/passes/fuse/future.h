@@ -16,6 +16,6 @@ typedef struct KeyAxes {
 KeyAxes axes_of_operand(const Node *n, int operand, KeyAxes);  // that broadcasts to n
 bool axes_before_view(const Node *view, KeyAxes *);            // of its operand; false: unknown
 
-// Very negative numbers are minus infinity.
+// Very negative numbers are minus infinity, where every query sees its own key.
 bool future_value(const Node *, KeyAxes, double *value);
 #endif
