@@ -2,6 +2,7 @@
 // values.
 #include "program/network_values.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,13 +77,35 @@ static int only_input(const burin_network *net) {
     return needed == 1 ? only : -1;
 }
 
+// Returns true if the first n bytes of `given` are the input's name, or the name in its ONNX file:
+// there a / or : may be where the program has a _.
+static bool is_input_name(const char *name, const char *given, size_t n) {
+    if (strlen(name) != n) return false;
+    for (size_t i = 0; i < n; i++) {
+        bool plain = isalnum((unsigned char)given[i]) || given[i] == '.';
+        if (name[i] != given[i] && (name[i] != '_' || plain)) return false;
+    }
+    return true;
+}
+
+// Returns the input of a name, -1 for none. Its own name comes before that in its file.
+static int input_named(const burin_network *net, const char *name, size_t n) {
+    int found = -1;
+    for (int i = 0; i < net->n_inputs; i++) {
+        if (!is_input_name(net->inputs[i].name, name, n)) continue;
+        if (!strncmp(net->inputs[i].name, name, n)) return i;
+        found = i;
+    }
+    return found;
+}
+
 // The input that NAME=FILE names, and FILE in *file; -1: none.
 static int named_input(const burin_network *net, const char *given, const char **file) {
-    for (int i = 0; i < net->n_inputs; i++) {
-        size_t n = strlen(net->inputs[i].name);
-        if (strncmp(given, net->inputs[i].name, n) || given[n] != '=') continue;
-        *file = given + n + 1;
-        return i;
+    for (const char *end = strchr(given, '='); end; end = strchr(end + 1, '=')) {
+        int input = input_named(net, given, (size_t)(end - given));
+        if (input < 0) continue;
+        *file = end + 1;
+        return input;
     }
     return -1;
 }
@@ -106,9 +129,7 @@ typedef struct archive {
 static void assign_member(void *context, const char *name, int64_t offset) {
     archive *a = context;
     const burin_network *net = a->values->net;
-    int input = a->only;
-    for (int i = 0; i < net->n_inputs && a->only < 0; i++)
-        if (!strcmp(net->inputs[i].name, name)) input = i;
+    int input = a->only >= 0 ? a->only : input_named(net, name, strlen(name));
     if (input < 0 && !strcmp(name, "arr_0")) input = only_input(net);
     char what[300];
     burin_format(what, sizeof what, "its array %s is no input", name);
