@@ -123,6 +123,48 @@ for name in mask mask_sum; do
     check "forms: $name is an operand of attention" grep -q 'attention(.*bias=%' "$WORK/fused"
 done
 
+# ---- a loop that counts up to a size, as TensorFlow writes it: sums of x so far, as many as x has, and inputs by the file's names
+model counts << 'END'
+ir 10
+opset 17
+input x:0 f32 [T]
+output y f32 [T]
+tensor zero f32 [] raw 0
+tensor i0 i32 [] typed 0
+tensor i1 i32 [] typed 1
+node Shape x:0 -> sizes
+node Squeeze sizes -> length
+node Cast length -> end : to=6
+node Cast i0 -> first : to=1
+node Cast end -> last : to=1
+node Less first last -> more
+graph body
+input k i64 []
+input go bool []
+input i i32 []
+input sum f32 []
+input n i32 []
+node Gather x:0 i -> element
+node Add sum element -> next
+node Identity next -> kept
+node Add i i1 -> up
+node Cast up -> from : to=1
+node Cast n -> to : to=1
+node Less from to -> again
+output again bool []
+output up i32 []
+output next f32 []
+output n i32 []
+output kept f32 []
+end
+node Loop _ more i0 zero end -> a b c sums : body=graph:body
+node Add sums x:0 -> y
+END
+printf '\0\0\200\77\0\0\40\101\0\0\310\102' | npy '<f4' 3 > "$WORK/x.npy" # 1, 10, 100
+check "forms: a loop that counts builds" "$BURIN" build "$WORK/counts.onnx" --mcpu=native -o "$WORK/counts"
+check "forms: ... and runs" "$WORK/counts" --input x:0="$WORK/x.npy" --output "$WORK/out"
+check "forms: ... as often as x is long" test "$(values "$WORK/out/y.npy" | od -An -tf4 | xargs)" = "2 21 211"
+
 # ---- dimensions
 says "forms: --max is a bound" 0 "where T <= 3 {" "$BURIN" inspect "$WORK/mask.onnx" --max T=3 --stop-after=fuse
 says "forms: --dim is a number" 0 '%v: f32[1, 1, 2, 1]' "$BURIN" inspect "$WORK/mask.onnx" --dim T=2 --stop-after=fuse

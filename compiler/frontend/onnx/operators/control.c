@@ -4,6 +4,7 @@
 //           become the bodies of the core's `if`
 //   Loop    unrolled by its trip count, if that is known and short; else the core's `loop`
 //   Scan    a `loop` whose body sees one element of each scanned axis
+#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/body.h"
@@ -315,6 +316,73 @@ static OnnxLoop loop_bounds(OnnxCall *c, const LoopRun *r, bool asks) {
     return l;
 }
 
+// --- loops that count: `while (i < n)` of TensorFlow, with no trip count
+static const Node *without_casts(const Node *n) {
+    while (n->op == OP_cast || n->op == OP_reshape) n = n->in[0];
+    return n;
+}
+
+static bool is_number(OnnxCall *c, const Node *n, int64_t *number) {
+    const Tensor *t = onnx_value_known(c, onnx_value_of((Node *)(uintptr_t)n));
+    double x = t && tensor_count(t) == 1 ? dtype_load(t->dtype, t->data, 0) : NAN;
+    if (!(fabs(x) < INT32_MAX) || x != floor(x)) return false;
+    *number = (int64_t)x;
+    return true;
+}
+
+// The outer value of a body's input that no iteration changes, or NULL.
+static const Node *unchanged(OnnxBody *b, const Node *n, OnnxValue *const *out) {
+    const Graph *g = b->call.graph;
+    int i = 0;
+    while (i < g->n_inputs && g->inputs[i] != n) i++;
+    if (i == g->n_inputs) return NULL;
+    return i >= b->n_states || out[1 + i]->node == n ? b->taken[i] : NULL;
+}
+
+// The state whose next value is itself + 1, with that next value in `n`; -1: none.
+static int counting_state(OnnxBody *b, const Node *n, OnnxValue *const *out) {
+    const Graph *g = b->call.graph;
+    int64_t one;
+    for (int i = 0; n->op == OP_add && i < b->n_states; i++) {
+        const Node *next = out[1 + i]->node;
+        for (int j = 0; next && without_casts(next) == n && j < 2; j++)
+            if (n->in[j] == g->inputs[i] && is_number(&b->call, n->in[1 - j], &one) && one == 1)
+                return i;
+    }
+    return -1;
+}
+
+// Returns true if the condition before the first iteration is first < end, and holds.
+static bool holds_first(OnnxCall *c, const LoopRun *r, int64_t first, const Dim *end) {
+    int64_t from;
+    if (truth_of(c, r->condition) == 1) return true;
+    const Node *n = r->condition->node ? without_casts(r->condition->node) : NULL;
+    if (!n || n->op != OP_less || dim_lower(end) <= first) return false;
+    const Node *size = without_casts(n->in[1]);
+    return is_number(c, without_casts(n->in[0]), &from) && from == first && size->op == OP_size &&
+           attr_dim(size, "dims") == end;
+}
+
+// The number of iterations of a loop that runs while a state, which every iteration adds 1 to, is
+// below a size. NULL: it is none.
+static const Dim *counted_iterations(OnnxCall *c, OnnxBody *b, const LoopRun *r,
+                                     OnnxValue *const *out) {
+    int64_t first, last;
+    const Node *n = out[0]->node ? without_casts(out[0]->node) : NULL;
+    if (!n || n->op != OP_less || onnx_operand(c, 0)) return NULL;
+    const Node *end = unchanged(b, without_casts(n->in[1]), out);
+    int state = counting_state(b, without_casts(n->in[0]), out);
+    if (!end || state < 0 || !is_number(c, b->taken[state], &first)) return NULL;
+    end = without_casts(end);
+    int count;
+    const Dim *size = is_number(c, end, &last) ? dim_const(c->graph, last)
+                      : end->op == OP_size && attr_dims(end, "dims", &count) && count == 1
+                          ? attr_dim(end, "dims")
+                          : NULL;
+    if (!size || !holds_first(c, r, first, size)) return NULL;
+    return dim_sub(c->graph, size, dim_const(c->graph, first));
+}
+
 // As the core's loop. Returns NULL, or the type that a result has which must not have it.
 static const char *run_loop(OnnxCall *c, LoopRun *r) {
     OnnxBody *b = onnx_body_new(c, "body");
@@ -328,8 +396,10 @@ static const char *run_loop(OnnxCall *c, LoopRun *r) {
     in[0] = number_value(&b->call, DT_i64, counter),
     in[1] = number_value(&b->call, DT_bool, dim_const(c->graph, 1));
     onnx_write_in(&b->scope, &b->call, u->body, in, out);
-    bool asks = truth_of(c, r->condition) != 1 || truth_of(&b->call, out[0]) != 1;
-    if (!asks && !onnx_operand(c, 0))
+    const Dim *counted = counted_iterations(c, b, r, out);
+    if (counted) r->bound = counted;
+    bool asks = !counted && (truth_of(c, r->condition) != 1 || truth_of(&b->call, out[0]) != 1);
+    if (!asks && !counted && !onnx_operand(c, 0))
         onnx_fatal(c,
                    "never ends: it has no trip count, and its condition always holds\nhint: the "
                    "file is damaged, or its "

@@ -48,7 +48,28 @@ int onnx_reduce_axes(OnnxCall *c, int rank, int64_t *axes) {
     return n;
 }
 
+// A list of known sizes: their product, as TensorFlow's Tensordot has it, sum or extreme.
+static bool reduce_elements(OnnxCall *c, Op op) {
+    const Dim *const *elements;
+    int64_t axes[MAX_RANK];
+    DimKind kind = op == OP_reduce_prod  ? DIM_MUL
+                   : op == OP_reduce_sum ? DIM_ADD
+                   : op == OP_reduce_max ? DIM_MAX
+                                         : DIM_MIN;
+    int n;
+    bool known = op == OP_reduce_min || kind != DIM_MIN;
+    if (!known || onnx_type(c, 0).rank != 1 || !onnx_elements(c, 0, &elements, &n) || n < 1 ||
+        onnx_reduce_axes(c, 1, axes) != 1)
+        return false;
+    const Dim **r = ARENA_ARRAY(c->graph->arena, const Dim *, 1);
+    r[0] = elements[0];
+    for (int i = 1; i < n; i++) r[0] = dim_binary(c->graph, kind, r[0], elements[i]);
+    onnx_result_elements(c, 0, r, 1, onnx_int(c, "keepdims", 1), onnx_operand(c, 0)->dtype);
+    return true;
+}
+
 void onnx_reduce(OnnxCall *c, int op) {
+    if (reduce_elements(c, (Op)op)) return;
     Node *x = onnx_node(c, 0);
     int64_t axes[MAX_RANK];
     int n = onnx_reduce_axes(c, x->type.rank, axes);
