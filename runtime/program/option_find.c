@@ -72,7 +72,7 @@ static int row_of(unsigned programs, const char *name) {
 }
 
 // The name is one of the words. transformers writes _ where a word here has -.
-static bool has_word(const char *words, const char *name) {
+static bool lists_name(const char *words, const char *name) {
     size_t i = 0;
     for (; *words; words += *words == ' ') {
         for (i = 0; name[i] && (*words == name[i] || (*words == '-' && name[i] == '_')); i++)
@@ -86,7 +86,7 @@ static bool has_word(const char *words, const char *name) {
 static const char *find_other_name(const other_name *rows, size_t n, burin_kind program,
                                    const char *name) {
     for (size_t i = 0; i < n; i++)
-        if (rows[i].programs & program && has_word(rows[i].names, name)) return rows[i].ours;
+        if (rows[i].programs & program && lists_name(rows[i].names, name)) return rows[i].ours;
     return NULL;
 }
 
