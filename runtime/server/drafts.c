@@ -34,7 +34,8 @@ static void ask_model(burin_answer *a, double token, double row, int32_t most) {
            read = s->catch_up_seconds > 0 ? s->catch_up_seconds : token / 10;
     int32_t n = worth(d, token, row + cost, most), missed = burin_guesser_missed(d->guesser, &a->g);
     d->credit += most_cost * token;
-    if (!n || (missed > BURIN_MOST_GUESSES + 1 && d->credit < read * missed)) return;
+    bool learns = burin_guesser_is_head(d->guesser) && s->catch_up_seconds <= 0;
+    if (!n || (missed > BURIN_MOST_GUESSES + 1 && d->credit < read * missed && !learns)) return;
     uint64_t started = burin_nanoseconds();
     burin_guesser_follow(d->guesser, &a->g);
     uint64_t followed = burin_nanoseconds();
@@ -62,7 +63,9 @@ void burin_drafts_guess(burin_answer *a, int32_t most, int writing) {
     int32_t n = worth(d, token, row, most);
     if (n > 0)
         d->n = burin_draft_look_up(&a->g, d->guess, n,
-                                   d->guesser ? BURIN_SURE_MATCH : BURIN_SHORTEST_MATCH);
+                                   burin_guesser_is_head(d->guesser) ? BURIN_LONG_MATCH
+                                   : d->guesser                      ? BURIN_SURE_MATCH
+                                                                     : BURIN_SHORTEST_MATCH);
     if (!d->n && d->guesser && most > 0) ask_model(a, token, row, most);
     if (!d->n) d->right += recovery * (first_right - d->right);
 }

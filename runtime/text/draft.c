@@ -7,6 +7,7 @@
 #include "text/draft_model.h"
 
 enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16, MOST_REPEATED = 8 };
+enum { COLD_STEPS = 2 };  // by the model: its pages come from the file, so they are not weighed
 enum { FIRST_PAUSE = 32, LONGEST_PAUSE = 512, STEPS_ALONE = 3 };
 // The cost of a draft model, less its gain, is at most this part of the tokens' own time; until its
 // reading is measured, a token costs this part of a step.
@@ -28,7 +29,7 @@ typedef struct burin_draft {
     int32_t most, length;        // guesses of a step: at most, and now
     double alone, took, gained;  // nanoseconds; took: by the last step
     double credit, reading;      // allowed cost of the model; cost of a token that it reads
-    int32_t steps_alone, pause, next_pause;
+    int32_t steps_alone, steps_by_model, pause, next_pause;
     // of recurrences: their states when the slot had kept_length rows; NULL: the model has none
     unsigned char *kept;
     int32_t kept_length;
@@ -135,7 +136,8 @@ static void weigh_step(burin_draft *d) {
         if (d->pause) d->pause--;
         return;
     }
-    d->gained = 0.9 * d->gained + gain;
+    bool cold = d->by_model && d->steps_by_model++ < COLD_STEPS;
+    if (!cold) d->gained = 0.9 * d->gained + gain;
     if (d->by_model && d->n) burin_guesser_learn(d->guesser, d->used == d->n);
     d->length = d->used == d->n ? 2 * d->length : d->used + 1;
     if (d->length < FEWEST_GUESSES) d->length = FEWEST_GUESSES;
@@ -195,9 +197,18 @@ static int32_t missed_by_model(const burin_draft *d, const burin_generation *g) 
     return missed > d->most + 1 ? missed : 0;
 }
 
+// A head's few rows are read once to learn what they cost.
 static bool may_ask_model(const burin_draft *d, const burin_generation *g) {
     double token = d->reading ? d->reading : first_reading * d->alone;
-    return d->guesser && d->credit >= token * missed_by_model(d, g);
+    int32_t missed = missed_by_model(d, g);
+    if (burin_guesser_is_head(d->guesser) && (!missed || !d->reading)) return true;
+    return d->guesser && d->credit >= token * missed;
+}
+
+// A head is as sure as most repetitions.
+static int32_t shortest_match(const burin_draft *d, bool model) {
+    if (!model) return BURIN_SHORTEST_MATCH;
+    return burin_guesser_is_head(d->guesser) ? BURIN_LONG_MATCH : BURIN_SURE_MATCH;
 }
 
 static void catch_up(burin_draft *d, const burin_generation *g) {
@@ -242,8 +253,7 @@ static void read_ahead(burin_generation *g) {
     d->forced = forced > 0;
     d->forced_guesses += forced;
     d->n = forced     ? forced
-           : room > 0 ? burin_draft_look_up(g, d->row + 1, room,
-                                            model ? BURIN_SURE_MATCH : BURIN_SHORTEST_MATCH)
+           : room > 0 ? burin_draft_look_up(g, d->row + 1, room, shortest_match(d, model))
                       : 0;
     d->by_model = model && !d->n;
     if (d->by_model) {

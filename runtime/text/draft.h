@@ -17,7 +17,8 @@ burin_guess_source burin_draft_source(const burin_run *);
 // tokens. Returns its number of tokens.
 int32_t burin_draft_look_up(const burin_generation *, int32_t *guess, int32_t most,
                             int32_t shortest);
-enum { BURIN_SHORTEST_MATCH = 2, BURIN_SURE_MATCH = 4 };  // sure: a model need not be asked
+// sure: a model need not be asked; long: nor a head
+enum { BURIN_SHORTEST_MATCH = 2, BURIN_SURE_MATCH = 4, BURIN_LONG_MATCH = 12 };
 
 // Without --draft, only the tokens that a grammar forces are guessed; NULL without a grammar.
 struct burin_draft *burin_draft_open(burin_run *, bool has_grammar);
