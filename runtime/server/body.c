@@ -41,7 +41,8 @@ static const char *sent_text(burin_request *q, size_t *bytes) {
     struct evbuffer *input = evhttp_request_get_input_buffer(q->http);
     const char *type =
         evhttp_find_header(evhttp_request_get_input_headers(q->http), "Content-Type");
-    if (type && strncasecmp(type, "application/json", strlen("application/json")))
+    size_t n = strlen("application/json");
+    if (type && (strncasecmp(type, "application/json", n) || !strchr("; \t", type[n])))
         burin_request_fail(q, 415, NULL, "the body must be application/json");
     *bytes = evbuffer_get_length(input);
     return (const char *)evbuffer_pullup(input, -1);
@@ -94,6 +95,7 @@ static _Noreturn void fail_type(burin_request *q, const char *name, const char *
                        : v.kind == BURIN_LIST   ? "a list"
                        : v.kind == BURIN_STRING ? "a string"
                        : v.kind == BURIN_BOOL   ? "a boolean"
+                       : v.kind == BURIN_BIG    ? "a number of more than 64 bits"
                                                 : "a number");
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/keyvalq_struct.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -113,11 +114,12 @@ void burin_request_set_time(burin_request *q, int64_t created) {
 static burin_request *open_request(burin_server *s, struct evhttp_request *http) {
     burin_request *q = burin_allocate(1, sizeof *q);
     struct evhttp_connection *connection = evhttp_request_get_connection(http);
-    const char *uri = evhttp_request_get_uri(http);
+    const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(http);
+    const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
     q->server = s, q->http = http, q->arrived = burin_nanoseconds();
     burin_request_set_time(q, (int64_t)time(NULL));
     q->method = method_of(q);
-    snprintf(q->path, sizeof q->path, "%.*s", (int)strcspn(uri ? uri : "", "?"), uri ? uri : "");
+    snprintf(q->path, sizeof q->path, "%s", path ? path : "");
     q->next = s->requests;
     if (q->next) q->next->before = q;
     s->requests = q;
@@ -214,14 +216,24 @@ static const char *phrase_of(int status) {
     return "Error";
 }
 
+// The reply to HEAD has the length of the body alone.
+static void add_body(burin_request *q, const burin_capture *body) {
+    char length[24];
+    if (evhttp_request_get_command(q->http) == EVHTTP_REQ_HEAD) {
+        snprintf(length, sizeof length, "%zu", body->n);
+        evhttp_add_header(evhttp_request_get_output_headers(q->http), "Content-Length", length);
+    } else if (body->n) {
+        evbuffer_add(evhttp_request_get_output_buffer(q->http), body->data, body->n);
+    }
+}
+
 void burin_reply(burin_request *q, int status, burin_capture *body, const char *type) {
     q->status = status;
     if (q->http) {
         add_headers(q, type ? type : "application/json");
         if (status == 503)
             evhttp_add_header(evhttp_request_get_output_headers(q->http), "Retry-After", "1");
-        struct evbuffer *out = evhttp_request_get_output_buffer(q->http);
-        if (body->n) evbuffer_add(out, body->data, body->n);
+        add_body(q, body);
         evhttp_send_reply(give_away(q), status, phrase_of(status), NULL);
     }
     if (q->given)
@@ -357,6 +369,15 @@ const burin_route *burin_route_find(const burin_route *routes, const char *path,
     return NULL;
 }
 
+// Two lengths of a body may be read differently by a proxy.
+static bool has_two_lengths(const burin_request *q) {
+    const struct evkeyvalq *headers = evhttp_request_get_input_headers(q->http);
+    int n = 0;
+    for (const struct evkeyval *h = headers->tqh_first; h; h = h->next.tqe_next)
+        n += !strcasecmp(h->key, "Content-Length");
+    return n > 1;
+}
+
 static void handle_request(struct evhttp_request *http, void *server) {
     burin_server *s = server;
     burin_request *q = open_request(s, http);
@@ -364,7 +385,9 @@ static void handle_request(struct evhttp_request *http, void *server) {
     enum evhttp_cmd_type method = evhttp_request_get_command(http);
     q->route = burin_route_find(s->routes, q->path, method, &known);
     if (q->route) q->api = q->route->api;
-    if (method == EVHTTP_REQ_OPTIONS)
+    if (has_two_lengths(q))
+        burin_reply_error(q, 400, "the request has several lengths of its body");
+    else if (method == EVHTTP_REQ_OPTIONS)
         burin_reply(q, 204, &(burin_capture){0}, NULL);
     else if (!known)
         burin_reply_error(
@@ -384,6 +407,7 @@ void burin_http_open(burin_server *s) {
     evhttp_set_max_headers_size(s->http, 32 << 10);
     evhttp_set_max_body_size(s->http, (ev_ssize_t)s->limits.max_body + 1);
     evhttp_set_timeout(s->http, s->limits.timeout);
-    evhttp_set_allowed_methods(
-        s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_OPTIONS);
+    evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST |
+                                            EVHTTP_REQ_OPTIONS | EVHTTP_REQ_PUT |
+                                            EVHTTP_REQ_DELETE | EVHTTP_REQ_PATCH);
 }

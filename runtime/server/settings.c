@@ -1,6 +1,7 @@
 // The settings of an answer, from the fields of a request's body: names and ranges of OpenAI's API,
 // and llama-server's names for the rest. Absent fields take the values of the server's command
 // line.
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,13 @@ static void read_numbers(burin_request *q, burin_sampling *s) {
 
 // A seed of -1 is a random one, as llama-server's.
 static void read_seed(burin_request *q, burin_sampling *s) {
-    if (burin_body_field(q, q->body, "seed")) {
+    const burin_value *given = burin_body_field(q, q->body, "seed");
+    if (given && given->kind == BURIN_BIG) {
+        errno = 0;
+        s->seed = strtoull(given->text, NULL, 10), s->has_seed = true;
+        if (errno || *given->text == '-' || s->seed == UINT64_MAX)
+            burin_request_fail(q, 400, "seed", "\"seed\" must be from -2^63 to 2^64 - 2");
+    } else if (given) {
         int64_t seed = burin_body_integer(q, "seed", 0, INT64_MIN, INT64_MAX);
         s->seed = (uint64_t)seed, s->has_seed = seed != -1;
     }
@@ -118,9 +125,11 @@ static void read_biases(burin_request *q, burin_sampling *s) {
             burin_request_fail(q, 400, "logit_bias",
                                "\"logit_bias\": a key must be a token's id, from 0 to %d",
                                q->server->model->vocab_size - 1);
-        if (!burin_is_number(value) || !(fabs(burin_number(value)) <= 1e6))
+        bool number = burin_is_number(value) && value.kind != BURIN_BOOL;
+        if (!number || !(fabs(burin_number(value)) <= 1e6))
             burin_request_fail(q, 400, "logit_bias",
-                               "\"logit_bias\": the value of %ld must be a number", id);
+                               "\"logit_bias\": the value of %ld must be a number from -1e6 to 1e6",
+                               id);
         double bias = burin_number(value);  // -100 bans, as OpenAI's
         biases[s->n_bias++] = (burin_bias){(int32_t)id, bias <= -100 ? -INFINITY : (float)bias};
     }

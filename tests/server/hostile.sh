@@ -23,6 +23,18 @@ printf 'GET /health HTTP/9.9\r\n\r\n' | status "another version" '^HTTP/1.[01] (
 printf 'POST /v1/completions HTTP/1.1\r\nContent-Length: -5\r\n\r\n' | status "a negative length" '^HTTP/1.1 (400|501)'
 printf 'POST /v1/completions HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n' | status "a length without end" '^HTTP/1.1 (400|413)'
 printf 'DELETE /v1/models HTTP/1.1\r\nConnection: close\r\n\r\n' | status "another verb" '^HTTP/1.1 (405|501)'
+printf 'HEAD /health HTTP/1.1\r\nConnection: close\r\n\r\n' | raw > "$WORK/reply"
+check "hostile: HEAD has no body" sh -c "grep -q '^Content-Length: 16' '$WORK/reply' && ! grep -q status '$WORK/reply'"
+printf 'PUT /health HTTP/1.1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n' | raw > "$WORK/reply"
+check "hostile: PUT" grep -q '"message": "this path takes another method"' "$WORK/reply"
+printf 'GET http://a.example/health HTTP/1.1\r\nConnection: close\r\n\r\n' | status "a whole address" '^HTTP/1.1 200'
+printf 'POST /v1/completions HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\nContent-Length: 40\r\n\r\n{}' | status "two lengths" '^HTTP/1.1 400'
+printf 'POST /v1/completions HTTP/1.1\r\nConnection: close\r\nContent-Type: application/jsonp\r\nContent-Length: 2\r\n\r\n{}' | status "a type that begins as JSON" '^HTTP/1.1 415'
+printf 'POST /v1/completions HTTP/1.1\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 33\r\n\r\n{"prompt": "x", "max_tokens": 1 }' | raw > "$WORK/reply"
+check "hostile: Expect: 100-continue" sh -c "grep -q '\"text\": ' '$WORK/reply'"
+reply "hostile: a seed of 64 bits" '"seed": -2[,}]' POST /v1/completions '{"prompt": "x", "max_tokens": 1, "seed": 18446744073709551614}'
+reply "hostile: one of more" '^400 .*2\^64' POST /v1/completions '{"prompt": "x", "max_tokens": 1, "seed": 123456789012345678901}'
+reply "hostile: a bias that is no number" '^400 .*"param": "logit_bias"' POST /v1/completions '{"prompt": "x", "logit_bias": {"5": true}}'
 { printf 'GET /health HTTP/1.1\r\nX: ' && head -c 100000 /dev/zero | tr '\0' x && printf '\r\n\r\n'; } | raw > "$WORK/reply"
 lives "a header without end"
 printf 'GET /%s HTTP/1.1\r\nConnection: close\r\n\r\n' "$(head -c 3000 /dev/zero | tr '\0' a)" | status "a long path" '^HTTP/1.1 404'
