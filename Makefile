@@ -167,11 +167,14 @@ $(BUILD)/fuzz/image: LIBS += $(if $(wildcard /usr/include/png.h),-lpng) $(if $(w
 $(BUILD)/fuzz/wav: LIBS += $(if $(wildcard /usr/include/FLAC/stream_decoder.h),-lFLAC)
 $(BUILD)/fuzz/server: LIBS += -levent
 
-# Each file with each compiler, for its warnings alone; what the build compiles with gcc has been through that.
+# Each file with each compiler, for its warnings alone; what the build compiles with gcc has been through that. Only clang compiles
+# libFuzzer's targets.
 UNBUILT := runtime/main/main.c $(wildcard tests/tools/run_*.c)
 CHECKED := $(SOURCES) $(RUNTIME) $(UNITS) $(UNBUILT) $(filter-out $(UNBUILT),$(wildcard tests/tools/*.c))
 BY_GCC := $(if $(filter gcc,$(CC)),$(UNBUILT),$(CHECKED))
-CHECKS := $(BY_GCC:%.c=build/check/gcc/%.ok) $(CHECKED:%.c=build/check/$(CLANG)/%.ok)
+TARGETS := $(filter-out $(if $(wildcard /usr/include/event2/http.h),,%/server.c),$(wildcard tests/fuzz/*.c))
+build/check/$(CLANG)/tests/fuzz/%.ok: INCLUDES += -Itests/tools
+CHECKS := $(BY_GCC:%.c=build/check/gcc/%.ok) $(CHECKED:%.c=build/check/$(CLANG)/%.ok) $(TARGETS:%.c=build/check/$(CLANG)/%.ok)
 check-compilers: $(CHECKS)
 build/check/gcc/%.ok: %.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	@mkdir -p $(dir $@)

@@ -78,7 +78,8 @@ static void read_on(const char *data, const burin_session_header *h) {
                                      .marks = (const uint8_t *)read + h->read_bytes,
                                      .whole = true});
     free(tokens.id);
-    const burin_message_reader reader = {drop_turn, NULL, render_memory, sizeof render_memory};
+    const burin_message_reader reader = {drop_turn, drop_turn, NULL, render_memory,
+                                         sizeof render_memory};
     burin_read_messages(&reader, "turns", read + 2 * h->read_bytes, h->turns_bytes, error,
                         sizeof error);
     if (burin_slot_load(session, 0, burin_session_slot(data, h), h->slot_bytes)) return;
