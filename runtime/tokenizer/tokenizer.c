@@ -50,7 +50,9 @@ static void cut(Cutter *c, burin_span s, bool match) {
 
 static void split_step(Cutter *c, burin_span s) {
     const burin_tokenizer *t = c->encoder->t;
-    burin_matcher m = burin_matcher_of(t, c->step->pattern, s, c->encoder->normalizing.match);
+    burin_match_memory memory = c->encoder->normalizing.match;
+    memory.runs += (size_t)c->next_step * t->match_runs;  // later steps search between two matches
+    burin_matcher m = burin_matcher_of(t, c->step->pattern, s, memory);
     const uint8_t *from = s.begin;
     m.bytes = c->bytes, m.last = s.end;
     for (burin_span found; burin_find(&m, from, &found); from = m.last = found.end) {
@@ -288,6 +290,7 @@ BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *out) {
     e.normalizing.match.ways = (burin_way *)((uint8_t *)e.steps + s.steps);
     e.normalizing.match.visited = (uint8_t *)e.normalizing.match.ways + s.ways;
     e.normalizing.match.marks = e.normalizing.match.visited + s.visited;
+    e.normalizing.match.runs = (burin_stops *)(e.normalizing.match.marks + s.marks);
     memset(e.normalizing.match.visited, 0, s.visited + s.marks);
     if (out->special) emit_all(&e, t->before);
     size_t begin = e.n;

@@ -66,7 +66,7 @@ BURIN_LINKAGE size_t burin_utf8_whole(const char *bytes, size_t n);
 
 // ------------------------------------------------------------------------------ layout of the blob
 // Little-endian. A section is an offset from the blob's start, 8-aligned, and a count of elements.
-enum { BURIN_TOKENIZER_MAGIC = 0x4b545542, BURIN_TOKENIZER_VERSION = 3 };  // "BUTK"
+enum { BURIN_TOKENIZER_MAGIC = 0x4b545542, BURIN_TOKENIZER_VERSION = 4 };  // "BUTK"
 
 typedef struct burin_section {
     uint32_t offset, count;
@@ -144,7 +144,7 @@ typedef enum {
 } burin_match_op;
 typedef enum { BURIN_GREEDY, BURIN_POSSESSIVE, BURIN_LAZY } burin_manner;
 
-enum { BURIN_NO_LIMIT = 0xffff, BURIN_MAX_AFFIX = 32 };
+enum { BURIN_NO_LIMIT = 0xffff, BURIN_MAX_AFFIX = 32, BURIN_MANNER_BITS = 2 };
 
 typedef struct burin_match {  // one instruction of a pattern
     uint16_t op, set, min, max, a, b;
@@ -241,7 +241,7 @@ typedef struct burin_tokenizer {
     burin_section affix;  // bytes of the prefix inside a word, or of a word's suffix
     uint32_t words;       // the set of characters of words
     // Memory of matching: ways back, at most; in patterns with loops ways back at each place;
-    // loops; bytes of marks at each place
-    uint32_t match_ways, match_loop_ways, match_loops, match_mark_bytes;
+    // loops; bytes of marks at each place; sets that keep a run
+    uint32_t match_ways, match_loop_ways, match_loops, match_mark_bytes, match_runs;
 } burin_tokenizer;
 #endif

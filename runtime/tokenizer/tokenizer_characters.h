@@ -88,13 +88,22 @@ static inline bool burin_set_has(const burin_tokenizer *t, uint32_t set, uint32_
 
 // ---------------------------------------------------------------------------------------- patterns
 typedef struct burin_way {  // resume point after a failed attempt
-    uint32_t pc, at, n;     // n: of how many a set has taken here, or ONE_WAY
+    uint32_t pc, at, n;     // n: how many a lazy set has taken, where another stops, or ONE_WAY
 } burin_way;
 
+// The places from lo to hi, at which a set stopped: all characters between them are of the set, and
+// the rest of the pattern has failed from each, or is in progress. lo > hi: no place.
+typedef struct burin_stops {
+    uint32_t lo, hi;
+    uint32_t stop, end;  // of a lazy set: the places from stop to end failed before
+} burin_stops;
+#define BURIN_NO_STOPS ((burin_stops){1, 0, UINT32_MAX, 0})
+
 typedef struct burin_match_memory {
-    burin_way *ways;   // match_ways + match_loop_ways for each place
-    uint8_t *visited;  // match_loops for each place, all 0 between two matches
-    uint8_t *marks;    // match_mark_bytes for each place, all 0 between two searches
+    burin_way *ways;    // match_ways + match_loop_ways for each place
+    uint8_t *visited;   // match_loops for each place, all 0 between two matches
+    uint8_t *marks;     // match_mark_bytes for each place, all 0 between two searches
+    burin_stops *runs;  // match_runs for each pre-tokenizer
 } burin_match_memory;
 
 typedef struct burin_matcher {
@@ -106,12 +115,13 @@ typedef struct burin_matcher {
     burin_match_memory memory;
     uint32_t loops;
     const uint8_t *reach;             // no loop was tried from beyond
-    uint32_t steps;                   // choices of this search, up to BURIN_FREE_STEPS
+    uint32_t steps;                   // steps beyond those that found matches
+    bool marking;                     // steps have come to BURIN_FREE_STEPS in this piece
     uint32_t mark_bytes;              // of each place: a bit for an instruction
     uint32_t first_mark, marks_stop;  // places that have marks are from first_mark up to marks_stop
 } burin_matcher;
 
-enum { BURIN_FREE_STEPS = 4096 };
+enum { BURIN_FREE_STEPS = 4096, BURIN_STEPS_A_BYTE = 64 };
 
 static inline burin_matcher burin_matcher_of(const burin_tokenizer *t, burin_section pattern,
                                              burin_span piece, burin_match_memory memory) {
@@ -162,19 +172,99 @@ static inline bool burin_at_boundary(const burin_matcher *m, uint32_t set, const
 
 enum { BURIN_ONE_WAY = -1 };
 
+static inline uint32_t burin_place(const burin_matcher *m, const uint8_t *at) {
+    return (uint32_t)(at - m->piece.begin);
+}
+
+// The run of a set, once the search marks its attempts; NULL: none is kept.
+static inline burin_stops *burin_stops_of(const burin_matcher *m, const burin_match *i) {
+    uint32_t number = i->a >> BURIN_MANNER_BITS;
+    return m->marking && number ? &m->memory.runs[number - 1] : NULL;
+}
+
+static inline burin_manner burin_manner_of(const burin_match *i) {
+    return (burin_manner)(i->a & ((1 << BURIN_MANNER_BITS) - 1));
+}
+
+// Takes up to `most` matches of the set, and adds their number to *n. Stops before a place of the
+// run, and sets *joins then.
+static inline const uint8_t *burin_take(burin_matcher *m, const burin_match *i, const uint8_t *at,
+                                        uint32_t most, const burin_stops *run, uint32_t *n,
+                                        bool *joins) {
+    const uint8_t *next;
+    uint32_t before = *n;
+    for (*joins = false; *n < most && (next = burin_set_here(m, i, at)); at = next, ++*n) {
+        *joins = run && run->lo <= burin_place(m, next) && burin_place(m, next) <= run->hi;
+        if (*joins) break;
+    }
+    if (!m->marking) m->steps += (*n - before) / 16;
+    return at;
+}
+
+// Returns where a set of limited length stops first, or NULL: it has stopped at all places before.
+// *floor is the last place to give back to.
+static inline const uint8_t *burin_stop_limited(burin_matcher *m, const burin_match *i,
+                                                const uint8_t *at, burin_stops *run, uint32_t n,
+                                                uint32_t *floor) {
+    uint32_t place = *floor, hi = run->hi;
+    bool inside = run->lo <= place && place <= hi, joins;
+    uint32_t top = burin_place(m, at = burin_take(m, i, at, i->max, NULL, &n, &joins));
+    if (inside && top <= hi) return NULL;
+    if (inside) *floor = hi + 1;
+    joins = place < run->lo && run->lo <= top && top <= hi;
+    *run = (burin_stops){inside ? run->lo : place, joins ? hi : top, UINT32_MAX, 0};
+    return at;
+}
+
+// The same for an unlimited set: whatever stops inside of the run stops at its end.
+static inline const uint8_t *burin_stop_unlimited(burin_matcher *m, const burin_match *i,
+                                                  const uint8_t *at, burin_stops *run, uint32_t n,
+                                                  burin_manner manner) {
+    uint32_t place = burin_place(m, at);
+    bool below = place < run->lo && run->lo <= run->hi, joins;
+    if (run->lo <= place && place <= run->hi) return NULL;
+    if (manner == BURIN_LAZY) {
+        *run = (burin_stops){place, place, below ? run->lo : UINT32_MAX, run->hi};
+        return at;
+    }
+    at = burin_take(m, i, at, UINT32_MAX, run, &n, &joins);
+    *run = (burin_stops){place, joins ? run->hi : burin_place(m, at), UINT32_MAX, 0};
+    return joins && manner == BURIN_POSSESSIVE ? NULL : at;
+}
+
 // Takes as many characters as the set wants first; NULL when there are too few. Leaves a way back
 // to fewer or more.
-static inline const uint8_t *burin_take_set(const burin_matcher *m, uint32_t pc, const uint8_t *at,
+static inline const uint8_t *burin_take_set(burin_matcher *m, uint32_t pc, const uint8_t *at,
                                             burin_way **top) {
     const burin_match *i = m->program + pc;
-    const uint8_t *next;
-    uint32_t n = 0, limit = i->max == BURIN_NO_LIMIT ? UINT32_MAX : i->max,
-             most = i->a == BURIN_LAZY ? i->min : limit;
-    for (; n < most && (next = burin_set_here(m, i, at)); n++) at = next;
+    burin_manner manner = burin_manner_of(i);
+    burin_stops *run = burin_stops_of(m, i);
+    uint32_t n = 0, limit = i->max == BURIN_NO_LIMIT ? UINT32_MAX : i->max;
+    bool joins;
+    at = burin_take(m, i, at, i->min, NULL, &n, &joins);
     if (n < i->min) return NULL;
-    if (i->a == BURIN_LAZY ? n < limit : i->a == BURIN_GREEDY && n > i->min)
-        *(*top)++ = (burin_way){pc, (uint32_t)(at - m->piece.begin), n};
+    uint32_t floor = burin_place(m, at);
+    if (run)
+        at = i->max == BURIN_NO_LIMIT ? burin_stop_unlimited(m, i, at, run, n, manner)
+                                      : burin_stop_limited(m, i, at, run, n, &floor);
+    else if (manner != BURIN_LAZY)
+        at = burin_take(m, i, at, limit, NULL, &n, &joins);
+    if (!at) return NULL;
+    uint32_t place = burin_place(m, at);
+    if (manner == BURIN_LAZY ? n < limit : manner == BURIN_GREEDY && place > floor)
+        *(*top)++ = (burin_way){pc, place, manner == BURIN_LAZY ? n : floor};
     return at;
+}
+
+// One more of a lazy set; NULL when there is none, or when it failed from there before.
+static inline const uint8_t *burin_take_one(const burin_matcher *m, const burin_match *i,
+                                            const uint8_t *at) {
+    burin_stops *run = burin_stops_of(m, i);
+    at = burin_set_here(m, i, at);
+    if (!at || !run || run->lo > run->hi) return at;
+    uint32_t place = burin_place(m, at);
+    if (place > run->hi) run->hi = place == run->stop ? run->end : place;
+    return place == run->stop ? NULL : at;
 }
 
 // Goes the latest way back: NULL when it leads nowhere, and is gone.
@@ -183,19 +273,20 @@ static inline const uint8_t *burin_turn_back(const burin_matcher *m, uint32_t *p
     burin_way *way = *top - 1;
     const burin_match *i = m->program + way->pc;
     const uint8_t *at = m->piece.begin + way->at;
+    bool lazy = burin_manner_of(i) == BURIN_LAZY;
     *pc = way->pc;
     *top = way;
     if (way->n == (uint32_t)BURIN_ONE_WAY) return at;
     (*pc)++;
-    if (i->a == BURIN_LAZY) {
-        if (!(at = burin_set_here(m, i, at))) return NULL;
+    if (lazy) {
+        if (!(at = burin_take_one(m, i, at))) return NULL;
         way->n++;
     } else {
         for (int k = 0; k < i->b; k++) at = burin_previous(m, at);
-        way->n--;
+        if (burin_place(m, at) < way->n) return NULL;
     }
-    way->at = (uint32_t)(at - m->piece.begin);
-    if (i->a == BURIN_LAZY ? i->max == BURIN_NO_LIMIT || way->n < i->max : way->n > i->min) ++*top;
+    way->at = burin_place(m, at);
+    if (lazy ? i->max == BURIN_NO_LIMIT || way->n < i->max : way->at > way->n) ++*top;
     return at;
 }
 
@@ -218,12 +309,19 @@ static inline const uint8_t *burin_split(burin_matcher *m, uint32_t *pc, const u
     return at;
 }
 
+static inline void burin_begin_marking(burin_matcher *m) {
+    m->marking = true;
+    for (uint32_t i = 0; i < m->tokenizer->match_runs; i++) m->memory.runs[i] = BURIN_NO_STOPS;
+}
+
 // Returns false if the instruction was already tried at this position: it failed or is in progress.
 // A pattern can fail in as many ways as it has paths, so a long search marks its attempts: then it
-// ends after instructions times positions.
+// ends after instructions times positions. Runs stay for later searches, which begin anywhere in
+// the places that this one has tried.
 static inline bool burin_untried(burin_matcher *m, uint32_t pc, const uint8_t *at) {
-    if (m->steps < BURIN_FREE_STEPS) return ++m->steps;
-    uint32_t place = (uint32_t)(at - m->piece.begin);
+    if (!m->marking && m->steps++ < BURIN_FREE_STEPS) return true;
+    if (!m->marking) burin_begin_marking(m);
+    uint32_t place = burin_place(m, at);
     uint8_t *mark = m->memory.marks + (size_t)place * m->mark_bytes + pc / 8,
             bit = (uint8_t)(1 << pc % 8);
     if (*mark & bit) return false;
@@ -233,9 +331,19 @@ static inline bool burin_untried(burin_matcher *m, uint32_t pc, const uint8_t *a
     return true;
 }
 
-// Removes the marks of instructions from `pc` up to `stop`.
-static inline void burin_unmark(burin_matcher *m, uint32_t pc, uint32_t stop) {
-    for (uint32_t place = m->first_mark; place < m->marks_stop; place++) {
+// Keeps of a run what failed beyond the end of a match.
+static inline void burin_cut_stops(burin_stops *run, uint32_t end) {
+    if (run->lo <= end) run->lo = end + 1;
+}
+
+// Removes the marks and runs of instructions from `pc` up to `stop` in places up to the match's
+// end: beyond it all attempts have failed.
+static inline void burin_unmark(burin_matcher *m, uint32_t pc, uint32_t stop, uint32_t end) {
+    for (uint32_t i = pc; i < stop && m->marking; i++) {
+        const burin_match *set = m->program[i].op == BURIN_MATCH_SET ? &m->program[i] : NULL;
+        if (set && burin_stops_of(m, set)) burin_cut_stops(burin_stops_of(m, set), end);
+    }
+    for (uint32_t place = m->first_mark; place < m->marks_stop && place <= end; place++) {
         uint8_t *marks = m->memory.marks + (size_t)place * m->mark_bytes;
         for (uint32_t i = pc; i < stop; i++) marks[i / 8] &= (uint8_t)~(1 << i % 8);
     }
@@ -251,7 +359,7 @@ static inline const uint8_t *burin_match_body(burin_matcher *m, uint32_t pc, con
     uint32_t first = m->first_mark, stop = m->marks_stop;
     m->first_mark = UINT32_MAX, m->marks_stop = 0;
     const uint8_t *end = burin_match_here(m, pc + 1, at, ways);
-    if (end) burin_unmark(m, pc + 1, m->program[pc].a);
+    if (end) burin_unmark(m, pc + 1, m->program[pc].a, burin_place(m, end));
     if (first < m->first_mark) m->first_mark = first;
     if (stop > m->marks_stop) m->marks_stop = stop;
     return end;
@@ -324,23 +432,29 @@ static inline const uint8_t *burin_try(burin_matcher *m, const uint8_t *at) {
     return end;
 }
 
-static inline void burin_end_search(burin_matcher *m) {
+// `end`: of the match that was found, or NULL. What failed beyond it stays.
+static inline void burin_end_search(burin_matcher *m, const uint8_t *from, const uint8_t *end) {
     if (m->first_mark < m->marks_stop)
         memset(m->memory.marks + (size_t)m->first_mark * m->mark_bytes, 0,
                (size_t)(m->marks_stop - m->first_mark) * m->mark_bytes);
-    m->first_mark = UINT32_MAX, m->marks_stop = 0, m->steps = 0;
+    m->first_mark = UINT32_MAX, m->marks_stop = 0;
+    if (!end) return;
+    uint64_t paid = (uint64_t)(end - from) * BURIN_STEPS_A_BYTE;
+    m->steps = m->steps > paid ? m->steps - (uint32_t)paid : 0;
+    for (uint32_t i = 0; m->marking && i < m->tokenizer->match_runs; i++)
+        burin_cut_stops(&m->memory.runs[i], burin_place(m, end));
 }
 
 // The first match at or after `from`; false when there is none.
 static inline bool burin_find(burin_matcher *m, const uint8_t *from, burin_span *found) {
     uint32_t code;
-    const uint8_t *end = NULL;
+    const uint8_t *end = NULL, *first = from;
     for (; from < m->piece.end; from += burin_next(m, from, &code)) {
         end = burin_try(m, from);
         if (end && (end > from || (m->last && from != m->last))) break;
         end = NULL;
     }
-    burin_end_search(m);
+    burin_end_search(m, first, end);
     if (end) *found = (burin_span){from, end};
     return end;
 }

@@ -493,6 +493,52 @@ static void matches_in_bounded_time(void) {
     }
 }
 
+// Searches whose sets take all of a long text from every place, and end with one character: in time
+// that grows with the text, not with its square or cube.
+static void matches_long_texts_in_linear_time(void) {
+    static const struct {
+        const char *pattern;
+        bool found;  // each character is a match
+    } cases[] = {
+        {"b*b*b*b*c|b", true},    {"(?>b*b*b*b*c|b)", true},   {"b*?b*?b*?c|b", true},
+        {"b(?=.*c)|b", true},     {"(?!(?:b+)+c)b", true},     {"(?=b*b)b", true},
+        {"(.*)(.*)(.*)c", false}, {"b*+c|b{2,}c|b", true},     {"(?:b+)+c|b", true},
+        {"b*c", false},           {"b{0,9}b{0,9}b*c|b", true}, {"[^c]*?c|b", true},
+    };
+    enum { LENGTH = 10000 };
+    static char text[LENGTH];
+    memset(text, 'b', LENGTH);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena *arena = arena_new();
+        Run r = load_text(arena_printf(
+            arena,
+            "{'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'Regex':'%s'}},"
+            "'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0}}}",
+            cases[i].pattern));
+        encode(&r, text, LENGTH, true);
+        CHECK(r.n == (cases[i].found ? LENGTH : 1));
+        text[LENGTH - 1] = 'c', text[LENGTH / 2] = '\n';
+        encode(&r, text, LENGTH, true);
+        CHECK(r.n > 0);
+        text[LENGTH - 1] = text[LENGTH / 2] = 'b';
+        arena_free(r.arena);
+        arena_free(arena);
+    }
+}
+
+// The memory that a search may touch is bounded by the text's length.
+static void refuses_texts_that_need_far_more_memory(void) {
+    Run r = load_text(
+        "{'normalizer':{'type':'Replace','pattern':{'String':'a'},'content':'"
+        "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+        "bbbbbbbbbbbbbbbbbbbbb'},'pre_tokenizer':{'type':'Split','behavior':'Isolated',"
+        "'pattern':{'Regex':'(?:ab?c?){1000}'}},'model':{'type':'WordLevel','unk_token':"
+        "'u','vocab':{'u':0}}}");
+    CHECK(burin_encode_memory(r.blob, 1 << 10) < 256 << 20);
+    CHECK(burin_encode_memory(r.blob, 1 << 20) == SIZE_MAX);
+    arena_free(r.arena);
+}
+
 static void survives_wrong_bytes(void) {
     static const struct {
         const char *path;
@@ -562,6 +608,8 @@ SUITE(tokenizer) {
     TEST(finds_added_tokens_after_normalization);
     TEST(splits_by_patterns);
     TEST(matches_in_bounded_time);
+    TEST(matches_long_texts_in_linear_time);
+    TEST(refuses_texts_that_need_far_more_memory);
     TEST(survives_wrong_bytes);
     TEST(counts_whole_characters);
 }

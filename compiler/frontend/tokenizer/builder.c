@@ -371,7 +371,8 @@ burin_match_memory builder_match_memory(TokenizerBuilder *b, size_t bytes) {
     return (burin_match_memory){
         .ways = ARENA_ARRAY(b->arena, burin_way, ways + 1),
         .visited = arena_alloc(b->arena, places * b->head.match_loops + 1),
-        .marks = arena_alloc(b->arena, places * b->head.match_mark_bytes + 1)};
+        .marks = arena_alloc(b->arena, places * b->head.match_mark_bytes + 1),
+        .runs = ARENA_ARRAY(b->arena, burin_stops, b->head.match_runs + 1)};
 }
 
 // Refuses steps that need far more memory for a short text than those of any file that is meant

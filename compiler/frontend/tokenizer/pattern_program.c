@@ -15,10 +15,12 @@ enum { MAX_PROGRAM = 4096 };
 typedef struct {
     TokenizerBuilder *b;
     const char *regex;
-    Bytes code;   // burin_match
-    int inside;   // of look-around and atomic groups
-    int visited;  // nodes of the pattern, each as often as it is repeated
-    uint16_t loops;
+    Bytes code;         // burin_match
+    int inside;         // of look-around and atomic groups
+    int visited;        // nodes of the pattern, each as often as it is repeated
+    int looping;        // loops around
+    bool empty_rounds;  // a loop's body may match nothing
+    uint16_t loops, runs;
 } Program;
 
 static burin_match *instruction(Program *p, uint16_t at) {
@@ -85,7 +87,10 @@ static void emit_loop(Program *p, const Pattern *n) {
                         p->regex);
     uint16_t loop = remembers ? ++p->loops : 0,
              split = emit(p, (burin_match){.op = BURIN_MATCH_SPLIT, .min = loop});
+    p->empty_rounds |= is_nullable(n->first);
+    p->looping++;
     emit_pattern(p, n->first);
+    p->looping--;
     uint16_t again = emit(p, (burin_match){.op = BURIN_MATCH_AGAIN, .min = loop, .a = split});
     instruction(p, again)->b = here(p);
     set_targets(p, split, n->lazy, (uint16_t)(split + 1), here(p));
@@ -118,8 +123,17 @@ static void emit_inside(Program *p, burin_match m, const Pattern *n,
     instruction(p, at)->a = here(p);
 }
 
-static burin_match set_of(const Pattern *n) {
+// Sets that stop at many places keep a run of them. A lazy one must not be tried again while it is
+// in progress, for its later places come first then.
+static bool keeps_run(const Program *p, const Pattern *n) {
+    if (n->stride != 1 || n->min == n->max) return false;
+    return n->lazy || n->possessive ? n->max == BURIN_NO_LIMIT && (n->possessive || !p->looping)
+                                    : true;
+}
+
+static burin_match set_of(Program *p, const Pattern *n) {
     uint16_t manner = n->possessive ? BURIN_POSSESSIVE : n->lazy ? BURIN_LAZY : BURIN_GREEDY;
+    if (keeps_run(p, n)) manner |= (uint16_t)(++p->runs << BURIN_MANNER_BITS);
     return (burin_match){.op = BURIN_MATCH_SET,
                          .set = n->set,
                          .min = n->min,
@@ -135,7 +149,7 @@ static void emit_pattern(Program *p, const Pattern *n) {
             p->regex, 16 * MAX_PROGRAM);
     switch (n->kind) {
         case PATTERN_SET:
-            emit(p, set_of(n));
+            emit(p, set_of(p, n));
             break;
         case PATTERN_SEQUENCE:
             for (const Pattern *c = n->first; c; c = c->next) emit_pattern(p, c);
@@ -186,11 +200,21 @@ static void count_ways(Program *p) {
     if (ways > h->match_ways) h->match_ways = ways;
     if (loops && ways > h->match_loop_ways) h->match_loop_ways = ways;
     if (p->loops > h->match_loops) h->match_loops = p->loops;
+    if (p->runs > h->match_runs) h->match_runs = p->runs;
     uint32_t mark_bytes = (here(p) + 7u) / 8;
     if (mark_bytes > h->match_mark_bytes) h->match_mark_bytes = mark_bytes;
 }
 
+// An empty round ends its loop, so that where a set may stop depends on how it was reached.
+static void drop_runs(Program *p) {
+    for (uint16_t i = 0; i < here(p); i++)
+        if (instruction(p, i)->op == BURIN_MATCH_SET)
+            instruction(p, i)->a &= (1 << BURIN_MANNER_BITS) - 1;
+    p->runs = 0;
+}
+
 static burin_section finish(Program *p) {
+    if (p->empty_rounds) drop_runs(p);
     emit(p, (burin_match){.op = BURIN_MATCH_DONE, .min = p->loops});
     count_ways(p);
     return builder_section(p->b, p->code.data, here(p), sizeof(burin_match));
