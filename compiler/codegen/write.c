@@ -213,8 +213,8 @@ static const char *input_name(const Node *n) {
                                         [INPUT_LAST_SEEN] = "s->last_seen",
                                         [INPUT_AXES] = "s->axes"};
     size_t role = (size_t)input_role(n);
-    if (!graph_has_rows(n->graph)) return NULL;
-    return role < sizeof names / sizeof *names ? names[role] : NULL;
+    const char *name = role < sizeof names / sizeof *names ? names[role] : NULL;
+    return name && graph_has_rows(n->graph) ? name : NULL;
 }
 
 static int input_index(const Node *n) {

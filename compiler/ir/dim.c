@@ -10,9 +10,10 @@
 
 #include "ir.h"
 #include "ir/internal.h"
+#include "util/diag.h"
 #include "util/hash.h"
 
-enum { FIRST_SLOTS = 64 };
+enum { FIRST_SLOTS = 64, MAX_TERMS = 4096 };
 
 struct DimTable {
     Dim **slots;
@@ -196,7 +197,13 @@ static Term term_product(Arena *arena, const Term *s, const Term *t) {
 // Adds a term in its place; `p` has room.
 static void poly_add_term(Poly *p, Term t) {
     int i = 0;
-    while (i < p->n && term_compare(&p->terms[i], &t) < 0) i++;
+    for (int end = p->n; i < end;) {
+        int middle = i + (end - i) / 2;
+        if (term_compare(&p->terms[middle], &t) < 0)
+            i = middle + 1;
+        else
+            end = middle;
+    }
     if (i < p->n && !term_compare(&p->terms[i], &t)) {
         p->terms[i].factor = sat_add(p->terms[i].factor, t.factor);
         if (p->terms[i].factor) return;
@@ -236,7 +243,18 @@ static const Dim *dim_of_term(Graph *g, const Term *t) {
     return d;
 }
 
+// Sums of sums multiply: without a limit a few lines of a model make more terms than memory holds.
+static void check_terms(int64_t n) {
+    if (n > MAX_TERMS)
+        diag_fatal(
+            NO_LOC,
+            "a size is a sum of more than %d products of other sizes\nhint: --dim gives a size "
+            "a number",
+            MAX_TERMS);
+}
+
 static const Dim *dim_of_poly(Graph *g, const Poly *p) {
+    check_terms(p->n);
     if (!p->n) return dim_const(g, 0);
     const Dim *d = dim_of_term(g, &p->terms[p->n - 1]);
     for (int i = p->n - 1; i-- > 0;) d = dim_pair(g, DIM_ADD, dim_of_term(g, &p->terms[i]), d);
@@ -246,8 +264,8 @@ static const Dim *dim_of_poly(Graph *g, const Poly *p) {
 static const Dim *dim_add(Graph *g, const Dim *a, const Dim *b, int64_t factor_of_b) {
     Arena *scratch = arena_new();
     Poly p = poly_of(scratch, a), q = poly_of(scratch, b),
-         sum = {ARENA_ARRAY(scratch, Term, p.n + q.n + 1), 0};
-    for (int i = 0; i < p.n; i++) poly_add_term(&sum, p.terms[i]);
+         sum = {ARENA_ARRAY(scratch, Term, p.n + q.n + 1), p.n};
+    if (p.n) memcpy(sum.terms, p.terms, (size_t)p.n * sizeof *p.terms);
     for (int i = 0; i < q.n; i++) {
         Term t = q.terms[i];
         t.factor = sat_mul(t.factor, factor_of_b);
@@ -260,8 +278,9 @@ static const Dim *dim_add(Graph *g, const Dim *a, const Dim *b, int64_t factor_o
 
 static const Dim *dim_mul(Graph *g, const Dim *a, const Dim *b) {
     Arena *scratch = arena_new();
-    Poly p = poly_of(scratch, a), q = poly_of(scratch, b),
-         r = {ARENA_ARRAY(scratch, Term, p.n * q.n + 1), 0};
+    Poly p = poly_of(scratch, a), q = poly_of(scratch, b);
+    check_terms((int64_t)p.n * q.n);
+    Poly r = {ARENA_ARRAY(scratch, Term, p.n * q.n + 1), 0};
     for (int i = 0; i < p.n; i++)
         for (int j = 0; j < q.n; j++)
             poly_add_term(&r, term_product(scratch, &p.terms[i], &q.terms[j]));

@@ -26,3 +26,35 @@ check "onnx operands: every operator has a call: $(xargs < "$WORK/without")" tes
 (ulimit -v 1000000 && ulimit -t 10 && "$BURIN" inspect "$WORK/doubles.onnx") > "$WORK/doubles.said" 2>&1
 check "onnx: a shape that doubles 40 times is refused (status $?)" [ $? = 1 ]
 check "onnx: a shape that doubles 40 times: one message" grep -q "error: ConstantOfShape: " "$WORK/doubles.said"
+
+# in_time NAME: the file is compiled in 10 seconds of a CPU, below 250 MB
+model() { "$BUILD/tools/onnx_of_text" "$WORK/$1.onnx"; }
+in_time() { check "onnx: $1" "$BUILD/tools/peak" 250 sh -c "ulimit -t 10; $BURIN build '$WORK/$1.onnx' --emit=c"; }
+{
+    printf 'ir 10\nopset 20\ninput x f32 [3000,4]\n'
+    seq 0 2999 | awk '{ print "tensor b" $1 " i64 [1] raw " $1 "\ntensor e" $1 " i64 [1] raw " $1 + 1 "\nnode Slice x b" $1 " e" $1 " -> s" $1 }'
+    echo "node Concat $(seq -f 's%.0f' 0 2999 | tr '\n' ' ') -> y : axis=0" && echo 'output y f32 [3000,4]'
+} | model 3000_slices
+in_time 3000_slices
+{
+    printf 'ir 10\nopset 20\ntensor w f32 [4,4] raw 1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1\ninput v0 f32 [2,4]\n'
+    seq 1 2500 | awk '{ print "node MatMul v" $1 - 1 " w -> v" $1 }'
+    echo 'output v2500 f32 [2,4]'
+} | model 2500_products
+in_time 2500_products
+{
+    printf 'ir 10\nopset 20\ntensor t f32 [4] raw 1 2 3 4\ninput v0 f32 [2,4]\n'
+    seq 1 40000 | awk '{ print "node Add t v" $1 - 1 " -> v" $1 }'
+    echo 'output v40000 f32 [2,4]'
+} | model 40000_sums
+in_time 40000_sums
+
+# A product of sums of sizes has as many terms as the product of their numbers of terms.
+{
+    printf 'ir 10\nopset 20\n'
+    seq 1 64 | awk '{ print "input x" $1 " f32 [D" $1 "]\nnode Shape x" $1 " -> s" $1 }'
+    seq 0 7 | awk '{ for (i = 2; i <= 8; i++) print "node Add " (i == 2 ? "s" 8 * $1 + 1 : "a" $1 "_" i - 1) " s" 8 * $1 + i " -> a" $1 "_" i }'
+    seq 1 7 | awk '{ print "node Mul " ($1 == 1 ? "a0_8" : "m" $1 - 1) " a" $1 "_8 -> m" $1 }'
+    printf 'node ConstantOfShape m7 -> y\noutput y\n'
+} | model product_of_sums
+says "onnx: a product of sums of sizes is refused" 1 "a size is a sum of more than 4096 products of other sizes" timeout 20 "$BURIN" inspect "$WORK/product_of_sums.onnx"

@@ -22,7 +22,7 @@
 #include "frontend/onnx/file/model.h"
 #include "ir/convert.h"
 
-enum { ONNX_TEXT_WORDS = 512, ONNX_TEXT_NAMED = 64 };
+enum { ONNX_TEXT_WORDS = 8192, ONNX_TEXT_NAMED = 64 };
 
 typedef struct OnnxNamed {
     char *name;

@@ -211,11 +211,17 @@ static bool is_projection(const Node *n) {
            n->type.rank == 2 && form_of(n, &biased) && node_uses(n) > 0;
 }
 
+// Looks no further than the last use of the rows that are multiplied.
 static Projections projections_of(Node *first) {
     bool biased;
     Projections p = {.form = form_of(first, &biased)};
-    for (Node *n = first; n && p.n < MOST_PROJECTIONS; n = n->next) {
-        if (!is_projection(n) ||
+    const Node *rows = first->in[PRODUCT_X];
+    int uses = node_uses(rows);
+    for (Node *n = first; n && uses && p.n < MOST_PROJECTIONS; n = n->next) {
+        int used = 0;
+        for (int i = 0; i < n->n_in; i++) used += n->in[i] == rows;
+        uses -= used;
+        if (!used || !is_projection(n) ||
             (n != first && (!may_share_pack(first, n) || !same_place(first, n))))
             continue;
         if (!expr_equal(p.form, form_of(n, &biased))) continue;

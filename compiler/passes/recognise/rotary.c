@@ -18,7 +18,7 @@
 #include "passes/recognise/recognise.h"
 #include "passes/views.h"
 
-enum { MAX_TRAIL = 4, MAX_PIECES = 2, LARGEST_HEAD = 1024 };
+enum { MAX_TRAIL = 4, MAX_PIECES = 2, MAX_NEGS = 4, LARGEST_HEAD = 1024 };
 
 // An element: a node and its index along the node's last `n` axes.
 typedef struct Element {
@@ -35,6 +35,7 @@ typedef struct Piece {
 
 typedef struct Form {
     int n;
+    int n_sums, n_negs;  // passed on the way to the pieces
     Piece piece[MAX_PIECES];
     const Node *rounding;  // the end of a 16-bit op in the formula, or NULL
 } Form;
@@ -173,10 +174,12 @@ static bool add_form(Element e, int sign, Element table, Form *f) {
     while (step_movement(&e) || step_rounding(&e, &table, f)) continue;
     switch (e.node->op) {
         case OP_neg:
+            if (f->n_negs++ == MAX_NEGS) return false;
             return add_operand_form(e, 0, -sign, table, f);
         case OP_add:
         case OP_sub:
-            if (table.node || is_table(e.node)) return false;
+            // every sum is one more piece: a chain of thousands is left at once
+            if (table.node || is_table(e.node) || ++f->n_sums == MAX_PIECES) return false;
             return add_operand_form(e, 0, sign, table, f) &&
                    add_operand_form(e, 1, e.node->op == OP_add ? sign : -sign, table, f);
         case OP_mul:

@@ -161,14 +161,18 @@ static bool follows(const Node *a, const Node *b, int axis) {
            dim_binary(a->graph, DIM_ADD, s.start, s.extent) == t.start;
 }
 
-static Node *join_slices(Node *n, int axis, int first) {
-    Slice s = slice_of(n->in[first]);
-    s.extent = dim_binary(n->graph, DIM_ADD, s.extent, slice_of(n->in[first + 1]).extent);
-    Node *joined = build_slice(cursor(n), n->in[first]->in[0], s);
+// Adjacent slices become one, all at once: a concatenation may have thousands.
+static Node *join_slices(Node *n, int axis) {
     Node **in = ARENA_ARRAY(n->graph->arena, Node *, n->n_in);
     int m = 0;
-    for (int i = 0; i < n->n_in; i++) {
-        if (i != first + 1) in[m++] = i == first ? joined : n->in[i];
+    for (int i = 0, next; i < n->n_in; i = next) {
+        Slice s = {.extent = NULL};
+        in[m++] = n->in[i];
+        for (next = i + 1; next < n->n_in && follows(n->in[next - 1], n->in[next], axis); next++) {
+            if (!s.extent) s = slice_of(n->in[i]);
+            s.extent = dim_binary(n->graph, DIM_ADD, s.extent, slice_of(n->in[next]).extent);
+        }
+        if (s.extent) in[m - 1] = build_slice(cursor(n), n->in[i]->in[0], s);
     }
     return build_concat(cursor_at(n, n->loc), m, in, axis);
 }
@@ -202,7 +206,7 @@ static Node *simplify_concat(Node *n) {
         Node *x = n->in[i];
         if (x->op == OP_concat && node_only_user(x) == n && node_axis(x) == axis)
             return flatten_concat(n, axis, i);
-        if (i + 1 < n->n_in && follows(x, n->in[i + 1], axis)) return join_slices(n, axis, i);
+        if (i + 1 < n->n_in && follows(x, n->in[i + 1], axis)) return join_slices(n, axis);
     }
     return NULL;
 }
