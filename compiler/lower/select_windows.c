@@ -96,9 +96,9 @@ static bool merge_axes(Lowering *l, const View *v, int64_t depth, View *merged, 
 
 // ---------------------------------------------------------------------------------------- products
 static bool multiplies_floats(const Node *product) {
+    if (product->op != OP_matmul_packed) return false;
     const Node *pack = product->in[PRODUCT_WEIGHTS];
-    return product->op == OP_matmul_packed && pack->op == OP_pack &&
-           dtype_is_float(pack->type.dtype);
+    return pack->op == OP_pack && dtype_is_float(pack->type.dtype);
 }
 
 // Returns true if only products of floats read it, as their rows.

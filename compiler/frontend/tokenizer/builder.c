@@ -70,7 +70,7 @@ struct BuilderToken *builder_token(TokenizerBuilder *b, int64_t id, const char *
     if (id >= b->n_tokens) b->n_tokens = (int32_t)id + 1;
     struct BuilderToken *t = &b->tokens[id];
     if (t->kind == BURIN_TOKEN_ABSENT) t->kind = BURIN_TOKEN_NORMAL;
-    t->text = text, t->length = (uint32_t)length;
+    t->text = length ? text : "", t->length = (uint32_t)length;
     return t;
 }
 
@@ -91,7 +91,8 @@ static uint32_t *hashed_slot(const TokenIndex *x, uint32_t hash, const char *tex
     for (uint32_t h = burin_hash_finish(hash);; h++) {
         uint32_t *slot = &x->slots[h & (x->n_slots - 1)];
         const struct BuilderToken *t = &x->b->tokens[*slot ? *slot - 1 : 0];
-        if (!*slot || (t->length == length && !memcmp(t->text, text, length))) return slot;
+        bool same = t->length == length && (!length || !memcmp(t->text, text, length));
+        if (!*slot || same) return slot;
     }
 }
 
