@@ -147,16 +147,19 @@ static uint64_t file_bytes(const char *path) {
 static void print_summary(const Build *b, const char *output) {
     char size[32];
     const char *base = path_name(output), *trial = trial_of(b);
-    bool renamed = b->kind != OUTPUT_PROGRAM && strncmp(base, b->name, strcspn(base, "."));
+    bool wheel = b->written, renamed = !wheel && b->kind != OUTPUT_PROGRAM &&
+                                       strncmp(base, b->name, strcspn(base, "."));
     print_spelled("%s: %s for", output,
                   b->kind == OUTPUT_PROGRAM  ? "a program"
                   : b->kind == OUTPUT_FOLDER ? "a folder of C"
+                  : wheel                    ? "a wheel"
                                              : "a library");
     for (int i = 0; i < b->tools.n_cpus; i++) printf(" %s", b->tools.cpus[i]->name);
     if (b->kind != OUTPUT_FOLDER) printf(", %s MB", megabytes_text(size, file_bytes(output)));
     printf("%s%s; needs at most %s", b->tools.editor ? ", with libedit" : "",
            b->tools.server ? ", with a server (libevent)" : "", memory_needs_text(b));
     if (renamed) printf("; its C names begin with %s_", b->name);
+    if (wheel) print_spelled("; pip install %s, then import %s", output, b->name);
     if (trial) print_spelled("; try %s%s%s", strchr(output, '/') ? "" : "./", output, trial);
     printf("\n");
 }
@@ -196,7 +199,7 @@ static int build_for_one(Arena *arena, const Options *o) {
     if (o->quant_report || o->quant) print_errors(&b);
     if (o->perplexity) compare_perplexity(arena, o, output);
     if (b.numbers) printf("numbers %s\n", b.numbers);
-    print_summary(&b, output);
+    print_summary(&b, b.written ? b.written : output);
     return 0;
 }
 

@@ -45,6 +45,7 @@ typedef struct Build {
     const char *identity;  // 16 hex digits
     const char *numbers;   // what --math=fast changes, in words; NULL: without that option
     struct Build *draft;   // of --draft, from build_draft on; NULL: none
+    const char *written;   // path of a wheel; NULL: the output has the name of -o
     const char *reader;    // the same program for this machine, which reads --prompt; NULL: itself
 } Build;
 

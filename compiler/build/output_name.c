@@ -17,11 +17,11 @@ enum { MAX_NAME = 100 };  // of what symbols and files inside a build begin with
 static const struct {
     const char *ending;
     OutputKind kind;
-} kinds[] = {{".c", OUTPUT_FOLDER},
-             {".o", OUTPUT_OBJECT},
-             {".a", OUTPUT_ARCHIVE},
-             {".so", OUTPUT_SHARED},
+} kinds[] = {{".c", OUTPUT_FOLDER},  {".o", OUTPUT_OBJECT},   {".a", OUTPUT_ARCHIVE},
+             {".so", OUTPUT_SHARED}, {".whl", OUTPUT_SHARED},  // one in its Python package
              {".dll", OUTPUT_SHARED}};
+
+bool output_is_wheel(const char *output) { return text_ends_with(output, ".whl"); }
 
 OutputKind output_kind(const char *output) {
     const char *base = path_name(output);
@@ -87,8 +87,8 @@ static const Promise promises[] = {
     {" .dylib .app .dmg .framework ", "programs and libraries of macOS",
      "-o %s is a program for Linux (a container runs it), -o %s.so a library"},
     {" .wasm .wat ", "WebAssembly", "-o %s.c is a folder of C, which other compilers can take"},
-    {" .py .pyd .whl .ipynb ", "Python",
-     "-o %s.so is a library that ctypes can load, -o %s a program"},
+    {" .py .pyd .ipynb ", "Python",
+     "-o %s.so has a Python package beside it; -o %s.whl is for pip"},
     {" .cpp .cc .cxx .c++ .hpp .hh .cu ", "C++",
      "-o %s.c is a folder of C whose header C++ includes as it is"},
     {" .h ", "a header alone",
@@ -182,6 +182,12 @@ void check_output_name(Arena *arena, const Machine *machine, const char *output)
         usage_error("-o %s: a folder, and no name in it\n  hint: -o %smodel", output, output);
     check_ending(arena, machine, output);
     if (output_kind(output) == OUTPUT_PROGRAM) return;
+    if (output_is_wheel(output) && strchr(base, '-'))
+        usage_error(
+            "-o %s: a wheel's version and platform are added\n  hint: -o %.*s.whl writes "
+            "%.*s-VERSION-py3-none-PLATFORM.whl",
+            output, (int)(base - output + (int)strcspn(base, "-")), output, (int)strcspn(base, "-"),
+            base);
     if (length > MAX_NAME)
         usage_error(
             "-o %.40s...: a name of %zu characters\n  hint: the functions of a library begin with "

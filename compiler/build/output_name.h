@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "toolchain/toolchain.h"
 
+bool output_is_wheel(const char *output);
 OutputKind output_kind(const char *output);
 // Ends the run (status 2) when the name promises something that burin does not write, or cannot be
 // one of C.

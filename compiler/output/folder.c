@@ -65,8 +65,19 @@ static const char bare_makefile[] =
     " -c $< -o $@\n\n"
     "%.o: %.c\n\t$(CC) $(FLAGS) -Os -c $< -o $@\n\n"
     "%_weights.o: %_weights.S %.weights\n\t$(CC) $(CPU) -c $< -o $@\n\n"
-    "clean:\n\trm -f @NAME@.a *.o\n\n"
-    ".PHONY: clean\n";
+    "# A library of Arduino, precompiled for the board's CPU: copy the folder arduino to\n"
+    "# libraries/@NAME@ of the sketchbook.\n"
+    "MCU = $(patsubst -mcpu=%,%,$(filter -mcpu=%,$(CPU)))\n"
+    "FPU = $(patsubst -mfpu=%,/%-hard,$(filter -mfpu=%,$(CPU)))\n\n"
+    "arduino: @NAME@.a\n"
+    "\trm -rf $@\n\tmkdir -p $@/src/$(MCU)$(FPU)\n"
+    "\tcp @NAME@.a $@/src/$(MCU)$(FPU)/lib@NAME@.a\n\tcp @NAME@.h $@/src\n"
+    "\tprintf '%s\\n' name=@NAME@ version=1.0.0 author=burin maintainer=burin \\\n"
+    "\t    'sentence=The model @NAME@, compiled by burin' 'paragraph=See @NAME@.h.' \\\n"
+    "\t    'category=Data Processing' url=https://localhost architectures=* \\\n"
+    "\t    precompiled=full ldflags=-l@NAME@ includes=@NAME@.h > $@/library.properties\n\n"
+    "clean:\n\trm -rf arduino @NAME@.a *.o\n\n"
+    ".PHONY: arduino clean\n";
 
 static const char bare_cmake[] =
     "# " LICENCE
@@ -91,6 +102,26 @@ static const char bare_cmake[] =
     "endif()\n";
 
 static const char zephyr_module[] = "# " LICENCE "name: @NAME@\nbuild:\n  cmake: .\n";
+
+static const char platformio[] =
+    "{\n"
+    "  \"name\": \"@NAME@\",\n"
+    "  \"version\": \"1.0.0\",\n"
+    "  \"description\": \"The model @NAME@, compiled by burin for @SYMBOL@\",\n"
+    "  \"license\": \"Apache-2.0 WITH LLVM-exception\",\n"
+    "  \"frameworks\": \"*\",\n"
+    "  \"platforms\": \"*\",\n"
+    "  \"headers\": \"@NAME@.h\",\n"
+    "  \"build\": {\n"
+    "    \"srcDir\": \".\",\n"
+    "    \"includeDir\": \".\",\n"
+    "    \"srcFilter\": [\"-<*>\", \"+<@NAME@.c>\", \"+<@NAME@_model.c>\", \"+<@NAME@_api.c>\", "
+    "\"+<@NAME@_weights.S>\"],\n"
+    "    \"flags\": \"-I. -Iruntime -DBURIN_CPU=@SYMBOL@ " FLAGS_LANGUAGE " " FLAGS_NUMBERS
+    " " FLAGS_BARE_FOLDER " " FLAGS_KERNELS
+    "\"\n"
+    "  }\n"
+    "}\n";
 
 static void add_named(Text *t, const char *text, const char *name) {
     static const char mark[] = "NAME";
@@ -177,6 +208,7 @@ void folder_build_files(const Build *b, const char *folder) {
         write_bare(b, folder, "Makefile", bare_makefile);
         write_bare(b, folder, "CMakeLists.txt", bare_cmake);
         write_bare(b, folder, "zephyr/module.yml", zephyr_module);
+        write_bare(b, folder, "library.json", platformio);
         return;
     }
     folder_makefile(b, &makefile);

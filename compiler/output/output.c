@@ -24,6 +24,7 @@
 #include "output/manifest.h"
 #include "output/memory.h"
 #include "output/output_mark.h"
+#include "output/wheel.h"
 #include "toolchain/cache.h"
 #include "toolchain/footprint.h"
 #include "toolchain/process.h"
@@ -83,8 +84,12 @@ static void check_address_space(const Build *b) {
             (double)bytes / (1 << 30), b->tools.machine->triple);
 }
 
-static void check_library_size(const Build *b) {
+static void check_library_size(const Build *b, const char *output) {
     const uint64_t most = (uint64_t)2 << 30;
+    if (output_is_wheel(output) && b->image.bytes > 2 * most - (64 << 20))
+        diag_fatal(NO_LOC,
+                   "%.1f GB of weights do not fit the 4 GB of a wheel\nhint: --quant, or -o x.so",
+                   (double)b->image.bytes / (1 << 30));
     if (machine_is_windows(b->tools.machine) && b->image.bytes > most)
         diag_fatal(NO_LOC,
                    "%.1f GB of weights do not fit the 2 GB that a library for %s can have\n"
@@ -166,12 +171,17 @@ static bool is_own_python(const char *path) {
 
 // The package NAME beside the library: Python finds a folder before a NAME.so, which it would take
 // for an extension of its own. A folder of others stays as it is.
+static void library_module(const Build *b, const char *library, Text *text) {
+    LibraryFacts facts = library_facts(b);
+    facts.shared = library;
+    library_python(b->tools.home, b->name, &facts, text);
+}
+
 static void write_package(const Build *b, const char *output) {
     const char *folder = arena_printf(b->arena, "%s/%s", path_folder(b->arena, output), b->name),
                *module = arena_printf(b->arena, "%s/__init__.py", folder);
     struct stat s;
     bool there = !lstat(folder, &s);
-    LibraryFacts facts = library_facts(b);
     Text text = {0};
     if (there && (!S_ISDIR(s.st_mode) || !is_own_python(module))) {
         diag_warning(NO_LOC, "the Python package %s is not written: %s\nhint: -o in another folder",
@@ -180,9 +190,8 @@ static void write_package(const Build *b, const char *output) {
                                         : "a file of that name is there");
         return;
     }
-    facts.shared = path_name(output);
     make_folder(folder);
-    library_python(b->tools.home, b->name, &facts, &text);
+    library_module(b, path_name(output), &text);
     write_file(module, text.data, text.length);
     write_file(arena_printf(b->arena, "%s/py.typed", folder), "", 0);
     text_free(&text);
@@ -198,13 +207,57 @@ static Objects library_objects(const Build *b, const char *folder) {
     return toolchain_compile(&b->tools, &emitted);
 }
 
+// An empty file holds nothing that could be lost (mktemp makes such).
+static void check_file(const char *path, bool (*is_marked)(int file)) {
+    uint64_t size;
+    struct stat s;
+    if (lstat(path, &s)) return;
+    if (!S_ISREG(s.st_mode))
+        diag_fatal(NO_LOC, "%s is there, and is %s\nhint: remove it, or give -o another name", path,
+                   S_ISLNK(s.st_mode) ? "a link" : "no file");
+    int fd = open_regular(path, &size);
+    if (fd < 0) diag_fatal(NO_LOC, "cannot read %s, which is there: %s", path, strerror(errno));
+    bool ours = !size || is_marked(fd);
+    close(fd);
+    if (!ours)
+        diag_fatal(
+            NO_LOC,
+            "%s is there, and burin did not write it\nhint: remove it, or give -o another name",
+            path);
+}
+
+// A library of this name in its package, in a file that has version and platform in its name
+static void build_wheel(Build *b, const Objects *objects, const char *folder, const char *output) {
+    bool windows = machine_is_windows(b->tools.machine);
+    Text module = {0};
+    Wheel w = {.name = b->name,
+               .identity = b->identity,
+               .file = arena_printf(b->arena, "%s.%s", b->name, windows ? "dll" : "so"),
+               .machine = b->tools.machine};
+    w.library = arena_printf(b->arena, "%s/%s", folder, w.file);
+    toolchain_link_library(&b->tools, objects, b->kind, folder, w.library);
+    library_module(b, w.file, &module);
+    w.module = module.data;
+    b->written = arena_printf(b->arena, "%.*s%s", (int)(path_name(output) - output), output,
+                              wheel_name(b->arena, &w));
+    check_file(b->written, output_is_marked);
+    Partial partial = beside(b, b->written);
+    wheel_write(b->arena, &w, partial.path);
+    move_into_place(b, partial, b->written);
+    text_free(&module);
+}
+
 static void build_library(Build *b, const char *folder, const char *output) {
     Objects objects = library_objects(b, folder);
     check_address_space(b);
-    check_library_size(b);
+    check_library_size(b, output);
     if (machine_is_bare(b->tools.machine)) memory_of_library(b, &objects);
-    Partial partial = beside(b, output);
     add_weights(b, folder, &objects);
+    if (output_is_wheel(output)) {
+        build_wheel(b, &objects, folder, output);
+        return;
+    }
+    Partial partial = beside(b, output);
     toolchain_link_library(&b->tools, &objects, b->kind, folder, partial.path);
     move_into_place(b, partial, output);
     int stem = (int)(strrchr(output, '.') - output);
@@ -328,28 +381,9 @@ static bool is_marked_header(int file) {
            strstr(head, end);
 }
 
-// An empty file holds nothing that could be lost (mktemp makes such).
-static void check_file(const char *path, bool (*is_marked)(int file)) {
-    uint64_t size;
-    struct stat s;
-    if (lstat(path, &s)) return;
-    if (!S_ISREG(s.st_mode))
-        diag_fatal(NO_LOC, "%s is there, and is %s\nhint: remove it, or give -o another name", path,
-                   S_ISLNK(s.st_mode) ? "a link" : "no file");
-    int fd = open_regular(path, &size);
-    if (fd < 0) diag_fatal(NO_LOC, "cannot read %s, which is there: %s", path, strerror(errno));
-    bool ours = !size || is_marked(fd);
-    close(fd);
-    if (!ours)
-        diag_fatal(
-            NO_LOC,
-            "%s is there, and burin did not write it\nhint: remove it, or give -o another name",
-            path);
-}
-
 // Programs and libraries are marked; the header of a library by its first line.
 static void check_is_ours(const Build *b, const char *output) {
-    if (b->into_cache) return;
+    if (b->into_cache || output_is_wheel(output)) return;
     check_file(output, output_is_marked);
     int stem = b->kind == OUTPUT_PROGRAM ? 0 : (int)(strrchr(output, '.') - output);
     if (stem) check_file(arena_printf(b->arena, "%.*s.h", stem, output), is_marked_header);

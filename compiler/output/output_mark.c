@@ -17,8 +17,9 @@ static const char archive_magic[] = "!<arch>\n", archive_date[] = "1180914000  "
 enum {
     DATE_OFFSET = 24,
     DATE_BYTES = 12,
-    LINE_BYTES = 51
-};  // of the first member's date; of the line
+    LINE_BYTES = OUTPUT_MARK_BYTES
+};  // of the first
+    // member's date
 
 _Static_assert(sizeof archive_date == DATE_BYTES + 1, "a date fills its field");
 

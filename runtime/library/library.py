@@ -58,7 +58,7 @@ class Error(Exception):
         self.status = status
 
 
-_NAMES_ELSEWHERE = {"n": "count", "max_tokens": "count", "max_new_tokens": "count", "n_predict": "count", "temp": "temperature",
+_OTHER_WORDS = {"n": "count", "max_tokens": "count", "max_new_tokens": "count", "n_predict": "count", "temp": "temperature",
                     "logit_bias": "bias", "repetition_penalty": "repeat_penalty", "n_threads": "threads"}
 
 
@@ -66,7 +66,7 @@ def _refuse_unknown(what: str, names: Iterable[str], known: Iterable[str]) -> No
     known = sorted(known)
     for name in names:
         if name not in known:
-            near = [_NAMES_ELSEWHERE[name]] if name in _NAMES_ELSEWHERE else difflib.get_close_matches(name, known, 1)
+            near = [_OTHER_WORDS[name]] if name in _OTHER_WORDS else difflib.get_close_matches(name, known, 1)
             hint = "did you mean %s?" % near[0] if near else "there are %s" % ", ".join(known)
             raise TypeError("%s has no setting %s: %s" % (what, name, hint))
 

@@ -122,3 +122,28 @@ check "a package may hold its library" sh -c "cd '$WORK/moved' && '$python' -c '
 rm "$WORK/moved/story/story.so"
 says "a package without its library" 1 "story.so is not beside the package story" sh -c "cd '$WORK/moved' && '$python' -c 'import story'"
 says "a package has help" 0 "Chooses tokens as the model's program does" sh -c "cd '$WORK/made' && '$python' -c 'import story; help(story)'"
+
+# A wheel: every member has the checksum and the SHA-256 that RECORD says, and it imports as it is.
+mkdir "$WORK/wheel" "$WORK/installed"
+says "a wheel names what pip does with it" 0 "pip install $WORK/wheel/story-1.0+i" "$BURIN" build examples/austen --mcpu=native -o "$WORK/wheel/story.whl"
+cat > "$WORK/wheel.py" << 'EOF'
+import base64, hashlib, sys, zipfile
+z = zipfile.ZipFile(sys.argv[1])
+assert z.testzip() is None and len(set(z.namelist())) == 6
+record = [n for n in z.namelist() if n.endswith(".dist-info/RECORD")][0]
+for line in z.read(record).decode().splitlines():
+    name, digest, size = line.split(",")
+    data = z.read(name)
+    if name != record:
+        assert digest == "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        assert int(size) == len(data)
+z.extractall(sys.argv[2])
+EOF
+check "a wheel is whole" "$python" "$WORK/wheel.py" "$WORK"/wheel/story-1.0+i*-py3-none-manylinux_2_*.whl "$WORK/installed"
+"$WORK/story" "It was" -n 20 --seed 7 > "$WORK/expected"
+(cd "$WORK/installed" && "$python" -c 'import story; print("".join(story.generate("It was", 20, seed=7)))') > "$WORK/got" 2>&1
+same "a wheel's package writes the program's text" "$WORK/expected" "$WORK/got"
+check "a wheel replaces its own" "$BURIN" build examples/austen --mcpu=native -o "$WORK/wheel/story.whl"
+echo mine > "$(echo "$WORK"/wheel/story-1.0*.whl)"
+says "a wheel of others is kept" 1 "burin did not write it" "$BURIN" build examples/austen --mcpu=native -o "$WORK/wheel/story.whl"
+says "a wheel with a version" 2 "story.whl writes story-VERSION-py3-none-PLATFORM.whl" "$BURIN" build examples/austen -o story-1.0.whl
