@@ -163,6 +163,7 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     burin_session *s = memory;
     *s = (burin_session){
         .model = model, .variant = variant, .slots = o.slots, .process = burin_process()};
+    s->memory_bytes = bytes;
     s->pool_is_shared = o.pool != NULL;
     carve_session(&(carver){.base = memory}, s, model, &o);
     s->step = step_of(s, &o);

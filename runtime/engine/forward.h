@@ -59,7 +59,7 @@ typedef struct burin_session {
     int64_t process;  // that opened it
     int32_t slots;
     bool pool_is_shared;
-    size_t scratch_bytes;
+    size_t scratch_bytes, memory_bytes;  // memory: all that burin_session_open was given
     int32_t *length,
         *next;          // [slots]: tokens in each; the same after the call that is being checked
     int32_t *reached;   // [slots]: the largest length since a slot was empty

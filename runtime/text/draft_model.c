@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "program/output.h"
 
@@ -61,7 +62,9 @@ struct burin_guesser *burin_guesser_open(const burin_run *run) {
 
 void burin_guesser_close(struct burin_guesser *d) {
     if (!d) return;
+    size_t bytes = d->session->memory_bytes;
     burin_close(d->session);
+    munmap(d->session, bytes);
     burin_run_close_sampler(&d->sampler);
     free(d->states);
     free(d->state_of);

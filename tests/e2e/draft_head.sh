@@ -88,4 +88,8 @@ stopped
 serving "$WORK/talk" -t 2 --parallel 4 --metrics --log-format none || cat "$WORK/served"
 asked 6 "$WORK/requests" "$WORK/replies"
 same "draft_head: answers of a server, several at once" "$WORK/alone" "$WORK/replies"
+before=$(awk '/^VmSize/ { print $2 }' "/proc/$server/status")
+asked 1 "$WORK/requests" "$WORK/replies"
+after=$(awk '/^VmSize/ { print $2 }' "/proc/$server/status")
+check "draft_head: ended answers leave no memory: $before kB, then $after" test "$after" -le $((before + 512))
 stopped
