@@ -218,13 +218,15 @@ static bool is_size(const json_t *settings, const char *name, int32_t expected, 
 }
 
 // Qwen2-VL's: pixels of the whole picture.
-static bool read_free(burin_eyes *e, const json_t *settings) {
+// `frames`: pictures that are counted as one.
+static bool read_free(burin_eyes *e, const json_t *settings, int32_t frames) {
     if (e->longest) {
         e->longest = json_object_get(settings, "size") ? edge_of(settings, "size") : 1024;
         return e->longest || refuse("size is no longest edge");
     }
     e->least = pixels_of(settings, "min_pixels", "shortest_edge", 56 * 56);
     e->most = pixels_of(settings, "max_pixels", "longest_edge", 28 * 28 * 1280);
+    if (frames > 1) e->least /= frames, e->most /= frames;
     if (!e->least || e->most < e->least)
         return refuse("min_pixels or max_pixels is no number of pixels");
     return (is_size(settings, "patch_size", e->patch, 14) &&
@@ -232,14 +234,14 @@ static bool read_free(burin_eyes *e, const json_t *settings) {
            refuse("patch_size or merge_size is not config.json's");
 }
 
-static bool read_processor(burin_eyes *e, Arena *arena, const char *folder) {
+static bool read_processor(burin_eyes *e, Arena *arena, const char *folder, int32_t frames) {
     json_t *settings = processor_of_folder(folder);
     if (!settings) return refuse("there is no processor_config.json");
     bool read = picture_settings_read(&e->picture, settings, e->cut != BURIN_CUT_NOT, e->height,
                                       e->columns);
     if (read && e->cut == BURIN_CUT_GRID) read = read_grid(e, arena, settings);
     if (read && e->cut == BURIN_CUT_RATIO) read = read_ratio(e, arena, settings);
-    if (read && e->cut == BURIN_CUT_FREE) read = read_free(e, settings);
+    if (read && e->cut == BURIN_CUT_FREE) read = read_free(e, settings, frames);
     json_decref(settings);
     return read;
 }
@@ -257,6 +259,7 @@ static bool read_placement(burin_eyes *e, const Module *m, const Tokenizer *t) {
     const Setting *sees_all = setting_of(m, "sees_all");
     e->sees_all = sees_all ? (int32_t)sees_all->number : 0;
     e->axes = setting_of(m, "axes") != NULL;
+    e->enlarge = number_of(m, "enlarge");
     e->patch = number_of(m, "patch"), e->merge = number_of(m, "merge");
     e->window_rows = number_of(m, "window_rows"), e->longest = number_of(m, "longest");
 #define READ_TEXT(name) e->name = text_of(m, #name);
@@ -302,7 +305,7 @@ bool eyes_add(Module *m, const char *description, const Checkpoint *text, const 
     burin_eyes *e = ARENA_NEW(m->arena, burin_eyes);
     *e = (burin_eyes){0};
     if (!read_placement(e, seen, t) || !read_sizes(e, seen->graphs[0]) ||
-        !read_processor(e, m->arena, text->folder))
+        !read_processor(e, m->arena, text->folder, number_of(seen, "frames")))
         return false;
     int64_t width;
     int64_t deep = number_of(seen, "deep");

@@ -36,6 +36,7 @@ static const Processor processors[] = {
 static const Processor cutters[] = {
     {"Idefics3", 0, false, 0, BURIN_LANCZOS, 0}, {"SmolVLM", 0, false, 0, BURIN_LANCZOS, 0},
     {"GotOcr2", 0, false, 0, BURIN_BICUBIC, 1},  {"Qwen2VL", 0, false, 0, BURIN_BICUBIC, 1},
+    {"Glm46V", 0, false, 0, BURIN_BICUBIC, 1},   {"Glm4v", 0, false, 0, BURIN_BICUBIC, 1},
     {"Pixtral", 0, false, 0, BURIN_BICUBIC, 1},
 };
 static const char *const cut_fields[] = {

@@ -55,7 +55,8 @@ typedef enum burin_cut {
     X(most)                   \
     X(width)                  \
     X(sees_all)               \
-    X(window) X(tile_rows) X(height) X(columns) X(token) X(axes) X(patch) X(merge) X(window_rows)
+    X(window)                 \
+    X(tile_rows) X(height) X(columns) X(token) X(axes) X(patch) X(merge) X(window_rows) X(enlarge)
 #define BURIN_EYES_TEXTS(X) X(mark) X(row) X(alone) X(first) X(tile) X(line) X(overview) X(prompt)
 enum { BURIN_SEES_PROMPT = 2 };
 typedef struct burin_eyes {
@@ -65,6 +66,7 @@ typedef struct burin_eyes {
     int32_t least, most;      // tiles; of free sizes pixels
     int32_t patch, merge;     // of free sizes: pixels of a patch's side, patches of a group's side
     int32_t window_rows;      // of free sizes: groups of a window's side; 0: no windows
+    int32_t enlarge;          // of free sizes: 1: a side is at least a group before it is rounded
     int32_t axes;             // 1: rotary embeddings of pictures have lines and columns
     int32_t width;            // of a row: the decoder's
     int32_t sees_all;         // 1: rows of a tile attend to all rows of it, also to later ones;

@@ -33,6 +33,11 @@ static int64_t nearest_multiple(int64_t pixels, int64_t factor) {
 // Qwen2-VL: both sides become multiples of a group, the picture e->least to e->most pixels.
 static void size_by_pixels(const burin_eyes *e, int64_t *height, int64_t *width) {
     int64_t factor = (int64_t)e->patch * e->merge;
+    if (e->enlarge && (*height < factor || *width < factor)) {
+        double up = (double)factor / (double)*height, across = (double)factor / (double)*width;
+        if (across > up) up = across;
+        *height = (int64_t)((double)*height * up), *width = (int64_t)((double)*width * up);
+    }
     double h = (double)*height, w = (double)*width;
     *height = nearest_multiple(*height, factor), *width = nearest_multiple(*width, factor);
     if (*height * *width > e->most) {

@@ -203,7 +203,32 @@ def paligemma():
     return transformers.PaliGemmaForConditionalGeneration(config), processor
 
 
-FAMILIES = {"paligemma": paligemma, "pixtral": pixtral, "mistral3": mistral3, "qwen2-vl": qwen2_vl, "qwen2_5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
+def glm_parts():
+    t = tokenizer_with(["<|begin_of_image|>", "<|end_of_image|>", "<|image|>", "<|video|>"], "<|begin_of_image|><|image|><|end_of_image|>")
+    pictures = pil("glm46v", "Glm46V", size={"shortest_edge": 128, "longest_edge": 8192}, patch_size=4)
+    transformers.ProcessorMixin.check_argument_for_proper_class = lambda *_: None         # videos need torchvision
+    processor = transformers.Glm46VProcessor(pictures, t, video_processor=None, chat_template=t.chat_template)
+    ids = {name: t.convert_tokens_to_ids(f"<|{word}|>") for name, word in
+           (("image_token_id", "image"), ("video_token_id", "video"), ("image_start_token_id", "begin_of_image"),
+            ("image_end_token_id", "end_of_image"))}
+    vision = dict(depth=2, hidden_size=32, intermediate_size=40, out_hidden_size=32, num_heads=2, patch_size=4)
+    return processor, t, vision, dict(ids, tie_word_embeddings=False)
+
+
+def glm_ocr():
+    processor, t, vision, ids = glm_parts()
+    text = qwen_text(t, [2, 3, 3], partial_rotary_factor=1.0)
+    return transformers.GlmOcrForConditionalGeneration(transformers.GlmOcrConfig(text_config=text, vision_config=vision, **ids)), processor
+
+
+def glm4v():
+    processor, t, vision, ids = glm_parts()
+    text = qwen_text(t, [1, 2, 1], partial_rotary_factor=0.5)
+    config = transformers.Glm4vConfig(text_config=text, vision_config=dict(vision, image_size=24), **ids)
+    return transformers.Glm4vForConditionalGeneration(config), processor
+
+
+FAMILIES = {"glm-ocr": glm_ocr, "glm4v": glm4v, "paligemma": paligemma, "pixtral": pixtral, "mistral3": mistral3, "qwen2-vl": qwen2_vl, "qwen2_5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
 
 
 def draw(path, width, height, seed):
