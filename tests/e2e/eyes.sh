@@ -141,4 +141,10 @@ rm "$WORK/changed/processor_config.json"
 says "eyes: refused: no settings" 0 "there is no processor_config.json: the program takes no pictures" "$BURIN" build "$WORK/changed" --emit=ir
 family=internvl
 refused "no tiles" "min_patches or max_patches is not from 1 to 64" 's/"min_patches": 1/"min_patches": 0/' preprocessor_config.json
+family=qwen2-vl
+refused "no pixels" "min_pixels or max_pixels is no number of pixels" 's/"longest_edge": 4096/"longest_edge": 1/' preprocessor_config.json
+refused "patches of another size" "patch_size or merge_size is not config.json's" 's/"patch_size": 4/"patch_size": 8/' preprocessor_config.json
+family=pixtral
+refused "no longest edge" "size is no longest edge" 's/"longest_edge"/"height"/' processor_config.json
+family=internvl
 says "eyes: a library is of texts" 0 "the program is of the model's texts alone" "$BURIN" build "$WORK/$family.model" -o "$WORK/lib.a"

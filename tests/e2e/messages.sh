@@ -30,6 +30,7 @@ the formula 	a formula of our own that is wrong
  does not parse at 	a formula of our own that is wrong
 the encoder leaves no	an encoder that no frontend makes
 the description of eyes has	a description of our own that is wrong
+the text model has no	the same: its text model has no such layer or rotary embedding
 no token for the rows of a	a folder with the tokenizer of another model
 the decoder uses its tokens	a text model of a family whose eyes are not described
 the input %%	an input that no frontend makes
