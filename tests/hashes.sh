@@ -66,7 +66,7 @@ graph() {
 
 # results BURIN FOLDER: of its program over the inputs beside it
 results() {
-    set -- "$1" "$2" $(for _input in input_ids input_features pixel_values; do
+    set -- "$1" "$2" $(for _input in input_ids input_features input_values pixel_values; do
         [ ! -f "$2/$_input.npy" ] || echo --input $_input="$2/$_input.npy"
     done)
     _burin=$1 _folder=$2

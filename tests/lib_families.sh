@@ -34,7 +34,7 @@ results() {
         decoder) "$@" --tokens "$(integers "$_folder/input_ids.npy")" -n 0 --logits "$WORK/out/logits.npy" ;;
         pair) "$@" --tokens "$(integers "$_folder/input_ids.npy")" --decoder-tokens "$(integers "$_folder/decoder_input_ids.npy")" -n 0 --logits "$WORK/out/logits.npy" ;;
         network)
-            for _input in input_ids decoder_input_ids pixel_values; do
+            for _input in input_ids decoder_input_ids pixel_values input_values input_features; do
                 [ ! -f "$_folder/$_input.npy" ] || set -- "$@" --input "$_input=$_folder/$_input.npy"
             done
             "$@" --output "$WORK/out"
@@ -47,7 +47,7 @@ tolerance=1e-5 # tests/tools/family.c has the same
 as_expected() {
     for _file in "$3"/*.npy; do
         _result=$(basename "$_file" .npy)
-        case $_result in input_ids | decoder_input_ids | pixel_values) continue ;; esac
+        case $_result in input_* | decoder_input_ids | pixel_values) continue ;; esac
         [ "$2" = network ] || [ "$_result" = logits ] || continue
         check "$1: $_result" "$BUILD/tools/npy_near" "$WORK/out/$_result.npy" "$_file" $tolerance largest
     done

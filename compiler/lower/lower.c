@@ -16,12 +16,14 @@
 
 #include "lower/lowering.h"
 
-// The symbol of a program's rows: that of its first input with such a length (tokens). Other
-// symbols (a batch of images) are no rows, since every thread would compute a single one.
+// The symbol of a program's rows: that of its first input of such a length, unless that is samples
+// of sound, of which a row of a result has many. Other symbols (a batch of images) are no rows,
+// since every thread would compute a single one.
 static const Dim *find_rows(const Graph *g) {
     for (int i = 0; i < g->n_inputs; i++) {
         const Type *type = &g->inputs[i]->type;
-        if (type->rank == 1 && type->dim[0]->kind == DIM_SYMBOL) return type->dim[0];
+        if (type->rank == 1 && type->dim[0]->kind == DIM_SYMBOL)
+            return dtype_is_float(type->dtype) ? NULL : type->dim[0];
     }
     return NULL;
 }

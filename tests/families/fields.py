@@ -35,7 +35,7 @@ CALLING = """return_dict use_return_dict output_attentions output_hidden_states 
     _pre_quantization_dtype base_model_tp_plan base_model_pp_plan get_text_config to_dict *_bounds add_cross_attention is_decoder
     cross_attention_hidden_size use_cross_attention num_memory_blocks is_composition sub_configs attribute_map model_type
     use_weighted_layer_sum classifier_proj_size *alignment_heads lang_ids num_languages"""
-HEADS = "out_indices pool_scales segmentation_indices use_auxiliary_head num_labels id2label label2id classifier_* summary_* num_choices start_n_top end_n_top ctc_* is_classification"
+HEADS = "num_clusters num_ctc_classes replace_prob diversity_loss_weight tdnn_* xvector_* *codevector* num_negatives contrastive_* out_indices pool_scales segmentation_indices use_auxiliary_head num_labels id2label label2id classifier_* summary_* num_choices start_n_top end_n_top ctc_* is_classification"
 UNREACHED = "linear_attn_config n_ctx *_config_dict num_logits_to_keep mamba_chunk_size use_mamba_kernels model_parallel_size vq_config.*"   # taken by its parts; read and not used; put in place when config.json is read; how sums are grouped
 IGNORED = (TRAINING + " " + CALLING + " " + HEADS + " " + UNREACHED).split()
 

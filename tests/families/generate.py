@@ -92,6 +92,11 @@ def inputs_of(kind, config):
         high, wide = (size, size) if isinstance(size, int) else size
         return {"pixel_values": torch.from_numpy(uniform("pixels", channels * high * wide).astype(np.float32)).reshape(
             1, channels, high, wide)}
+    if kind == "sound":
+        bands = getattr(getattr(config, "encoder_config", config), "num_mel_bins", None)
+        frames = getattr(config, "max_length", 61) if bands else 1500
+        values = torch.from_numpy(uniform("samples", frames * (bands or 1)).astype(np.float32)).reshape(1, frames, bands or 1)
+        return {"input_features" if hasattr(config, "encoder_config") else "input_values": values if bands else values[..., 0]}
     inputs = {"input_ids": some_tokens(TOKENS, vocabulary)}
     if kind == "pair":
         inputs["decoder_input_ids"] = some_tokens(9, vocabulary, first=3)
@@ -104,6 +109,7 @@ OUTPUTS = {"decoder": ["logits"], "encoder": ["last_hidden_state", "pooler_outpu
            "task": ["logits", "start_logits", "end_logits"],
            "towers": ["logits_per_image", "text_embeds", "image_embeds"],
            "image": ["last_hidden_state", "pooler_output", "logits", "cls_logits", "distillation_logits", "pred_boxes"],
+           "sound": ["last_hidden_state", "logits"],
            "pair": ["encoder_last_hidden_state", "last_hidden_state", "logits"]}
 
 
@@ -114,7 +120,7 @@ def save_arrays(folder, kind, inputs, outputs):
     for name in OUTPUTS[kind]:
         value = getattr(outputs, name, None)
         if value is not None:
-            np.save(folder / f"{name}.npy", value[0].detach().numpy().astype(np.float32))
+            np.save(folder / f"{name}.npy", np.ascontiguousarray(value[0].detach().numpy().astype(np.float32)))
 
 
 def generate(name, kind, class_name, parameters):

@@ -38,6 +38,17 @@ def image(prefix, leave_out=(), **more):
     return ("image", prefix + "Model", dict({k: v for k, v in VISION.items() if k not in leave_out}, **more))
 
 
+WAVE = dict(vocab_size=24, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, conv_dim=[16, 16, 24],
+            conv_stride=[5, 4, 4], conv_kernel=[10, 3, 3], num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=4,
+            classifier_proj_size=16)
+PATCHES = {k: v for k, v in VISION.items() if k != "image_size"}
+LAYER_NORMS = dict(feat_extract_norm="layer", do_stable_layer_norm=True, conv_bias=True)
+
+
+def sound(prefix, base=WAVE, **more):
+    return ("sound", prefix, dict(base, **more))
+
+
 def pair(prefix, base=PAIR, **more):
     return ("pair", prefix + "ForConditionalGeneration", dict(base, **more))
 
@@ -475,3 +486,22 @@ VARIANTS = {
 }
 
 MODELS = {**DECODERS, **ENCODERS, **TASKS, **TOWERS, **IMAGES, **PAIRS, **VARIANTS}
+
+MODELS |= {
+    "wav2vec2": sound("Wav2Vec2ForCTC"),
+    "wav2vec2-large": sound("Wav2Vec2ForCTC", add_adapter=True, output_hidden_size=40, adapter_attn_dim=12, **LAYER_NORMS),
+    "wav2vec2-classes": sound("Wav2Vec2ForSequenceClassification", use_weighted_layer_sum=True, **LAYER_NORMS),
+    "wav2vec2-states": sound("Wav2Vec2Model", num_conv_pos_embeddings=7),
+    "hubert": sound("HubertForCTC"),
+    "hubert-classes": sound("HubertForSequenceClassification", feat_proj_layer_norm=False, conv_pos_batch_norm=True),
+    "wavlm": sound("WavLMForCTC", num_buckets=32, max_bucket_distance=20),
+    "wavlm-classes": sound("WavLMForSequenceClassification", num_buckets=32, max_bucket_distance=20, **LAYER_NORMS),
+    "data2vec_audio": sound("Data2VecAudioForCTC", num_conv_pos_embeddings=3, conv_pos_kernel_size=5),
+    "unispeech": sound("UniSpeechForCTC"),
+    "unispeech_sat": sound("UniSpeechSatForCTC", do_stable_layer_norm=True),
+    "audio_spectrogram_transformer": sound("ASTForAudioClassification", dict(PATCHES, num_mel_bins=20, max_length=37, patch_size=6,
+                                                                             frequency_stride=4, time_stride=5, num_labels=3)),
+    "parakeet_ctc": sound("ParakeetForCTC", dict(vocab_size=24, pad_token_id=23, encoder_config=dict(
+        hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, subsampling_conv_channels=8,
+        num_mel_bins=24))),
+}

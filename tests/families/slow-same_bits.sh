@@ -15,7 +15,7 @@ levels="x86-64-v3 x86-64-v4"
 # what FOLDER: sets what its program is asked, and in which chunks
 what() {
     asked= chunks="1 7 64"
-    for _input in input_ids input_features pixel_values; do
+    for _input in input_ids input_features input_values pixel_values; do
         [ ! -f "$1/$_input.npy" ] || asked="$asked --input $_input=$1/$_input.npy"
     done
     if [ -f "$1/decoder_input_ids.npy" ]; then

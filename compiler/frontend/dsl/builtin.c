@@ -100,6 +100,22 @@ static Value run_transpose(Elaborator *e, Loc at, const Value *a) {
     return tensor_value(build_transpose(tensor_builder(e, at), a[0].node, perm));
 }
 
+// sliding_windows(x, kernel, stride): [.., n] to [.., windows, kernel]
+static Value run_sliding_windows(Elaborator *e, Loc at, const Value *a) {
+    int64_t kernel, stride;
+    if (!want_tensor(e, a[0], at, "the operand of sliding_windows") ||
+        !want_int(e, a[1], at, "the kernel", &kernel) ||
+        !want_int(e, or_else(a[2], VALUE_INT(1)), at, "the stride", &stride))
+        return VALUE(V_ERROR);
+    if (!a[0].node->type.rank)
+        return report(e, at, "sliding_windows needs a tensor of at least one axis");
+    Builder b = tensor_builder(e, at);
+    Node *n = build_begin(b, OP_windows, 1, (Node *[]){a[0].node});
+    attr_set_ints(n, "kernel", &kernel, 1);
+    attr_set_ints(n, "strides", &stride, 1);
+    return tensor_value(build_end(b, n));
+}
+
 static Value run_concat(Elaborator *e, Loc at, const Value *a) {
     if (a[0].kind != V_LIST || !a[0].list.n)
         return report(e, at, "concat needs a list of tensors\nhint: concat([a, b], axis = -1)");
@@ -283,6 +299,7 @@ static const Builtin BUILTINS[] = {
     {"expand", 2, {"x", "shape"}, run_expand, OP_COUNT},
     {"transpose", 2, {"x", "axes"}, run_transpose, OP_COUNT},
     {"concat", 1, {"parts", "axis"}, run_concat, OP_COUNT},
+    {"sliding_windows", 2, {"x", "kernel", "stride"}, run_sliding_windows, OP_COUNT},
     {"split", 2, {"x", "parts", "axis"}, run_split, OP_COUNT},
     {"gather", 2, {"table", "index", "axis"}, run_gather, OP_COUNT},
     {"gather_elements", 2, {"table", "index", "axis"}, run_gather_elements, OP_COUNT},
