@@ -279,15 +279,18 @@ static void note_bounds_of_voice(const Graph *g) {
 }
 
 static void load_sound_card(Build *b) {
-    if (!b->onnx || b->options->start_from || b->text || b->module->n_graphs != 1 ||
-        wants_tensors(b->options))
+    if (b->options->start_from || b->text || b->module->n_graphs != 1 || b->chat.blob ||
+        (b->onnx ? wants_tensors(b->options) : !b->checkpoint))
         return;
-    Card card = voice_card_read(b->arena, b->options->model, b->module->graphs[0]);
+    const char *folder = b->onnx ? path_folder(b->arena, b->options->model) : b->checkpoint->folder;
+    const SoundFolder f = {folder, b->onnx, b->tokenizer != NULL};
+    Card card = {0};
+    if (b->onnx) card = voice_card_read(b->arena, b->options->model, b->module->graphs[0]);
     b->speaks = card.blob != NULL;
     if (b->speaks)
         note_bounds_of_voice(b->module->graphs[0]);
     else
-        card = listener_card_read(b->arena, b->options->model, b->module->graphs[0]);
+        card = listener_card_read(b->arena, &f, b->module->graphs[0]);
     b->hears = card.blob && !b->speaks;
     if (card.blob) b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
 }

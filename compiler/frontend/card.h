@@ -31,10 +31,20 @@ struct burin_picture;
 json_t *processor_of_folder(const char *folder);  // NULL: there are none
 bool picture_settings_read(struct burin_picture *, const json_t *settings, bool cut, int64_t height,
                            int64_t width);
-// Recordings in, texts or labels out: preprocessor_config.json beside an ONNX file of wav2vec2's
-// kind. No blob: it is none, or a warning has named what is not supported.
-Card listener_card_read(Arena *, const char *path, const Graph *);
+// Recordings in, texts or labels out: the settings of a feature extractor in a folder, or beside an
+// ONNX file. No blob: there are none, or a warning has named what is not supported.
+typedef struct SoundFolder {
+    const char *folder;
+    bool is_file;        // an ONNX file is there: the folder around onnx/ counts, too
+    bool has_tokenizer;  // the program has one
+} SoundFolder;
+struct burin_listener;
+Card listener_card_read(Arena *, const SoundFolder *, const Graph *);
 bool listener_is_beside(Arena *, const char *path);
+bool refuse_listener(const char *file, const char *why);   // warns; false
+json_t *sound_settings_read(Arena *, const char *folder);  // NULL: none; the caller decrefs it
+bool sound_features_known(const json_t *settings);
+bool sound_features_read(struct burin_listener *, const json_t *settings);
 // Names of id2label, each with a zero byte; returns how many: `n`.
 uint32_t card_add_labels(Text *, const Checkpoint *, int64_t n);
 Card card_read(Arena *, const Checkpoint *, const Graph *, const Tokenizer *, bool embeds);

@@ -1,4 +1,4 @@
-// A listener's card: the files beside an ONNX file of wav2vec2's kind, as optimum exports it.
+// A listener's card: the files of a folder, or beside an ONNX file as optimum exports it.
 // preprocessor_config.json has the samples' rate and form; vocab.json the characters of CTC, or
 // config.json the classes. Settings that the runtime does not compute leave a program of tensors.
 #include <string.h>
@@ -13,40 +13,34 @@
 
 enum { MOST_LABELS = 65536 };
 
-static bool refuse_listener(const char *file, const char *why) {
+bool refuse_listener(const char *file, const char *why) {
     diag_warning(NO_LOC, "%s %s: the program takes tensors (--input), not recordings", file, why);
     return false;
 }
 
-// The folder of the file, or the one around onnx/.
-static json_t *json_near(Arena *arena, const char *path, const char *name) {
-    const char *folder = path_folder(arena, path);
+// The folder of a model, or of an ONNX file and the one around onnx/.
+static json_t *json_near(Arena *arena, const char *folder, bool is_file, const char *name) {
     json_t *found = json_beside(folder, name);
-    return found ? found : json_beside(arena_printf(arena, "%s/..", folder), name);
+    return found || !is_file ? found : json_beside(arena_printf(arena, "%s/..", folder), name);
+}
+
+// Since transformers 5 the settings are a part of processor_config.json.
+static json_t *extractor_settings(Arena *arena, const char *folder, bool is_file) {
+    json_t *all = json_near(arena, folder, is_file, "processor_config.json");
+    json_t *part = json_incref(json_object_get(all, "feature_extractor"));
+    json_decref(all);
+    return part ? part : json_near(arena, folder, is_file, "preprocessor_config.json");
+}
+
+json_t *sound_settings_read(Arena *arena, const char *folder) {
+    return extractor_settings(arena, folder, false);
 }
 
 bool listener_is_beside(Arena *arena, const char *path) {
-    json_t *config = json_near(arena, path, "preprocessor_config.json");
-    const char *type = json_string_value(json_object_get(config, "feature_extractor_type"));
-    bool is = type && !strcmp(type, "Wav2Vec2FeatureExtractor");
+    json_t *config = extractor_settings(arena, path_folder(arena, path), true);
+    bool is = sound_features_known(config);
     json_decref(config);
     return is;
-}
-
-static bool read_features(burin_listener *l, const json_t *config) {
-    static const char *const file = "preprocessor_config.json";
-    const json_t *rate = json_object_get(config, "sampling_rate"),
-                 *size = json_object_get(config, "feature_size"),
-                 *padding = json_object_get(config, "padding_value");
-    l->sample_rate = rate ? (int32_t)json_integer_value(rate) : 16000;
-    l->normalize = !json_is_false(json_object_get(config, "do_normalize"));
-    if (l->sample_rate < 1000 || l->sample_rate > 384000)
-        return refuse_listener(file, "has a sampling_rate that is not between 1000 and 384000");
-    if (size && json_integer_value(size) != 1)
-        return refuse_listener(file, "has a feature_size other than 1");
-    if (json_is_number(padding) && json_number_value(padding) != 0)
-        return refuse_listener(file, "has a padding_value other than 0");
-    return true;
 }
 
 // ------------------------------------------------------------------------------------ characters
@@ -70,6 +64,9 @@ static bool read_characters(Arena *arena, burin_listener *l, const json_t *setti
     const char **label = ARENA_ARRAY(arena, const char *, n), *token;
     const json_t *id;
     for (int64_t i = 0; i < n; i++) label[i] = "";
+    const char *language = word_of(settings, "target_lang", NULL);
+    json_t *own = language ? json_object_get(vocabulary, language) : NULL;
+    if (json_is_object(own)) vocabulary = own;  // MMS: a vocabulary for each language
     l->lower = json_is_true(json_object_get(settings, "do_lower_case"));
     json_object_foreach(vocabulary, token, id) {
         json_int_t at = json_integer_value(id);
@@ -94,25 +91,50 @@ static bool read_classes(Arena *arena, const json_t *config, int64_t n, Text *la
     return true;
 }
 
+// Pieces of words, which the program's tokenizer turns into text.
+static bool read_pieces(burin_listener *l, const json_t *config, int64_t n, Text *labels) {
+    const json_t *pad = json_object_get(config, "pad_token_id");
+    json_int_t blank = json_is_integer(pad) ? json_integer_value(pad) : -1;
+    if (blank < 0 || blank >= n)
+        return refuse_listener("config.json", "has no pad_token_id that is CTC's blank");
+    l->blank = (int32_t)blank;
+    l->by_tokenizer = 1;
+    for (int64_t i = 0; i < n; i++) text_append(labels, "", 1);
+    return true;
+}
+
 // ------------------------------------------------------------------------------------- the graph
-static bool takes_samples(const Graph *g) {
+// Samples [S], or frames [F, bands]; ONNX files have a batch of one in front.
+static bool takes_sound(const Node *in, const burin_features *f) {
+    const Type *t = &in->type;
+    const char *name = f->n_mels && !f->frames ? "input_features" : "input_values";
+    int rank = f->n_mels ? 2 : 1;
+    bool batch = t->rank == rank + 1 && dim_is(t->dim[0], 1);
+    if (t->dtype != DT_f32 || (t->rank != rank && !batch)) return false;
+    if (strcmp(in->name, name) && strcmp(in->name, "input_features")) return false;
+    if (f->n_mels && !dim_is(t->dim[t->rank - 1], f->n_mels)) return false;
+    const Dim *length = t->dim[t->rank - rank];
+    return f->frames ? dim_is(length, f->frames) : length->kind == DIM_SYMBOL;
+}
+
+static bool takes_recordings(const Graph *g, const burin_features *f) {
     if (g->n_inputs < 1 || g->n_inputs > 2 || g->n_outputs < 1) return false;
     for (int i = 0; i < g->n_inputs; i++) {
         const Node *in = g->inputs[i];
-        bool samples = !strcmp(in->name, "input_values") && in->type.dtype == DT_f32;
-        bool mask = !strcmp(in->name, "attention_mask");
-        if ((!samples && !mask) || in->type.rank != 2 || !dim_is(in->type.dim[0], 1) ||
-            in->type.dim[1]->kind != DIM_SYMBOL)
-            return false;
+        bool mask = !strcmp(in->name, "attention_mask") && in->type.rank == 2 &&
+                    dim_is(in->type.dim[0], 1) && in->type.dim[1]->kind == DIM_SYMBOL;
+        if (!mask && !takes_sound(in, f)) return false;
     }
     return true;
 }
 
-// [1, frames, characters] or [1, classes]; NULL: neither.
-static const Type *logits_of(const Graph *g, int64_t *n) {
+// [frames, characters] or [classes]; ONNX files have a batch of one in front. NULL: neither.
+static const Type *logits_of(const Graph *g, int64_t *n, bool *by_frame) {
     int at = graph_output_index(g, "logits");
     const Type *t = at < 0 ? NULL : &g->outputs[at]->type;
-    bool fits = t && t->dtype == DT_f32 && (t->rank == 2 || t->rank == 3) &&
+    int rank = t ? t->rank - (t->rank > 1 && dim_is(t->dim[0], 1)) : 0;
+    *by_frame = rank == 2;
+    bool fits = t && t->dtype == DT_f32 && (rank == 1 || rank == 2) &&
                 dim_is_const(t->dim[t->rank - 1], n) && *n > 0 && *n <= MOST_LABELS;
     return fits ? t : NULL;
 }
@@ -136,24 +158,36 @@ static Card make_listener_card(Arena *arena, int64_t n, const Text *labels,
     return made;
 }
 
-Card listener_card_read(Arena *arena, const char *path, const Graph *g) {
+// What the ids of the logits mean.
+static bool read_labels(Arena *arena, const SoundFolder *f, int64_t n, bool by_frame,
+                        burin_listener *l, Text *labels) {
+    json_t *vocabulary = json_near(arena, f->folder, f->is_file, "vocab.json"),
+           *settings = json_near(arena, f->folder, f->is_file, "tokenizer_config.json"),
+           *config = json_near(arena, f->folder, f->is_file, "config.json");
+    bool whole;
+    if (!by_frame)
+        whole = read_classes(arena, config, n, labels);
+    else if (!vocabulary && f->has_tokenizer)
+        whole = read_pieces(l, config, n, labels);
+    else
+        whole = read_characters(arena, l, settings, vocabulary, n, labels);
+    json_decref(settings), json_decref(vocabulary), json_decref(config);
+    return whole;
+}
+
+Card listener_card_read(Arena *arena, const SoundFolder *f, const Graph *g) {
     Card card = {0};
     int64_t n;
-    const Type *logits = takes_samples(g) ? logits_of(g, &n) : NULL;
-    if (!logits || !listener_is_beside(arena, path)) return card;
-    json_t *features = json_near(arena, path, "preprocessor_config.json"),
-           *settings = json_near(arena, path, "tokenizer_config.json"),
-           *vocabulary = json_near(arena, path, "vocab.json"),
-           *config = json_near(arena, path, "config.json");
-    burin_listener l = {.blank = -1};
+    bool by_frame;
+    burin_listener *l = ARENA_NEW(arena, burin_listener);
     Text labels = {0};
-    bool whole = read_features(&l, features);
-    if (whole && logits->rank == 3)
-        whole = read_characters(arena, &l, settings, vocabulary, n, &labels);
-    else if (whole)
-        whole = read_classes(arena, config, n, &labels);
-    if (whole) card = make_listener_card(arena, n, &labels, &l);
+    json_t *settings = extractor_settings(arena, f->folder, f->is_file);
+    l->blank = -1;
+    bool hears = logits_of(g, &n, &by_frame) && sound_features_read(l, settings) &&
+                 takes_recordings(g, &l->features);
+    if (hears && read_labels(arena, f, n, by_frame, l, &labels))
+        card = make_listener_card(arena, n, &labels, l);
     text_free(&labels);
-    json_decref(features), json_decref(settings), json_decref(vocabulary), json_decref(config);
+    json_decref(settings);
     return card;
 }

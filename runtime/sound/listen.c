@@ -1,6 +1,6 @@
-// A recording becomes one channel at the model's rate with mean 0 and variance 1. A recording
-// longer than the network takes is cut where it is quietest. Frames become characters by CTC: of
-// equal neighbours the first is written, blanks not at all.
+// A recording becomes one channel at the model's rate, with mean 0 and variance 1 or as frames of
+// mel bands. A recording longer than the network takes is cut where it is quietest. Frames become
+// characters by CTC: of equal neighbours the first is written, blanks not at all.
 #include "sound/listen.h"
 
 #include <math.h>
@@ -18,9 +18,12 @@
 #include "program/input.h"
 #include "program/output.h"
 #include "sampler/sampler.h"
+#include "sound/features.h"
 #include "sound/recording.h"
 #include "sound/resample.h"
+#include "text/prompt.h"
 #include "text/run.h"
+#include "tokenizer/tokenizer.h"
 
 typedef struct burin_hearer {
     const burin_model *model;
@@ -29,11 +32,13 @@ typedef struct burin_hearer {
     const burin_listener *settings;
     burin_session *session;
     int64_t *symbols, least, most;  // samples of a run
+    float *features;                // [frames][n_mels] of a run; NULL: it takes samples
     int64_t *mask;                  // ones
     void **outputs;
     int logits;           // its number among the outputs
     int32_t last;         // the id of the last frame; -1: none
     burin_capture *text;  // of a recording
+    burin_decoder decoder;
 } listener;
 
 // ------------------------------------------------------------------------------------------ runs
@@ -42,6 +47,25 @@ static size_t count_values(const listener *k, const burin_tensor *t) {
     for (int i = 0; i < t->rank; i++)
         n *= (size_t)burin_network_dim(k->model->net, t->dim[i], k->symbols);
     return n;
+}
+
+static bool is_mask(const burin_tensor *input) { return !strcmp(input->name, "attention_mask"); }
+
+static const burin_tensor *sound_input(const burin_network *net) {
+    return &net->inputs[net->n_inputs > 1 && is_mask(&net->inputs[0])];
+}
+
+// How many samples a run takes: those of its frames, or its own.
+static void set_limits(listener *k, int64_t values) {
+    const burin_network *net = k->model->net;
+    const burin_features *f = &k->settings->features;
+    k->least = net->n_symbols ? net->symbols[0].lower : 1;
+    k->most = values;
+    if (!f->n_mels) return;
+    k->features = burin_allocate((size_t)values, sizeof *k->features);
+    k->least = f->frames ? f->width : burin_features_samples(f, k->least);
+    k->most = burin_features_samples(f, values / f->n_mels);
+    if (f->centred) k->most += f->hop - 1;
 }
 
 burin_hearer *burin_hearer_open(const burin_model *model, const burin_command *c) {
@@ -54,13 +78,13 @@ burin_hearer *burin_hearer_open(const burin_model *model, const burin_command *c
     k->symbols =
         burin_allocate((size_t)(net->n_symbols + net->n_data_dependent) + 1, sizeof *k->symbols);
     burin_network_usual_symbols(net, k->symbols);
-    k->least = net->n_symbols ? net->symbols[0].lower : 1;
-    k->most = (int64_t)count_values(k, &net->inputs[0]);
-    k->mask = burin_allocate((size_t)k->most, sizeof *k->mask);
-    for (int64_t i = 0; i < k->most; i++) k->mask[i] = 1;
+    size_t values = count_values(k, sound_input(net));
+    k->mask = burin_allocate(values, sizeof *k->mask);
+    for (size_t i = 0; i < values; i++) k->mask[i] = 1;
     k->outputs = burin_allocate((size_t)net->n_outputs, sizeof *k->outputs);
     for (int i = 0; i < net->n_outputs; i++)
         k->outputs[i] = burin_allocate(count_values(k, &net->outputs[i]), sizeof(double));
+    set_limits(k, (int64_t)values);
     k->logits = burin_logits_output(net);
     k->session = burin_open(k->model, k->command, &(burin_options){.symbols = k->symbols});
     return k;
@@ -72,18 +96,39 @@ void burin_hearer_close(burin_hearer *k) {
     burin_close(k->session);
     for (int i = 0; i < k->model->net->n_outputs; i++) free(k->outputs[i]);
     free(k->outputs);
+    free(k->features);
     free(k->mask);
     free(k->symbols);
     free(k);
 }
 
+// The dimensions of all inputs, `length` wherever they have a symbol or a fixed number of frames.
+static void list_dims(const listener *k, int64_t length, int64_t *dims) {
+    const burin_network *net = k->model->net;
+    for (int i = 0, n = 0; i < net->n_inputs; i++) {
+        const burin_tensor *t = &net->inputs[i];
+        bool bands = !is_mask(t) && k->features;
+        for (int axis = 0; axis < t->rank; axis++)
+            dims[n++] = bands && axis + 1 == t->rank  ? k->settings->features.n_mels
+                        : axis + 1 + bands == t->rank ? length
+                                                      : 1;
+    }
+}
+
 static void run_samples(listener *k, const float *samples, int64_t n) {
     const burin_network *net = k->model->net;
+    const burin_features *f = &k->settings->features;
     const void *inputs[2];
-    const int64_t dims[] = {1, n, 1, n};
+    int64_t dims[6], length = f->frames ? f->frames : n;
+    if (k->features) {
+        burin_features_compute(f, k->settings->sample_rate, samples, n, k->features);
+        if (!f->frames) length = burin_features_count(f, n);
+    }
     for (int i = 0; i < net->n_inputs; i++)
-        inputs[i] = strcmp(net->inputs[i].name, "attention_mask") ? (const void *)samples
-                                                                  : (const void *)k->mask;
+        inputs[i] = is_mask(&net->inputs[i]) ? (const void *)k->mask
+                    : k->features            ? (const void *)k->features
+                                             : (const void *)samples;
+    list_dims(k, length, dims);
     burin_status status = burin_network_bind(net, dims, k->symbols);
     if (!status) status = burin_network_run(k->session, inputs, k->symbols, k->outputs);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
@@ -153,11 +198,20 @@ static void write_character(listener *k, int32_t id) {
     }
 }
 
-// Ids that are never written, except the blank, do not part equal neighbours.
+static void write_piece(listener *k, int32_t id) {
+    const void *tokenizer = burin_tokenizer_of(k->model);
+    if (id >= burin_tokenizer_size(tokenizer) || burin_token_is_special(tokenizer, id)) return;
+    char *bytes = burin_allocate(1, burin_decode_max(tokenizer) + 1);
+    burin_capture_add(k->text, bytes, burin_decode(tokenizer, &k->decoder, id, bytes));
+    free(bytes);
+}
+
+// Among characters, ids that are never written, except the blank, do not part equal neighbours.
 static void add_frame(listener *k, const float *logits) {
     int32_t id = burin_argmax(logits, (int)k->card->n_labels);
-    if (id != k->settings->blank && !*burin_card_label(k->card, (uint32_t)id)) return;
-    if (id != k->last && id != k->settings->blank) write_character(k, id);
+    bool pieces = k->settings->by_tokenizer;
+    if (!pieces && id != k->settings->blank && !*burin_card_label(k->card, (uint32_t)id)) return;
+    if (id != k->last && id != k->settings->blank) (pieces ? write_piece : write_character)(k, id);
     k->last = id;
 }
 
@@ -166,6 +220,9 @@ static void hear_part(listener *k, const float *samples, int64_t n) {
     const float *logits = k->outputs[k->logits];
     size_t frames = count_values(k, &k->model->net->outputs[k->logits]) / (size_t)k->card->n_labels;
     k->last = -1;
+    if (k->text->n && k->text->data[k->text->n - 1] != ' ' && k->settings->by_tokenizer)
+        burin_capture_add(k->text, " ", 1);
+    memset(&k->decoder, 0, sizeof k->decoder);
     for (size_t i = 0; i < frames; i++) add_frame(k, logits + i * k->card->n_labels);
 }
 
@@ -175,7 +232,8 @@ void burin_hearer_next(burin_hearer *k, const float **samples, int64_t *n, burin
     k->text = text;
     hear_part(k, *samples, part);
     *samples += part, *n -= part;
-    while (!*n && text->n && text->data[text->n - 1] == ' ') text->n--;
+    while (!k->settings->by_tokenizer && !*n && text->n && text->data[text->n - 1] == ' ')
+        text->n--;
 }
 
 // ----------------------------------------------------------------------------------------- output

@@ -4,6 +4,9 @@
 . tests/lib.sh
 tar -xJf tests/e2e/listen/tiny.tar.xz -C "$WORK"
 tiny=$WORK/tiny
+# near EXPECTED GOT: the same labels, scores within 3e-6
+near() { tr '\t' '\n' < "$1" > "$WORK/a" && tr '\t' '\n' < "$2" | paste "$WORK/a" - |
+    awk -F '\t' '{ d = $1 - $2; if ($1 ~ /^0/ ? d > 3e-6 || d < -3e-6 : $1 != $2) bad = 1 } END { exit bad || NR != 6 }'; }
 check "listen: builds" "$BURIN" build "$tiny/ctc/model.onnx" -o "$WORK/ctc"
 check "listen: builds from a folder" "$BURIN" build "$tiny/classes" --mcpu=native -o "$WORK/classes"
 "$WORK/ctc" "$tiny/short.wav" > "$WORK/got"
@@ -18,8 +21,20 @@ hash -t 1 > "$WORK/expected"
 hash -t 2 --cpu x86-64-v3 > "$WORK/got"
 same "listen: the same bits with other threads on another CPU" "$WORK/expected" "$WORK/got"
 "$WORK/classes" "$tiny/short.wav" --top-k 3 > "$WORK/got"
-check "listen: transformers' scores" sh -c "tr '\t' '\n' < '$tiny/scores.txt' > '$WORK/a'; tr '\t' '\n' < '$WORK/got' | paste '$WORK/a' - |
-    awk -F '\t' '{ d = \$1 - \$2; if (\$1 ~ /^0/ ? d > 3e-6 || d < -3e-6 : \$1 != \$2) bad = 1 } END { exit bad || NR != 6 }'"
+check "listen: transformers' scores" near "$tiny/scores.txt" "$WORK/got"
+
+# Hugging Face folders: samples, mel bands of Parakeet with pieces of words, squares of AST
+tar -xJf tests/e2e/listen/folders.tar.xz -C "$WORK"
+folders=$WORK/folders
+for name in wave parakeet ast; do
+    check "listen: builds the folder $name" "$BURIN" build "$folders/$name" --mcpu=native -o "$WORK/$name"
+    "$WORK/$name" "$tiny/short.wav" --top-k 3 > "$WORK/$name.got" 2> "$WORK/log" || "$WORK/$name" "$tiny/short.wav" > "$WORK/$name.got"
+done
+same "listen: text of a folder" "$folders/wave.txt" "$WORK/wave.got"
+same "listen: text of Parakeet" "$folders/parakeet.txt" "$WORK/parakeet.got"
+check "listen: AST's scores" near "$folders/ast.txt" "$WORK/ast.got"
+sed 's/"Wav2Vec2FeatureExtractor"/"OtherFeatureExtractor"/' -i "$folders/wave/processor_config.json"
+says "listen: an unknown extractor leaves tensors" 0 "input_values" "$BURIN" run "$folders/wave" --mcpu=native -- --info
 
 # A recording longer than one run is cut at silence: two copies of a recording with a pause between them are two texts.
 "$BURIN" build "$tiny/ctc" --max=sequence_length=16000 --mcpu=native -o "$WORK/short" 2> "$WORK/log"
@@ -37,6 +52,8 @@ says "listen: no file" 1 "No such file" "$WORK/ctc" "$WORK/none.wav"
 says "listen: a text" 1 "does not begin as a WAV file does" "$WORK/ctc" "$tiny/ctc/vocab.json"
 { head -c 40 "$tiny/short.wav" && little 200 && head -c 244 "$tiny/short.wav" | tail -c 200; } > "$WORK/few.wav"
 says "listen: too short" 1 "it has 100 samples, at least" "$WORK/ctc" "$WORK/few.wav"
+says "listen: too short for a folder's program" 1 "it has 100 samples, at least" "$WORK/wave" "$WORK/few.wav"
+says "listen: too short for frames" 1 "it has 100 samples, at least 160" "$WORK/parakeet" "$WORK/few.wav"
 says "listen: --format npy" 2 "expected text or json" "$WORK/ctc" "$tiny/short.wav" --format npy
 
 # variant NAME TEXT FILE SED: a setting that is not supported is named, and the program takes tensors

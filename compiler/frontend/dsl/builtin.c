@@ -113,7 +113,10 @@ static Value run_sliding_windows(Elaborator *e, Loc at, const Value *a) {
     Node *n = build_begin(b, OP_windows, 1, (Node *[]){a[0].node});
     attr_set_ints(n, "kernel", &kernel, 1);
     attr_set_ints(n, "strides", &stride, 1);
-    return tensor_value(build_end(b, n));
+    Node *windows = build_end(b, n);
+    if (windows && windows->type.rank > 1)
+        dim_raise(windows->type.dim[windows->type.rank - 2], 1);  // less than a window: no result
+    return tensor_value(windows);
 }
 
 static Value run_concat(Elaborator *e, Loc at, const Value *a) {
