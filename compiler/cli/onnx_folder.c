@@ -2,6 +2,8 @@
 //
 //   encoder_model.onnx and decoder_model.onnx (or decoder_model_merged.onnx)    both, one program
 //   decoder_model_merged.onnx, decoder_model.onnx, model.onnx                   the first existing one
+//   model_fp16.onnx, model_quantized.onnx, model_q4.onnx ...                    the same names with an ending, of transformers.js
+//   NAME.onnx                                                                   the only file, whatever its name
 //   onnx/model.onnx ...                                                         the same names in a folder onnx/
 //
 // and its tokenizer.json. A file that is named takes the tokenizer.json of its folder, or of the
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/options.h"
+#include "util/diag.h"
 #include "util/text.h"
 
 static const char *file_in(const char *folder, const char *name) {
@@ -23,9 +26,23 @@ static const char *file_in(const char *folder, const char *name) {
     return NULL;
 }
 
-static const char *first_of(const char *folder, const char *const *names, size_t n) {
+// The forms of one export that a folder may have side by side: the most exact comes first.
+static const char *const FORMS[] = {"",    "_fp16", "_quantized", "_int8", "_uint8",
+                                    "_q8", "_q4",   "_q4f16",     "_bnb4"};
+enum { N_FORMS = sizeof FORMS / sizeof *FORMS };
+
+static const char *model_in(const char *folder, const char *base, const char *form) {
+    char *name;
+    if (asprintf(&name, "%s%s.onnx", base, form) < 0) abort();
+    const char *path = file_in(folder, name);
+    free(name);
+    return path;
+}
+
+static const char *first_of(const char *folder, const char *const *bases, size_t n,
+                            const char *form) {
     const char *path = NULL;
-    for (size_t i = 0; !path && i < n; i++) path = file_in(folder, names[i]);
+    for (size_t i = 0; !path && i < n; i++) path = model_in(folder, bases[i], form);
     return path;
 }
 
@@ -40,17 +57,64 @@ static bool has_weights(const char *folder) {
     return found;
 }
 
-static bool take_models(Options *o, const char *folder) {
-    static const char *const decoders[] = {"decoder_model.onnx", "decoder_model_merged.onnx"};
-    static const char *const alone[] = {"decoder_model_merged.onnx", "decoder_model.onnx",
-                                        "model.onnx"};
-    const char *encoder = file_in(folder, "encoder_model.onnx"),
-               *decoder = encoder ? first_of(folder, decoders, 2) : NULL;
-    const char *model = decoder ? encoder : first_of(folder, alone, 3);
+static bool reads_weights(const Options *o) {
+    return o->command != COMMAND_tokenize && o->command != COMMAND_template;
+}
+
+static bool take_form(Options *o, const char *folder, const char *form) {
+    static const char *const decoders[] = {"decoder_model", "decoder_model_merged"};
+    static const char *const alone[] = {"decoder_model_merged", "decoder_model", "model"};
+    const char *encoder = model_in(folder, "encoder_model", form),
+               *decoder = encoder ? first_of(folder, decoders, 2, form) : NULL;
+    const char *model = decoder ? encoder : first_of(folder, alone, 3, form);
     if (!model) return false;
     o->model = o->files[0] = model;
     if (decoder) o->files[o->n_files++] = decoder;
     return true;
+}
+
+static int is_model(const struct dirent *e) { return text_ends_with(e->d_name, ".onnx"); }
+
+// The names of a folder's ONNX files in `names`; returns their number.
+static int list_models(const char *folder, Text *names) {
+    struct dirent **entry;
+    int n = scandir(folder, &entry, is_model, alphasort);
+    for (int i = 0; i < n; i++) {
+        text_spell(names, "%s%s", i ? ", " : "", entry[i]->d_name);
+        free(entry[i]);
+    }
+    if (n >= 0) free(entry);
+    return n;
+}
+
+static bool take_only(Options *o, const char *folder) {
+    Text names = {0};
+    int n = list_models(folder, &names);
+    const char *path = n == 1 ? file_in(folder, names.data) : NULL;
+    if (n > 1 && reads_weights(o))
+        usage_error(
+            "%s has several ONNX files, and none is called model.onnx: %-s\n  hint: name "
+            "one of them: %s/NAME.onnx",
+            folder, names.data, folder);
+    text_free(&names);
+    if (path) o->model = o->files[0] = path;
+    return path != NULL;
+}
+
+static bool take_models(Options *o, const char *folder) {
+    int taken = -1, others = 0;
+    for (int i = 0; i < N_FORMS; i++) {
+        static const char *const bases[] = {"model", "decoder_model", "decoder_model_merged"};
+        if (taken >= 0)
+            others += first_of(folder, bases, 3, FORMS[i]) != NULL;
+        else if (take_form(o, folder, FORMS[i]))
+            taken = i;
+    }
+    if (others && reads_weights(o))
+        diag_note(NO_LOC,
+                  "%s is taken; the folder has %d other form%s of it\n  hint: name another file",
+                  o->model, others, others == 1 ? "" : "s");
+    return taken >= 0;
 }
 
 static void take_tokenizer(Options *o, const char *folder) {
@@ -84,7 +148,9 @@ void options_open_onnx_folder(Options *o) {
     if (!folder || o->n_files != 1) return;
     open_beside_file(o);
     if (has_weights(folder)) return;
-    if (!take_models(o, folder) && !(inner && take_models(o, inner))) return;
+    if (!take_models(o, folder) && !(inner && take_models(o, inner)) && !take_only(o, folder) &&
+        !(inner && take_only(o, inner)))
+        return;
     o->folder = folder;
     take_tokenizer(o, folder);
 }

@@ -44,6 +44,20 @@ mkdir -p "$WORK/one/onnx" && cp "$WORK/mood/"*.json "$WORK/one" && cp "$WORK/moo
 check "onnx texts: a file in onnx/ builds" "$BURIN" build "$WORK/one/onnx/small.onnx" -o "$WORK/one/program"
 "$WORK/one/program" -f "$WORK/mood/texts" -t 1 > "$WORK/got" 2> "$WORK/err"
 check "onnx texts: a file in onnx/ answers as its folder" near "$WORK/mood/expected" "$WORK/got"
+# Folders of transformers.js: forms of one export beside each other, the most exact is taken; a name of its own where it is the only one.
+forms() {
+    rm -rf "$WORK/forms" && mkdir -p "$WORK/forms/onnx" && cp "$WORK/mood/"*.json "$WORK/forms"
+    for name; do cp "$WORK/mood/model.onnx" "$WORK/forms/onnx/$name.onnx"; done
+}
+forms model_quantized
+says "onnx texts: model_quantized.onnx alone" 0 "graph    encode" "$BURIN" inspect "$WORK/forms"
+forms model_q4 model_quantized
+says "onnx texts: the form that is taken" 0 "onnx/model_quantized.onnx is taken; the folder has 1 other form of it" "$BURIN" inspect "$WORK/forms"
+forms mood
+says "onnx texts: the only file" 0 "graph    encode" "$BURIN" inspect "$WORK/forms"
+forms mood news
+says "onnx texts: two files of other names" 2 "several ONNX files, and none is called model.onnx: mood.onnx, news.onnx" "$BURIN" inspect "$WORK/forms"
+check "onnx texts: ... have one tokenizer" test "$("$BURIN" tokenize "$WORK/forms" "a cat")" = "$("$BURIN" tokenize "$WORK/mood" "a cat")"
 llama=$SHARED/data/onnx/exports/llama-optimum-past/model.onnx
 if [ -f "$llama" ]; then
     mkdir "$WORK/llama" && cp "$llama" examples/austen/config.json "$WORK/llama"
