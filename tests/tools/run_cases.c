@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,8 +17,8 @@
 extern const burin_model *const cases[];  // ends with NULL
 
 // FINDING: status of a program that a sanitizer ended. FRESH: bytes that the system returns as
-// zeros.
-enum { MAX_TENSORS = 512, SECONDS = 20, FINDING = 66, FRESH = 16 << 20 };
+// zeros. LARGE: bytes of a session that are reserved alone.
+enum { MAX_TENSORS = 512, SECONDS = 20, FINDING = 66, FRESH = 16 << 20, LARGE = 1 << 30 };
 
 static double element(const char *type, const void *data, int64_t i) {
     if (!strcmp(type, "f32")) return ((const float *)data)[i];
@@ -106,7 +107,26 @@ static void *output_memory(const burin_network *net, const burin_tensor *t,
                            const int64_t *symbols) {
     size_t bytes = 8;
     for (int j = 0; j < t->rank; j++) bytes *= (size_t)burin_network_dim(net, t->dim[j], symbols);
-    return aligned_alloc(64, (bytes + 127) / 64 * 64);
+    void *memory = aligned_alloc(64, (bytes + 127) / 64 * 64);
+    if (!memory) fail("no memory for an output");
+    return memory;
+}
+
+// Memory of a session. Exports whose sizes have large bounds need terabytes, of which a run touches
+// a few pages.
+static void *session_memory(size_t bytes) {
+    if (bytes < LARGE) return aligned_alloc(64, (bytes + 63) / 64 * 64);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) fail("the system reserves no memory of this size");
+    return memory;
+}
+
+static void free_session_memory(void *memory, size_t bytes) {
+    if (bytes < LARGE)
+        free(memory);
+    else
+        munmap(memory, bytes);
 }
 
 // Outputs of one computation of a case, in memory of their own.
@@ -128,14 +148,14 @@ static Results compute(const burin_model *m, const Values *v, int threads) {
     for (int i = 0; i < v->n_out; i++) r.data[i] = output_memory(net, &net->outputs[i], r.symbols);
     burin_options o = {.threads = threads};
     size_t bytes = burin_session_bytes(m, &o);
-    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    void *memory = session_memory(bytes);
     if (bytes < FRESH) memset(memory, 0xff, bytes);
     burin_session *s;
     if (!status) status = burin_session_open(&s, m, &o, memory, bytes);
     if (!status) status = burin_network_run(s, inputs, r.symbols, r.data);
     if (status) fail(burin_status_text(status));
     burin_session_close(s);
-    free(memory);
+    free_session_memory(memory, bytes);
     return r;
 }
 
