@@ -24,7 +24,7 @@ COMPILE = $(STD) -ffp-contract=off $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
 LIBS := -ljansson -lprotobuf-c -lz -lm -lpthread
 
 SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*' ! -path '*/page/*'))
-RUNTIME := $(filter-out runtime/main/main.c runtime/mpi/% runtime/editor/% runtime/server/% runtime/codecs/% runtime/windows/% runtime/glibc/%,$(wildcard runtime/*/*.c))
+RUNTIME := $(filter-out runtime/main/main.c runtime/mpi/% runtime/editor/% runtime/server/% runtime/api/% runtime/codecs/% runtime/windows/% runtime/glibc/%,$(wildcard runtime/*/*.c))
 UNITS := $(wildcard tests/unit/*.c)
 SCRIPTS := $(filter-out $(wildcard tests/bench/* tests/errors/*),$(wildcard tests/*/*.sh)) $(wildcard tests/errors/run.sh)
 SLOW := $(foreach s,$(SCRIPTS),$(if $(findstring /slow-,$s),$s))

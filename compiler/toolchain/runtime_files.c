@@ -7,8 +7,8 @@
 #include "util/text.h"
 
 static int is_room(const struct dirent *e) {
-    static const char *const apart[] = {"library", "mpi",     "editor", "server",
-                                        "codecs",  "windows", "glibc"};
+    static const char *const apart[] = {"library", "mpi",    "editor",  "server",
+                                        "api",     "codecs", "windows", "glibc"};
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         if (!strcmp(e->d_name, apart[i])) return 0;
     return *e->d_name != '.' && !strchr(e->d_name, '.');

@@ -401,6 +401,7 @@ static void compile_runtime(Compilation *c) {
     if (c->tools->mpi) add_room(c, runtime, "mpi", MPI_UNIT, false);
     if (c->tools->editor) add_room(c, runtime, "editor", "runtime-editor.c", true);
     if (c->tools->server) add_room(c, runtime, "server", "runtime-server.c", true);
+    if (c->tools->server) add_room(c, runtime, "api", "runtime-api.c", true);
     if (c->tools->png)
         add_unit(c, "runtime-png.c", &(RuntimeFiles){(const char *[]){"codecs/png.c"}, 1}, false);
     if (c->tools->jpeg)

@@ -26,7 +26,7 @@ same "layers: every folder has its place" /dev/null "$WORK/unknown"
 upward compiler > "$WORK/upward"
 same "layers: no file includes a folder above its own" /dev/null "$WORK/upward"
 
-# The runtime's rooms in the same way; nothing includes mpi, editor, server, codecs, library and windows.
+# The runtime's rooms in the same way; nothing includes mpi, editor, server, api, codecs, library and windows.
 rooms="base kernels template tokenizer engine sampler grammar program measure text network sound image voice chat main"
 for file in runtime/*/*.[ch]; do
     room=${file#runtime/} && room=${room%%/*}

@@ -15,7 +15,7 @@ if ! "$BURIN" build "$model" --mcpu=native --with=server --line-editor=none -o "
     exit 0
 fi
 for cc in gcc clang-19; do
-    for file in runtime/server/*.c; do
+    for file in runtime/server/*.c runtime/api/*.c; do
         check "$file: no warnings of $cc" $cc -std=gnu17 -D_GNU_SOURCE -DBURIN_SERVER=1 -O1 -Wall -Wextra -Werror -Iruntime -c "$file" -o "$WORK/object"
     done
 done

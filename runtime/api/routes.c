@@ -54,7 +54,7 @@ static void handle_model(burin_request *q) {
 // alone, and its policy allows nothing from elsewhere.
 __asm__(
     ".section .rodata\n"
-    "burin_page: .incbin \"server/page.html\"\n"
+    "burin_page: .incbin \"api/page.html\"\n"
     "burin_page_end:\n"
     ".previous");
 extern const char burin_page[], burin_page_end[];
