@@ -73,7 +73,8 @@ SPECIAL = {
     "zamba2": dict(num_hidden_layers=6, layers_block_type=["mamba", "hybrid", "mamba", "hybrid", "hybrid", "mamba"], num_mem_blocks=2,
                    n_mamba_heads=8, mamba_ngroups=2, adapter_rank=4, num_key_value_heads=4),
     "zamba": dict(num_hidden_layers=6),
-    "hunyuan_vl_text": dict(head_dim=16), "paddleocr_vl_text": dict(head_dim=16),
+    "hunyuan_vl_text": dict(head_dim=16), "paddleocr_vl_text": dict(head_dim=16, rope_parameters={
+        "rope_type": "default", "rope_theta": 5e5, "mrope_section": [4, 2, 2]}),
     "ernie4_5_vl_moe_text": dict(moe_intermediate_size=[32, 16]),
     "deepseek_v2": dict(num_experts_per_tok=2, n_routed_experts=4, moe_intermediate_size=32),
 }

@@ -36,7 +36,10 @@ def build(cls, config, fill):
     for part in [config, *(getattr(config, n) for n in getattr(config, "sub_configs", {}) if getattr(config, n, None) is not None)]:
         part._attn_implementation = "eager"
         part._experts_implementation = "eager"
-    with torch.device("meta"):
+    try:
+        with torch.device("meta"):
+            model = cls(config).eval()
+    except RuntimeError:                            # some compute numbers while they are built
         model = cls(config).eval()
     text = config.get_text_config()
     name = text_module(model, text)

@@ -15,9 +15,18 @@ static bool starts_with(const char *text, const char *start) {
     return !strncmp(text, start, strlen(start));
 }
 
+// Encoders of images and sounds of files whose text model has no prefix
+static const char *const towers[] = {"visual.", "vit.", "audio_tower.", "mlp_AR."};
+
+static bool is_of_tower(const char *name) {
+    for (size_t i = 0; i < sizeof towers / sizeof *towers; i++)
+        if (starts_with(name, towers[i])) return true;
+    return false;
+}
+
 // The name of a tensor in the text model alone; NULL: it belongs to another part.
 static const char *name_alone(Arena *arena, const char *name, const char *prefix) {
-    if (!*prefix) return starts_with(name, "visual.") ? NULL : name;
+    if (!*prefix) return is_of_tower(name) ? NULL : name;
     if (starts_with(name, "lm_head.")) return name;
     if (!starts_with(name, prefix)) return NULL;
     const char *rest = name + strlen(prefix);
@@ -29,11 +38,12 @@ static const char *name_alone(Arena *arena, const char *name, const char *prefix
 static const char *prefix_of(const Checkpoint *c) {
     static const char *const known[][2] = {{"language_model.", "language_model."},
                                            {"model.language_model.", "model.language_model."},
-                                           {"model.text_model.", "model.text_model."},
-                                           {"visual.", ""}};
+                                           {"model.text_model.", "model.text_model."}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         for (int t = 0; t < c->n_tensors; t++)
             if (starts_with(c->tensors[t]->name, known[i][0])) return known[i][1];
+    for (int t = 0; t < c->n_tensors; t++)
+        if (is_of_tower(c->tensors[t]->name)) return "";
     return NULL;
 }
 
