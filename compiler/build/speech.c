@@ -1,11 +1,12 @@
-// Whisper's settings for recordings: preprocessor_config.json describes the features,
-// generation_config.json the tokens that begin a text. Settings that the runtime does not compute
+// Whisper's settings for recordings: preprocessor_config.json, or processor_config.json of
+// transformers 5, describes the features, generation_config.json the tokens that begin a text. Settings that the runtime does not compute
 // leave a program that takes features alone, with a warning.
 #include "sound/speech.h"
 
 #include <string.h>
 
 #include "build/build.h"
+#include "frontend/card.h"
 #include "tokenizer/tokenizer.h"
 #include "util/json.h"
 
@@ -162,7 +163,7 @@ static bool is_whisper(const json_t *features) {
 void build_speech(Build *b) {
     if (b->options->start_from || !b->checkpoint || b->module->n_graphs < 2 || !b->tokenizer)
         return;
-    json_t *features = json_beside(b->checkpoint->folder, "preprocessor_config.json");
+    json_t *features = sound_settings_read(b->arena, b->checkpoint->folder);
     json_t *generation = json_beside(b->checkpoint->folder, "generation_config.json");
     burin_speech *speech = ARENA_NEW(b->arena, burin_speech);
     if (is_whisper(features) && changes_nothing(features)) {

@@ -42,7 +42,9 @@ struct burin_listener;
 Card listener_card_read(Arena *, const SoundFolder *, const Graph *);
 bool listener_is_beside(Arena *, const char *path);
 bool refuse_listener(const char *file, const char *why);   // warns; false
-json_t *sound_settings_read(Arena *, const char *folder);  // NULL: none; the caller decrefs it
+// The settings of a folder's feature extractor, of preprocessor_config.json or of transformers 5's
+// processor_config.json. NULL: none; the caller decrefs it.
+json_t *sound_settings_read(Arena *, const char *folder);
 bool sound_features_known(const json_t *settings);
 bool sound_features_read(struct burin_listener *, const json_t *settings);
 // Names of id2label, each with a zero byte; returns how many: `n`.
