@@ -269,8 +269,9 @@ static bool infer_product(Graph *g, Node *n, int64_t experts, Type *result) {
     const Type *x = operand(n, PRODUCT_X), *w = operand(n, PRODUCT_WEIGHTS);
     int64_t columns = attr_int(n, "columns", 0);
     const Dim *expected = dim_const(g, experts * (attr_int(n, "glu", 0) ? 2 * columns : columns));
-    if (!x->rank || w->rank != 2 || x->dim[x->rank - 1] != w->dim[1])
-        return infer_mismatch(n, "takes x [R, K] and packed weights [N, K]");
+    if (n->in[PRODUCT_WEIGHTS]->op != OP_pack || !x->rank || w->rank != 2 ||
+        x->dim[x->rank - 1] != w->dim[1])
+        return infer_mismatch(n, "takes x [R, K] and weights [N, K] of a pack");
     if (w->dim[0] != expected)
         return infer_mismatch(n, "the packed weights have %s columns, not %s", dim_text(w->dim[0]),
                               dim_text(expected));

@@ -133,7 +133,7 @@ static void fill_windows(free_picture *f) {
     }
 }
 
-static const void *input_named(const free_picture *f, const char *name) {
+static const void *free_input(const free_picture *f, const char *name) {
     return !strcmp(name, "pixel_values")   ? (const void *)f->values
            : !strcmp(name, "place")        ? f->place
            : !strcmp(name, "grid")         ? f->grid
@@ -154,7 +154,7 @@ static const char *run_free(burin_session *session, const free_picture *f, float
     int64_t symbols[MOST_INPUTS];
     if (net->n_inputs > MOST_INPUTS || net->n_symbols > MOST_INPUTS)
         return "the encoder is unknown";
-    for (int i = 0; i < net->n_inputs; i++) inputs[i] = input_named(f, net->inputs[i].name);
+    for (int i = 0; i < net->n_inputs; i++) inputs[i] = free_input(f, net->inputs[i].name);
     for (int i = 0; i < net->n_symbols; i++) symbols[i] = symbol_named(f, net->symbols[i].name);
     for (int i = 0; i < net->n_symbols; i++)
         if (symbols[i] > net->symbols[i].upper)

@@ -165,11 +165,13 @@ static bool follow_states(burin_guesser *d, const int32_t *tokens, int32_t n, in
     return follow_text(d, tokens + 1, rows, most);
 }
 
-static bool follow(burin_guesser *d, const burin_generation *g, int32_t most) {
+static bool follow_generation(burin_guesser *d, const burin_generation *g, int32_t most) {
     return (d->states ? follow_states : follow_text)(d, g->tokens, g->n_tokens, most);
 }
 
-void burin_guesser_follow(struct burin_guesser *d, const burin_generation *g) { follow(d, g, 0); }
+void burin_guesser_follow(struct burin_guesser *d, const burin_generation *g) {
+    follow_generation(d, g, 0);
+}
 
 int32_t burin_guesser_missed(const struct burin_guesser *d, const burin_generation *g) {
     int32_t missed = g->n_tokens - d->skipped - d->n;
@@ -199,7 +201,7 @@ int32_t burin_guesser_guess(struct burin_guesser *d, const burin_generation *g, 
     d->sampler.random = s->random;
     d->sampler.mu = s->mu;
     d->sampler.surprise = s->surprise;
-    bool reads = most > 0 && follow(d, g, most);
+    bool reads = most > 0 && follow_generation(d, g, most);
     int32_t rows = d->n;
     while (reads && n < most) {
         int32_t token = burin_sample(&d->sampler, d->logits, g->tokens, g->n_tokens + n);
