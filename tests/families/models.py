@@ -478,6 +478,9 @@ VARIANTS = {
     "cohere2-vision": ("decoder", "Cohere2VisionForConditionalGeneration", dict(
         text_config=dict(GROUPED, model_type="cohere2", head_dim=16, sliding_window=5, num_hidden_layers=4),
         vision_config=dict(VISION, model_type="siglip_vision_model"), alignment_intermediate_size=64)),
+    "gemma3-vision": ("decoder", "Gemma3ForConditionalGeneration", dict(
+        text_config=dict(GROUPED, model_type="gemma3_text", head_dim=16, sliding_window=5, num_hidden_layers=4, final_logit_softcapping=0.5),
+        vision_config=dict(VISION, model_type="siglip_vision_model"), mm_tokens_per_image=4)),
     "glm4v": ("decoder", "Glm4vForConditionalGeneration", dict(
         text_config=dict(GROUPED, rope_parameters={"rope_type": "default", "rope_theta": 1e4, "mrope_section": [4, 2, 2]}),
         vision_config=dict(hidden_size=64, depth=1, num_heads=4, intermediate_size=32, out_hidden_size=64, patch_size=4, image_size=16))),
