@@ -459,7 +459,7 @@ VARIANTS = {
     "chameleon-behind": ("decoder", "ChameleonForConditionalGeneration", dict(TEXT, num_key_value_heads=4, swin_norm=True, vq_config=VQ, vocabulary_map={"<image>": 4})),
     "zamba2": causal("Zamba2", TEXT, num_hidden_layers=3, layers_block_type=["hybrid", "hybrid", "hybrid"], num_mem_blocks=2,
                      n_mamba_heads=8, mamba_ngroups=2, mamba_d_state=8, adapter_rank=4, chunk_size=8),
-    "zamba2-rotary": causal("Zamba2", TEXT, num_hidden_layers=3, layers_block_type=["mamba", "hybrid", "hybrid"], n_mamba_heads=8, chunk_size=8,
+    "zamba2-rotary": causal("Zamba2", TEXT, num_hidden_layers=2, layers_block_type=["mamba", "hybrid"], n_mamba_heads=8, chunk_size=8,
                             mamba_d_state=8, adapter_rank=4, use_mem_rope=True, use_shared_attention_adapter=True, add_bias_linear=True,
                             tie_word_embeddings=False),
     "deberta_v2-authors": task("DebertaV2", "MaskedLM", legacy=False),
