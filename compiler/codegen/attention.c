@@ -29,12 +29,12 @@ void write_rotary(Text *t, const Program *p, const Kernel *k) {
              2 * half);
     text_add(t, "    x += heads.first * %lld, y += heads.first * %lld;\n", width, width);
     text_add(t,
-             "    for (int r = 0; r < rows; r++)\n        rotary_%s(shape, x + r * %s, cosine + %s "
+             "    for (int r = 0; r < %s; r++)\n        rotary_%s(shape, x + r * %s, cosine + %s "
              "* %s, sine + %s * %s, y + r "
              "* %s);\n",
-             kernel_int(k, "interleaved", 0) ? "pairs" : "half", c_row_stride(p, &k->in[0]), row,
-             c_row_stride(p, &k->in[1]), row, c_row_stride(p, &k->in[2]),
-             c_row_stride(p, &k->out[0]));
+             rows_name(p, &k->out[0].type), kernel_int(k, "interleaved", 0) ? "pairs" : "half",
+             c_row_stride(p, &k->in[0]), row, c_row_stride(p, &k->in[1]), row,
+             c_row_stride(p, &k->in[2]), c_row_stride(p, &k->out[0]));
 }
 
 // ------------------------------------------------------------------------------------------ caches
@@ -97,8 +97,9 @@ void append_parameters(Parameters *ps) {
 }
 
 void write_append(Text *t, const Program *p, const Kernel *k) {
-    text_add(t, "    kv_rows in = {.rows = rows, .stride = %s, .x = x%s",
-             c_row_stride(p, &k->in[0]), k->n_in > 1 ? ", .slot = slot, .position = position" : "");
+    text_add(t, "    kv_rows in = {.rows = %s, .stride = %s, .x = x%s",
+             rows_name(p, &k->in[0].type), c_row_stride(p, &k->in[0]),
+             k->n_in > 1 ? ", .slot = slot, .position = position" : "");
     if (kernel_dim(k, "batch")) {
         text_add(t, ", .sequence = ");
         write_sequence(t, p, k, &k->in[0].type);
@@ -232,8 +233,9 @@ static void write_rules(Text *t, const Kernel *k) {
 
 void write_attention(Text *t, const Program *p, const Kernel *k) {
     write_rules(t, k);
-    text_add(t, "    a.rows = rows, a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n",
-             c_row_stride(p, &k->in[ATTENTION_QUERY]), c_row_stride(p, &k->out[0]));
+    text_add(t, "    a.rows = %s, a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n",
+             rows_name(p, &k->out[0].type), c_row_stride(p, &k->in[ATTENTION_QUERY]),
+             c_row_stride(p, &k->out[0]));
     if (is_cached(k))
         text_add(t, "    a.slot = slot, a.position = position;\n");
     else {

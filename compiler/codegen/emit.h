@@ -57,6 +57,8 @@ const char *c_head_panels(const Program *, const Kernel *,
 const char *c_row_stride(const Program *, const View *);  // of a matrix view
 int64_t last_dim(const View *);
 const Dim *row_count(const Program *, const Type *);  // product of all but the last dimension
+// The parameter of a kernel that has this number: "rows" where it is that of the program's rows.
+const char *rows_name(const Program *, const Type *);
 void c_rows(Text *, const Program *, const Type *);
 const Loop *loop_of(const Program *, const Kernel *);  // NULL outside of it
 

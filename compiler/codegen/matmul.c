@@ -137,14 +137,14 @@ void write_store(Text *t, const Program *p, const Kernel *k) {
 
 // ----------------------------------------------------------------------------------------- product
 // .count = 8, .slots = 2, of a product by experts
-static void write_experts(Text *t, const Kernel *k) {
+static void write_experts(Text *t, const Program *p, const Kernel *k) {
     const PackedWeight *w = k->in[PRODUCT_WEIGHTS].weight;
     text_add(t,
-             "    experts_args e = {.count = %lld, .slots = %lld, .bytes = %llu, .entries = rows, "
+             "    experts_args e = {.count = %lld, .slots = %lld, .bytes = %llu, .entries = %s, "
              ".index = index, .order = "
              "order};\n",
              (long long)w->experts, (long long)last_dim(&k->in[EXPERT_INDEX]),
-             (unsigned long long)(w->bytes / (uint64_t)w->experts));
+             (unsigned long long)(w->bytes / (uint64_t)w->experts), rows_name(p, &k->out[0].type));
 }
 
 // Entries that read one row of x
@@ -228,10 +228,10 @@ static void write_convolution(Text *t, const Program *p, const Kernel *k) {
     write_windows(t, p, k, k->in[PRODUCT_X].type.rank - 1);
     text_add(
         t,
-        "    matmul_args m = {.panels = %lld, .k = %lld, .windows = &windows, .rows = rows, .x = "
+        "    matmul_args m = {.panels = %lld, .k = %lld, .windows = &windows, .rows = %s, .x = "
         "x, .w = w, .units = units};\n    convolve%s_%s(m, ",
         ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth,
-        k->border ? "_bordered" : "", w->format->name);
+        rows_name(p, &k->out[0].type), k->border ? "_bordered" : "", w->format->name);
     write_sink(t, p, k), text_add(t, ");\n");
 }
 
@@ -239,6 +239,7 @@ void depthwise_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
     take_range(ps, "pixels");
     take_step(ps);
+    take(ps, "int ", "rows", "rows");
     take_operand(ps, "x", &k->in[PRODUCT_X]);
     take_operand(ps, "w", &k->in[PRODUCT_WEIGHTS]);
     for (int i = PRODUCT_EPILOGUE; i < k->n_in; i++)
@@ -269,8 +270,8 @@ void write_matmul(Text *t, const Program *p, const Kernel *k) {
              c_row_stride(p, &k->in[PRODUCT_X]),
              p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "");
     if (is_experts(k)) text_add(t, ".x_slots = %lld, ", slots_of_row(k));
-    text_add(t, ".rows = rows, .x = x, .w = w, .units = units};\n");
-    if (is_experts(k)) write_experts(t, k);
+    text_add(t, ".rows = %s, .x = x, .w = w, .units = units};\n", rows_name(p, &k->out[0].type));
+    if (is_experts(k)) write_experts(t, p, k);
     text_add(t, "    %smatmul_%s%s%s(m, %s", is_experts(k) ? "expert_" : "", w->format->name,
              w->format->blocks && !integers ? "_floats" : "", is_glu(k) ? "_glu" : "",
              is_experts(k) ? "&e, " : "");

@@ -49,7 +49,9 @@ void take_count(Parameters *ps, const char *name, const Dim *count) {
 }
 
 void take_rows(Parameters *ps, const Type *type) {
-    take_count(ps, "rows", row_count(ps->program, type));
+    const char *name = rows_name(ps->program, type);
+    take_count(ps, name, row_count(ps->program, type));
+    if (strcmp(name, "rows") != 0) take(ps, "int ", "rows", "rows");
 }
 
 void take_step(Parameters *ps) { take(ps, "const burin_step *", "s", "s"); }

@@ -18,7 +18,7 @@ struct Parameters {
 };
 
 enum { RANGE_PARAMETER = 0 };   // of a kernel that threads share: its part comes first
-enum { OTHER_PARAMETERS = 8 };  // at most as many besides operands and results
+enum { OTHER_PARAMETERS = 9 };  // at most as many besides operands and results
 
 void take(Parameters *, const char *type, const char *name, const char *argument);
 void take_view(Parameters *, const char *type, const char *name,
@@ -28,8 +28,9 @@ void take_operand(Parameters *, const char *name, const View *);  // const, of i
 void take_result(Parameters *, const char *name, const View *);
 void take_range(Parameters *, const char *name);  // the share of a thread
 void take_count(Parameters *, const char *name, const Dim *);
-void take_rows(Parameters *, const Type *);  // the product of all but the last dimension
-void take_step(Parameters *);                // s
+// The product of all but the last dimension, and the program's rows where they are others.
+void take_rows(Parameters *, const Type *);
+void take_step(Parameters *);  // s
 
 bool has_word(const char *text,
               const char *name);  // outside of comments and strings, and not as a field of a struct

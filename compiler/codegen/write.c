@@ -189,6 +189,11 @@ const Dim *row_count(const Program *p, const Type *type) {
     return rows;
 }
 
+// A kernel may have other rows than its program: half as many after windows of two.
+const char *rows_name(const Program *p, const Type *type) {
+    return !p->rows || row_count(p, type) == p->rows ? "rows" : "own_rows";
+}
+
 void c_rows(Text *t, const Program *p, const Type *type) { c_dim(t, p, row_count(p, type)); }
 
 const Loop *loop_of(const Program *p, const Kernel *k) {

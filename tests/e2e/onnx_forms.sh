@@ -599,6 +599,40 @@ for i in $(seq 48); do printf '\0\0\200\77\0\0\40\301\0\0\310\102\0\0\200\277'; 
 "$BURIN" run "$WORK/bytes.onnx" --as=net --interpret --input x="$WORK/rows.npy" --hash > "$WORK/bytes.txt"
 same "forms: ... with the interpreter's bits" "$WORK/bytes.txt" "$WORK/got"
 
+# ---- kernels with other rows than their program: half of its tokens, by a step and by a window
+rows='ir 10
+opset 23
+input ids i64 [T]
+tensor none i64 [1] raw 0
+tensor all i64 [1] raw 1000
+tensor two i64 [1] raw 2
+node Gather E ids -> e'
+{ echo "$rows" && echo "tensor E f32 [8,4] raw $table 0.5 -0.1 -0.8" && cat << 'END'; } > "$WORK/half.part"
+node Slice e none all none two -> x
+END
+{ echo "$rows" && echo "tensor E f32 [8,4] raw $table 0.5 -0.1 -0.8" && cat << 'END'; } > "$WORK/windows.part"
+tensor W f32 [4,4,1] raw 0.9 -0.2 0.1 0.4 -0.5 0.8 0.3 -0.1 0.2 0.6 -0.7 0.5 -0.3 -0.4 0.9 0.1
+node Transpose e -> et : perm=[1,0]
+node Unsqueeze et none -> eb
+node Conv eb W -> ec : strides=[2] kernel_shape=[1]
+node Squeeze ec none -> es
+node Transpose es -> x : perm=[1,0]
+END
+for form in half windows; do
+    { cat "$WORK/$form.part" && cat << 'END'; } | model $form
+node Transpose x -> xt : perm=[1,0]
+node MatMul x xt -> bias
+node Unsqueeze x none -> xb
+node Attention xb xb xb bias -> y : q_num_heads=2 kv_num_heads=2
+output y f32 [1,L,4]
+END
+    check "forms: attention over $form of the rows builds" "$BURIN" build "$WORK/$form.onnx" --as=net --mcpu=native -o "$WORK/$form"
+    i=0 && while [ $i -lt 9 ]; do printf "\\$((i % 8))\0\0\0\0\0\0\0" && i=$((i + 1)); done | npy '<i8' 9 > "$WORK/ids.npy"
+    "$BURIN" run "$WORK/$form.onnx" --as=net --interpret --input ids="$WORK/ids.npy" --hash > "$WORK/expected"
+    for threads in 1 3; do "$WORK/$form" --input ids="$WORK/ids.npy" --hash -t $threads | diff - "$WORK/expected"; done > "$WORK/got" 2>&1
+    check "forms: ... with the interpreter's bits" [ ! -s "$WORK/got" -a -s "$WORK/expected" ]
+done
+
 # ---- unbounded sizes: the largest run's memory, with the option that bounds it
 cat << 'END' | model free
 ir 8
