@@ -1,6 +1,7 @@
 // Whisper's settings for recordings: preprocessor_config.json, or processor_config.json of
-// transformers 5, describes the features, generation_config.json the tokens that begin a text. Settings that the runtime does not compute
-// leave a program that takes features alone, with a warning.
+// transformers 5, describes the features, generation_config.json the tokens that begin a text.
+// Settings that the runtime does not compute leave a program that takes features alone, with a
+// warning.
 #include "sound/speech.h"
 
 #include <string.h>

@@ -41,7 +41,7 @@ typedef struct SoundFolder {
 struct burin_listener;
 Card listener_card_read(Arena *, const SoundFolder *, const Graph *);
 bool listener_is_beside(Arena *, const char *path);
-bool refuse_listener(const char *file, const char *why);   // warns; false
+bool refuse_listener(const char *file, const char *why);  // warns; false
 // The settings of a folder's feature extractor, of preprocessor_config.json or of transformers 5's
 // processor_config.json. NULL: none; the caller decrefs it.
 json_t *sound_settings_read(Arena *, const char *folder);
