@@ -4,7 +4,7 @@
 CC=${CC:-gcc}
 flags="-std=gnu11 -O1 -g -ffp-contract=off -Wall -Wextra -Werror -D_GNU_SOURCE -Iruntime -pthread"
 [ "${BUILD##*/}" = san ] && flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all"
-runtime=$(ls runtime/*/*.c | grep -v '/library/\|/mpi/\|/editor/\|/server/\|/codecs/\|/windows/\|/glibc/')
+runtime=$(ls runtime/*/*.c | grep -v '/library/\|/mpi/\|/editor/\|/server/\|/api/\|/codecs/\|/windows/\|/glibc/')
 fake=$WORK/fake
 
 # shellcheck disable=SC2086 # lists of words

@@ -9,7 +9,7 @@ unsanitized "sanitized server: replies"
 [ -e /usr/include/event2/http.h ] || { skip "sanitized server: with libevent" "it is not here" && exit 0; }
 talking "$WORK/model"
 "$BURIN" build "$WORK/model" --mcpu=native --draft examples/austen --draft-quant q4_0 -o "$WORK/talk.c" > "$WORK/out" 2>&1 || { cat "$WORK/out"; exit 1; }
-cp -R runtime/server "$WORK/talk.c/runtime"
+cp -R runtime/server runtime/api "$WORK/talk.c/runtime"
 # shellcheck disable=SC2046 # names
 make CC=clang-19 -s -C "$WORK/talk.c" CFLAGS=-O1 $(sed -n 's/^\(talk_\(draft_\)*x86[a-z0-9_]*\.o\):.*/\1/p' "$WORK/talk.c/Makefile") > "$WORK/out" 2>&1
 # The folder's rule puts flags before objects: the shared library is linked as it is.
