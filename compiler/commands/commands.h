@@ -1,14 +1,8 @@
 // The smaller commands.
 #ifndef BURIN_COMMANDS_H
 #define BURIN_COMMANDS_H
-#include <stdio.h>
-
 #include "build/build.h"
 #include "ir/eval/eval.h"
-
-// A row of a list: the left part, then the text from a column on to 80 columns, broken at spaces.
-void print_row(FILE *, const char *left, int column, const char *text);
-enum { TOPIC_COLUMN = 21 };
 
 void list_passes(void);
 void list_ops(void);

@@ -14,9 +14,10 @@
 #include "version.h"
 
 // -------------------------------------------------------------------------------------------- help
-enum { COLUMNS = 80, OPTION_COLUMN = 28 };
+enum { COLUMNS = 80, OPTION_COLUMN = 28, TOPIC_COLUMN = 21 };
 
-void print_row(FILE *out, const char *left, int column, const char *text) {
+// A row: the left part, then the text from a column on to COLUMNS, broken at spaces.
+static void print_row(FILE *out, const char *left, int column, const char *text) {
     if (fprintf(out, "%-*s", column - 1, left) < column)
         fputc(' ', out);
     else

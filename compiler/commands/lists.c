@@ -12,17 +12,14 @@
 #include "toolchain/toolchain.h"
 #include "util/text.h"
 
+// One line a pass, however long: scripts read them.
 void list_passes(void) {
     for (int i = 0; i < PASS_COUNT; i++) {
         const PassInfo *p = &pass_info[i];
         const GroupInfo *group = &group_info[p->group];
         bool alone = group_first(p->group) == group_last(p->group);
-        if (i == (int)group_first(p->group))
-            print_row(stdout, group->name, TOPIC_COLUMN, group->help);
-        if (alone) continue;
-        char left[32];
-        snprintf(left, sizeof left, "  %s", p->name);
-        print_row(stdout, left, TOPIC_COLUMN, p->help);
+        if (i == (int)group_first(p->group)) printf("%-20s %s\n", group->name, group->help);
+        if (!alone) printf("  %-18s %s\n", p->name, p->help);
     }
 }
 

@@ -35,7 +35,7 @@ check "completion: not of other commands" [ ! -s "$WORK/says" -o "$(cat "$WORK/s
 # No line is wider than a terminal of 80 columns.
 narrow() { check "help: $1: at most 80 columns" sh -c '! grep ".\{81\}" "$1"' - "$WORK/wide"; }
 $BURIN help > "$WORK/wide" && narrow overview
-for name in build run serve check inspect report explain diff plan bench passes template tokenize numeric-contract sampling; do
+for name in build run serve check inspect report explain diff plan bench template tokenize numeric-contract sampling; do
     $BURIN help "$name"
 done | grep -v '^  burin ' > "$WORK/wide"
 narrow "commands and topics"
