@@ -134,3 +134,9 @@ for closed in '2>&-' '0<&- 2>&-'; do
     eval "$BURIN build $model -o \"\$WORK/out/closed\" -v $closed" > "$WORK/got"
     same "strangers: a build with $closed" "$WORK/out/again" "$WORK/out/closed"
 done
+for closed in '>&-' '0<&- >&- 2>&-'; do
+    rm -f "$WORK/two.npy"
+    eval "\"\$WORK/out/again\" --tokens 0,1114 -n 2 --temp 0 --logits \"\$WORK/two.npy\" 2> \"\$WORK/got\" $closed"
+    check "strangers: text has nowhere to go with $closed" test $? = 1
+    check "strangers: ... and not into the file of results" sh -c "[ ! -e '$WORK/two.npy' ] || head -c 6 '$WORK/two.npy' | grep -qa NUMPY"
+done
