@@ -60,7 +60,8 @@ check "sounds: a translation" grep -q "{\"text\": \"$("$WORK/ears" "$tiny/short.
 # several at once
 for i in 1 2 3 4 5 6; do
     form /v1/audio/transcriptions "$tiny/long.wav" language=en response_format=srt temperature=0.5 seed=$((i % 2))
-    "$BUILD/tools/http_client" "$port" raw 60 < "$WORK/request" | sed '1,/^\r$/d' > "$WORK/beside$i" &
+    mv "$WORK/request" "$WORK/request$i" # the client reads it while the next one is written
+    "$BUILD/tools/http_client" "$port" raw 20 < "$WORK/request$i" | sed '1,/^\r$/d' > "$WORK/beside$i" &
     eval "client$i=$!"
 done
 for i in 1 2 3 4 5 6; do eval "wait \$client$i"; done
