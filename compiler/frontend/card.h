@@ -32,7 +32,7 @@ json_t *processor_of_folder(const char *folder);  // NULL: there are none
 bool picture_settings_read(struct burin_picture *, const json_t *settings, bool cut, int64_t height,
                            int64_t width);
 // Recordings in, texts or labels out: the settings of a feature extractor in a folder, or beside an
-// ONNX file. No blob: there are none, or a warning has named what is not supported.
+// ONNX file. No blob: there are none, or a warning has named the setting that is not supported.
 typedef struct SoundFolder {
     const char *folder;
     bool is_file;        // an ONNX file is there: the folder around onnx/ counts, too

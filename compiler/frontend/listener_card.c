@@ -158,7 +158,7 @@ static Card make_listener_card(Arena *arena, int64_t n, const Text *labels,
     return made;
 }
 
-// What the ids of the logits mean.
+// Reads the meaning of each logit: a character of CTC, or a label.
 static bool read_labels(Arena *arena, const SoundFolder *f, int64_t n, bool by_frame,
                         burin_listener *l, Text *labels) {
     json_t *vocabulary = json_near(arena, f->folder, f->is_file, "vocab.json"),

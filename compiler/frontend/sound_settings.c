@@ -1,4 +1,4 @@
-// How recordings become what a network takes: preprocessor_config.json of wav2vec2's kind, of
+// How recordings become inputs of a network: preprocessor_config.json of wav2vec2's kind, of
 // Parakeet, AST. Settings that the runtime does not compute are named, and leave a program of
 // tensors.
 #include <string.h>

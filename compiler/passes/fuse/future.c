@@ -11,7 +11,7 @@
 typedef struct Search {
     int steps;    // nodes that may still be looked at
     bool own;     // the value at the query's own key, in place of that at later keys
-    bool finite;  // minus infinity stands for a large number
+    bool finite;  // minus infinity counts as a large finite number
 } Search;
 
 static bool future_of(const Node *n, KeyAxes a, Search *s, double *v);
@@ -186,8 +186,8 @@ static bool future_of_all(const Node *n, KeyAxes a, Search *s, double *v) {
     return true;
 }
 
-// Returns true if nothing hides the query's own key behind a large number: conditions that depend
-// on the inputs might. Scores are no large numbers.
+// Returns true if no large negative number is added to the score of the query's own key. A
+// condition that depends on the inputs might add one; scores themselves are small.
 static bool own_is_seen(const Node *n, KeyAxes a, Search *s) {
     double v;
     if (--s->steps < 0) return false;
@@ -203,7 +203,7 @@ static bool own_is_seen(const Node *n, KeyAxes a, Search *s) {
 }
 
 // Returns true if later keys are hidden from every row. A row whose keys are all hidden by the same
-// large number weighs all of them, later ones as well: at least its own key has to be seen.
+// large number weighs all of them, later keys as well: at least its own key has to be seen.
 static bool is_hidden(const Node *n, KeyAxes a, Search *s) {
     double v;
     Search later = {.steps = s->steps}, own = {.steps = s->steps, .own = true};
