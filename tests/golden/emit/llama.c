@@ -137,8 +137,8 @@ KERNEL void skip_rms_normalization_64_2(burin_range range, const float *x, const
 }
 
 // %logits: f32[L, 64], bf16[200, 64] -> f32[L, 200]     llama.burin:33:5 lm_head
-KERNEL void matmul_bf16_64x200(burin_range units, int rows, const float *x, const uint16_t *w, float *y) {
-    matmul_args m = {.panels = 13, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .units = units};
+KERNEL void matmul_bf16_64x200(burin_range units, int own_rows, const float *x, const uint16_t *w, float *y) {
+    matmul_args m = {.panels = 13, .k = 64, .x_stride = 64, .rows = own_rows, .x = x, .w = w, .units = units};
     matmul_bf16(m, store_rows, &(result_rows){y, 200, 200});
 }
 

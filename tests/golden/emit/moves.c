@@ -246,9 +246,9 @@ static inline void store_add_gelu_50(const void *context, vf a0, int row, int co
                50 - column);
 }
 
-KERNEL void matmul_f32_126x50_add_gelu(burin_range units, int rows, const float *x, const float *w, const float *b1,
-                                       float *y) {
-    matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w, .units = units};
+KERNEL void matmul_f32_126x50_add_gelu(burin_range units, int own_rows, const float *x, const float *w,
+                                       const float *b1, float *y) {
+    matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = own_rows, .x = x, .w = w, .units = units};
     matmul_f32(m, store_add_gelu_50, &(result_rows_b1){y, b1});
 }
 

@@ -169,8 +169,8 @@ FLOAT_KERNEL void skip_rms_normalization_q8_0_64_2(burin_range range, const floa
 }
 
 // %logits: q8_rows[L, 64], q8_0[200, 64] -> f32[L, 200]     llama.burin:33:5 lm_head
-KERNEL void matmul_q8_0_64x200(burin_range units, int rows, const q8_block *x, const uint8_t *w, float *y) {
-    matmul_args m = {.panels = 13, .k = 64, .x_stride = 2, .rows = rows, .x = x, .w = w, .units = units};
+KERNEL void matmul_q8_0_64x200(burin_range units, int own_rows, const q8_block *x, const uint8_t *w, float *y) {
+    matmul_args m = {.panels = 13, .k = 64, .x_stride = 2, .rows = own_rows, .x = x, .w = w, .units = units};
     matmul_q8_0(m, store_rows, &(result_rows){y, 200, 200});
 }
 

@@ -254,9 +254,9 @@ KERNEL void div_32(burin_range range, const float *a0, const float *a1, float *y
 }
 
 // %cache_append: f32[1, 32], i32[1], i32[1] -> f32[S, 1, 64, 32]     scans.burin:42:11
-KERNEL void cache_append_value_1x32(burin_range heads, int rows, const float *x, const int32_t *slot,
+KERNEL void cache_append_value_1x32(burin_range heads, int own_rows, const float *x, const int32_t *slot,
                                     const int32_t *position, void *cache) {
-    kv_rows in = {.rows = rows, .stride = 32, .x = x, .slot = slot, .position = position};
+    kv_rows in = {.rows = own_rows, .stride = 32, .x = x, .slot = slot, .position = position};
     cache_append_values((kv_cache){1, 32, 1, CACHE_F32, 2368, cache, true}, in, heads.first, heads.last);
 }
 
@@ -275,8 +275,8 @@ KERNEL void skip_rms_normalization_32(burin_range range, const float *x, const f
 }
 
 // %y.8: f32[L, 32], f16[96, 32] -> f32[L, 96]     scans.burin:43:10 head
-KERNEL void matmul_f16_32x96(burin_range units, int rows, const float *x, const uint16_t *w, float *y) {
-    matmul_args m = {.panels = 6, .k = 32, .x_stride = 32, .rows = rows, .x = x, .w = w, .units = units};
+KERNEL void matmul_f16_32x96(burin_range units, int own_rows, const float *x, const uint16_t *w, float *y) {
+    matmul_args m = {.panels = 6, .k = 32, .x_stride = 32, .rows = own_rows, .x = x, .w = w, .units = units};
     matmul_f16(m, store_rows, &(result_rows){y, 96, 96});
 }
 
