@@ -5,7 +5,7 @@
 
 #include "frontend/dsl/elaborate.h"
 
-enum { MAX_PARAMETERS = 4, MAX_BUILTINS = 128 };
+enum { MAX_PARAMETERS = 7, MAX_BUILTINS = 128 };
 
 struct Builtin {
     const char *name;
@@ -98,25 +98,6 @@ static Value run_transpose(Elaborator *e, Loc at, const Value *a) {
     for (int i = 0; i < a[1].list.n; i++)
         if (!want_int(e, a[1].list.items[i], at, "an axis", &perm[i])) return VALUE(V_ERROR);
     return tensor_value(build_transpose(tensor_builder(e, at), a[0].node, perm));
-}
-
-// sliding_windows(x, kernel, stride): [.., n] to [.., windows, kernel]
-static Value run_sliding_windows(Elaborator *e, Loc at, const Value *a) {
-    int64_t kernel, stride;
-    if (!want_tensor(e, a[0], at, "the operand of sliding_windows") ||
-        !want_int(e, a[1], at, "the kernel", &kernel) ||
-        !want_int(e, or_else(a[2], VALUE_INT(1)), at, "the stride", &stride))
-        return VALUE(V_ERROR);
-    if (!a[0].node->type.rank)
-        return report(e, at, "sliding_windows needs a tensor of at least one axis");
-    Builder b = tensor_builder(e, at);
-    Node *n = build_begin(b, OP_windows, 1, (Node *[]){a[0].node});
-    attr_set_ints(n, "kernel", &kernel, 1);
-    attr_set_ints(n, "strides", &stride, 1);
-    Node *windows = build_end(b, n);
-    if (windows && windows->type.rank > 1)
-        dim_raise(windows->type.dim[windows->type.rank - 2], 1);  // less than a window: no result
-    return tensor_value(windows);
 }
 
 static Value run_concat(Elaborator *e, Loc at, const Value *a) {
@@ -302,7 +283,18 @@ static const Builtin BUILTINS[] = {
     {"expand", 2, {"x", "shape"}, run_expand, OP_COUNT},
     {"transpose", 2, {"x", "axes"}, run_transpose, OP_COUNT},
     {"concat", 1, {"parts", "axis"}, run_concat, OP_COUNT},
-    {"sliding_windows", 2, {"x", "kernel", "stride"}, run_sliding_windows, OP_COUNT},
+    {"pad", 2, {"x", "padding", "value"}, run_pad, OP_COUNT},
+    {"sliding_windows", 2, {"x", "kernel", "stride", "dilation"}, run_sliding_windows, OP_COUNT},
+    {"convolve",
+     2,
+     {"x", "weights", "stride", "padding", "dilation", "groups"},
+     run_convolve,
+     OP_COUNT},
+    {"convolve_transposed",
+     2,
+     {"x", "weights", "stride", "padding", "output_padding", "dilation", "groups"},
+     run_convolve_transposed,
+     OP_COUNT},
     {"split", 2, {"x", "parts", "axis"}, run_split, OP_COUNT},
     {"gather", 2, {"table", "index", "axis"}, run_gather, OP_COUNT},
     {"gather_elements", 2, {"table", "index", "axis"}, run_gather_elements, OP_COUNT},
@@ -397,8 +389,8 @@ static Value run_elementwise(Elaborator *e, const Builtin *b, Loc at, const Valu
 }
 
 Value builtin_call(Elaborator *e, const Builtin *b, const Ast *call) {
-    Value arguments[MAX_PARAMETERS] = {
-        {.kind = V_NULL}, {.kind = V_NULL}, {.kind = V_NULL}, {.kind = V_NULL}};
+    Value arguments[MAX_PARAMETERS];
+    for (int i = 0; i < MAX_PARAMETERS; i++) arguments[i] = VALUE(V_NULL);
     const char *outer = e->scope, *scope;
     if (!read_arguments(e, b, call, arguments) || !evaluate_scope(e, call->b, &scope))
         return VALUE(V_ERROR);

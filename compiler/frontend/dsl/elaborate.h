@@ -10,7 +10,7 @@
 //   weights.c    tensors of the checkpoint, and messages about misfits
 //   heads.c       decoders that are no language models
 //   unused.c     unused tensors
-//   builtin.c    functions that are not written in the language
+//   builtin.c    functions that are not written in the language; windows.c: convolutions
 //   recurrence.c scan: a block for each row
 //   foreign_syntax.c     words of other languages; hints.c: suggestions
 //   expr.c       expressions;  elaborate.c: statements, blocks, graphs, dsl_load
@@ -250,6 +250,12 @@ typedef struct Builtin Builtin;
 const Builtin *builtin_find(const char *name);
 Value builtin_call(Elaborator *, const Builtin *, const Ast *call);
 const char *const *builtin_names(int *n);
+
+// windows.c
+Value run_pad(Elaborator *, Loc, const Value *arguments);
+Value run_sliding_windows(Elaborator *, Loc, const Value *arguments);
+Value run_convolve(Elaborator *, Loc, const Value *arguments);
+Value run_convolve_transposed(Elaborator *, Loc, const Value *arguments);
 
 // recurrence.c
 Value call_scan(Elaborator *, const Ast *call);  // a block for each row

@@ -40,11 +40,7 @@ Node *onnx_permute(OnnxCall *c, Node *x, const int64_t *perm) {
     return build_transpose(onnx_builder(c), x, perm);
 }
 
-Node *onnx_swap(OnnxCall *c, Node *x, int a, int b) {
-    int64_t perm[MAX_RANK];
-    for (int i = 0; i < x->type.rank; i++) perm[i] = i == a ? b : i == b ? a : i;
-    return onnx_permute(c, x, perm);
-}
+Node *onnx_swap(OnnxCall *c, Node *x, int a, int b) { return build_swap(onnx_builder(c), x, a, b); }
 
 Node *onnx_shape_to(OnnxCall *c, Node *x, int rank, const Dim *const *dims) {
     Type t = type_of(x->type.dtype, rank, dims);
@@ -64,9 +60,7 @@ Node *onnx_slice_from(OnnxCall *c, Node *x, int axis, int64_t start, int64_t ext
 }
 
 Node *onnx_reverse(OnnxCall *c, Node *x, int axis) {
-    const Dim *extent = x->type.dim[axis],
-              *start = dim_sub(c->graph, extent, dim_const(c->graph, 1));
-    return build_slice(onnx_builder(c), x, (Slice){axis, start, extent, -1});
+    return build_reverse(onnx_builder(c), x, axis);
 }
 
 // ------------------------------------------------------------------------------------ computations
@@ -107,42 +101,14 @@ Node *onnx_pad_with(OnnxCall *c, Node *x, const OnnxPads *p, double value) {
     return onnx_pad_by(c, x, p, onnx_scalar(c, x->type.dtype, value));
 }
 
-// Negative padding cuts elements off. The result's size is the sum of size and pads, without the
-// minima and maxima of both steps: later equations need it in this form.
-Node *onnx_pad_by_dims(OnnxCall *c, Node *x, const OnnxPadDims *p, Node *value) {
-    Graph *g = c->graph;
-    const Dim *zero = dim_const(g, 0), *added[2][MAX_RANK];
-    bool nothing = true;
-    for (int i = 0; i < x->type.rank; i++) {
-        added[0][i] = dim_binary(g, DIM_MAX, p->low[i], zero),
-        added[1][i] = dim_binary(g, DIM_MAX, p->high[i], zero);
-        nothing = nothing && added[0][i] == zero && added[1][i] == zero && !p->interior[i];
-    }
-    if (!nothing) {
-        Node *n = onnx_emit_make(c, OP_pad, 2, (Node *[]){x, value});
-        attr_set_dims(n, "low", added[0], x->type.rank);
-        attr_set_dims(n, "high", added[1], x->type.rank);
-        attr_set_ints(n, "interior", p->interior, x->type.rank);
-        x = onnx_finish(c, n);
-    }
-    for (int i = 0; i < x->type.rank; i++) {
-        const Dim *first = dim_sub(g, zero, dim_binary(g, DIM_MIN, p->low[i], zero));
-        const Dim *both = dim_binary(g, DIM_ADD, p->low[i], p->high[i]);
-        const Dim *grown = dim_binary(g, DIM_ADD, added[0][i], added[1][i]);
-        const Dim *extent = dim_binary(g, DIM_ADD, dim_sub(g, x->type.dim[i], grown), both);
-        if (extent != x->type.dim[i]) x = onnx_slice_at(c, x, i, first, extent);
-    }
-    return x;
-}
-
 Node *onnx_pad_by(OnnxCall *c, Node *x, const OnnxPads *p, Node *value) {
-    OnnxPadDims pads;
+    PadDims pads;
     for (int i = 0; i < MAX_RANK; i++) {
         pads.low[i] = dim_const(c->graph, p->low[i]),
         pads.high[i] = dim_const(c->graph, p->high[i]);
         pads.interior[i] = p->interior[i];
     }
-    return onnx_pad_by_dims(c, x, &pads, value);
+    return build_pad(onnx_builder(c), x, &pads, value);
 }
 
 static int64_t upper_bound(const OnnxCall *c, const char *name, int64_t absent) {

@@ -1,6 +1,7 @@
 // Short ways to write core ops, for operators that are formulas over them.
 #ifndef BURIN_ONNX_COMPOSE_H
 #define BURIN_ONNX_COMPOSE_H
+#include "frontend/convolution.h"
 #include "frontend/onnx/operators/ops.h"
 
 // Elementwise nodes from a formula's text (ir/expr.c): "mul($0, sigmoid($0))". Floats of 16 bits
@@ -32,11 +33,6 @@ Node *onnx_index_along(OnnxCall *, const Type *shape, int axis);  // i32
 typedef struct OnnxPads {
     int64_t low[MAX_RANK], high[MAX_RANK], interior[MAX_RANK];  // negative low and high cut off
 } OnnxPads;
-typedef struct OnnxPadDims {
-    const Dim *low[MAX_RANK], *high[MAX_RANK];
-    int64_t interior[MAX_RANK];
-} OnnxPadDims;
-Node *onnx_pad_by_dims(OnnxCall *, Node *x, const OnnxPadDims *, Node *value);
 Node *onnx_pad_by(OnnxCall *, Node *x, const OnnxPads *, Node *value);
 Node *onnx_pad_with(OnnxCall *, Node *x, const OnnxPads *, double value);
 

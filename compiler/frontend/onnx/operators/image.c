@@ -4,8 +4,6 @@
 
 #include "frontend/onnx/operators/compose.h"
 
-enum { MAX_SPATIAL = 3 };
-
 // [N, C, spatial..] to [N, spatial.., C], so that a position names all channels.
 static Node *channels_last(OnnxCall *c, Node *x) {
     int64_t perm[MAX_RANK] = {0};

@@ -37,7 +37,7 @@ static Node *constant_sources(OnnxCall *c, const char *mode, int64_t n, int64_t 
     return onnx_integers(c, index, count);
 }
 
-static Node *pad_by_index(OnnxCall *c, Node *x, const char *mode, const OnnxPadDims *p) {
+static Node *pad_by_index(OnnxCall *c, Node *x, const char *mode, const PadDims *p) {
     Graph *g = c->graph;
     for (int axis = 0; axis < x->type.rank; axis++) {
         const Dim *extent = x->type.dim[axis],
@@ -71,7 +71,7 @@ void onnx_pad_op(OnnxCall *c, int argument) {
     for (int i = 0; i < rank; i++) axes[i] = i;
     if (onnx_operand(c, 3)) n_axes = onnx_int_list(c, 3, axes, MAX_RANK, "the axes");
     if (n != 2 * n_axes) onnx_fatal(c, "%d pads for %d axes", n, n_axes);
-    OnnxPadDims pads = {0};
+    PadDims pads = {0};
     for (int i = 0; i < rank; i++) pads.low[i] = pads.high[i] = dim_const(c->graph, 0);
     for (int i = 0; i < n_axes; i++) {
         int axis = onnx_axis(c, axes[i], rank);
@@ -85,7 +85,7 @@ void onnx_pad_op(OnnxCall *c, int argument) {
     Node *value = onnx_operand(c, 2)
                       ? onnx_reshape(c, onnx_node(c, 2), &(Type){.dtype = x->type.dtype})
                       : onnx_scalar(c, x->type.dtype, onnx_float(c, "value", 0));
-    onnx_result(c, 0, onnx_pad_by_dims(c, x, &pads, value));
+    onnx_result(c, 0, build_pad(onnx_builder(c), x, &pads, value));
 }
 
 // The axes' middle: cut off on both sides, or padded by zeros.

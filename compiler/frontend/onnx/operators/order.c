@@ -32,13 +32,13 @@ static Node *long_enough(OnnxCall *c, Node *x, int axis, const Dim *k, bool larg
     if (dim_upper(dim_sub(g, k, size)) <= 0 || size->kind == DIM_SYMBOL ||
         size->kind == DIM_CONST || !dtype_is_float(x->type.dtype))
         return x;
-    OnnxPadDims pads = {0};
+    PadDims pads = {0};
     for (int i = 0; i < x->type.rank; i++) {
         pads.low[i] = dim_const(g, 0);
         pads.high[i] = i == axis ? missing : pads.low[i];
     }
-    x = onnx_pad_by_dims(c, x, &pads,
-                         onnx_scalar(c, x->type.dtype, largest ? -INFINITY : INFINITY));
+    x = build_pad(onnx_builder(c), x, &pads,
+                  onnx_scalar(c, x->type.dtype, largest ? -INFINITY : INFINITY));
     Type t = x->type;
     t.dim[axis] = dim_binary(g, DIM_MAX, size, k);
     return onnx_slice_at(c, x, axis, dim_const(g, 0), t.dim[axis]);

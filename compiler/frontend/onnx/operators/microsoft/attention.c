@@ -357,11 +357,11 @@ static Tables group_tables(OnnxCall *c, const StepRows *r) {
 // New rows at their position in each sequence; zeros after them where the past does not stay.
 static Node *into_cache(OnnxCall *c, const StepRows *r, Node *past, Node *x) {
     Graph *g = c->graph;
-    OnnxPadDims pads = {0};
+    PadDims pads = {0};
     for (int i = 0; i < 4; i++) pads.low[i] = pads.high[i] = dim_const(g, 0);
     pads.high[2] = dim_sub(g, r->length, past->type.dim[2]);
     Node *zero = onnx_scalar(c, past->type.dtype, 0),
-         *room = onnx_pad_by_dims(c, past, &pads, zero);
+         *room = build_pad(onnx_builder(c), past, &pads, zero);
     const Dim *one = dim_const(g, 1);
     Type all = {.rank = 4, .dim = {one, one, r->length, one}},
          steps = {.rank = 4, .dim = {one, one, r->rows, one}};
