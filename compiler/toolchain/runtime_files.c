@@ -41,7 +41,8 @@ void runtime_add_room(Arena *arena, const char *runtime, const char *room, const
 bool runtime_reads_editor(const char *name) {
     static const char *const readers[] = {"chat/chat.c", "program/options.c",
                                           // these share the table of options
-                                          "program/help.c", "program/option_find.c"};
+                                          "program/help.c", "program/option_find.c",
+                                          "program/option_rules.c"};
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         if (!strcmp(name, readers[i])) return true;
     return !strncmp(name, "editor/", 7);

@@ -107,6 +107,9 @@ typedef struct burin_command {
 
 // Ends the program with status 2 and a hint for a syntax error, with status 1 for invalid values.
 burin_command burin_command_line(burin_kind, int argc, char **argv);
+// Ends the program with status 2 where options exclude or lack each other; notes those without
+// effect. burin_command_line calls it.
+void burin_check_options(burin_kind, const burin_command *);
 // A hash over the options that affect a line's result.
 uint64_t burin_command_sum(const burin_command *);
 void burin_print_help(burin_kind, const char *model_name,
