@@ -55,6 +55,7 @@ bool runtime_is_seldom_run(const char *name) {
                                          "text/",
                                          "chat/",
                                          "network/",
+                                         "bench/",
                                          "measure/",
                                          "main/",
                                          "sound/",

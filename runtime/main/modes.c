@@ -1,5 +1,6 @@
 #include "text/modes.h"
 
+#include "bench/bench.h"
 #include "chat/conversation.h"
 #include "image/classify.h"
 #include "image/eyes.h"
@@ -10,7 +11,6 @@
 #include "program/network_values.h"
 #include "sound/listen.h"
 #include "sound/transcribe.h"
-#include "text/bench.h"
 #include "text/line_slots.h"
 #include "voice/speak.h"
 

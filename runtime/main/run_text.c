@@ -4,15 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/bench.h"
+#include "bench/perplexity.h"
 #include "engine/network.h"
 #include "network/model_card.h"
 #include "program/input.h"
 #include "program/output.h"
-#include "text/bench.h"
 #include "text/generation.h"
 #include "text/line_slots.h"
 #include "text/modes.h"
-#include "text/perplexity.h"
 #include "text/prompt.h"
 #include "text/tokenize.h"
 #include "tokenizer/prompt_ids.h"

@@ -27,7 +27,7 @@ upward compiler > "$WORK/upward"
 same "layers: no file includes a folder above its own" /dev/null "$WORK/upward"
 
 # The runtime's rooms in the same way; nothing includes mpi, editor, server, api, codecs, library and windows.
-rooms="base kernels template tokenizer engine sampler grammar program measure text network sound image voice chat main"
+rooms="base kernels template tokenizer engine sampler grammar program measure text bench network sound image voice chat main"
 for file in runtime/*/*.[ch]; do
     room=${file#runtime/} && room=${room%%/*}
     case " $rooms " in *" $room "*) ;; *) continue ;; esac

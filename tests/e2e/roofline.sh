@@ -18,7 +18,7 @@ says "roofline: without --bench" 2 "--roofline without --bench" "$WORK/austen" -
 # The loop that measures the limit keeps its chains in registers and computes all of them; otherwise
 # the limit is a third of the real one.
 limit() {
-    clang-19 -std=gnu17 -D_GNU_SOURCE -O2 -Iruntime -S -o - runtime/text/roofline.c | sed -n "/^fma_$1:/,/\\.size/p" | grep -E 'vfmadd|fmla'
+    clang-19 -std=gnu17 -D_GNU_SOURCE -O2 -Iruntime -S -o - runtime/bench/roofline.c | sed -n "/^fma_$1:/,/\\.size/p" | grep -E 'vfmadd|fmla'
 }
 for vectors in avx2 avx512; do
     [ "$(uname -m)" = x86_64 ] || break

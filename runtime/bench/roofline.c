@@ -1,7 +1,7 @@
 // --bench --roofline: the kernels of a step against the limits of this machine: the rate at which
 // all threads read the weights' bytes, and the rate of f32 multiply-adds. A kernel's minimum time
 // is the longer of the two.
-#include "text/roofline.h"
+#include "bench/roofline.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,11 +1,12 @@
 // --bench: tokens a second while reading and while writing at several positions, as medians, with
 // the bytes of weights a second and the time of matrix products (which do not depend on the
 // position; attention does).
-#include "text/bench.h"
+#include "bench/bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/roofline.h"
 #include "engine/encoder.h"
 #include "engine/profile.h"
 #include "program/network_values.h"
@@ -13,7 +14,6 @@
 #include "program/timing.h"
 #include "sampler/sampler.h"
 #include "text/modes.h"
-#include "text/roofline.h"
 #include "text/run.h"
 
 enum { USUAL_PREFILL = 128, WARM_UP = 2, MOST_POSITIONS = 32 };

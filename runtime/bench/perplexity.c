@@ -1,7 +1,7 @@
 // Perplexity, one definition everywhere: the text's tokens cut into whole windows of N, each read
 // alone with no beginning-of-text token; tokens 2 to N of each are scored by the logits before
 // them; e to the mean of -log p, summed in double precision.
-#include "text/perplexity.h"
+#include "bench/perplexity.h"
 
 #include <math.h>
 #include <stdio.h>
