@@ -24,25 +24,34 @@ static bool starts(const char *text, const char *with) {
     return !strncmp(text, with, strlen(with));
 }
 
-// A template, or a part of one. Its inclusion of the interfaces' common text is replaced by that
-// text.
+// A template, or a part of one. Its inclusions of parts are replaced by their texts.
 typedef struct Template {
     const char *home, *name;
+    bool texts;  // with the interface's end for texts: library_answers.h, library_labels.h
 } Template;
 
+static bool is_of_texts(const char *file) {
+    return starts(file, "library_answer") || starts(file, "library_label");
+}
+
+static bool is_part(const char *file) {
+    return starts(file, "library_shared.h\"\n") || starts(file, "library_calls.h\"\n") ||
+           is_of_texts(file);
+}
+
 static void append_renamed(const Template *t, const char *from, const char *end, Text *out) {
-    static const char include[] = "#include \"", shared[] = "library_shared.h\"\n",
-                      calls[] = "library_calls.h\"\n";
+    static const char include[] = "#include \"";
     while (from < end) {
         const char *file = from + strlen(include);
         if (starts(from, "NAME")) {
             text_add(out, "%s", t->name);
             from += strlen("NAME");
-        } else if (starts(from, include) && (starts(file, shared) || starts(file, calls))) {
+        } else if (starts(from, include) && is_part(file)) {
             size_t size;
             int length = (int)(strchr(file, '"') - file);
             char *text = read_template(t->home, file, length, &size);
-            append_renamed(t, strstr(text, "\n\n") + 2, text + size, out);  // after its heading
+            if (t->texts || !is_of_texts(file))
+                append_renamed(t, strstr(text, "\n\n") + 2, text + size, out);  // after its heading
             free(text);
             from = file + length + strlen("\"\n");
         } else if (starts(from, "library.h") || starts(from, "library_network.h")) {
@@ -125,7 +134,7 @@ static void add_tensors(const burin_network *net, Text *out) {
 // --------------------------------------------------------------------------------------- the files
 static void append_file(const char *home, const char *name, const char *file,
                         const LibraryFacts *facts, Text *out) {
-    const Template template = {home, name};
+    const Template template = {home, name, facts->texts};
     size_t size;
     char *text = read_template(home, file, (int)strlen(file), &size), *from = text, *marker;
     if ((marker = strstr(from, tensors_line))) {
@@ -150,6 +159,61 @@ void library_source(const char *home, const char *name, const LibraryFacts *fact
     append_file(home, name, facts->network ? "library_network.c" : "library.c", facts, out);
 }
 
+// A literal of Python; any bytes.
+static void add_literal(Text *out, const char *s) {
+    text_add(out, "b\"");
+    for (; *s; s++)
+        text_add(out, isalnum((unsigned char)*s) || strchr(" ._-", *s) ? "%c" : "\\x%02x",
+                 (unsigned char)*s);
+    text_add(out, "\".decode(errors=\"replace\")");
+}
+
+// The strings after a card, in order
+static const char *next_string(const char **at) {
+    const char *s = *at;
+    *at += strlen(s) + 1;
+    return s;
+}
+
+static void add_prompts(const burin_card *card, const char **at, Text *out) {
+    const char *usual = NULL;
+    text_add(out, "PROMPTS = {");
+    for (uint32_t i = 0; i < card->n_prompts; i++) {
+        const char *name = next_string(at);
+        if ((int32_t)i == card->default_prompt) usual = name;
+        text_add(out, i ? ", " : ""), add_literal(out, name);
+        text_add(out, ": "), add_literal(out, next_string(at));
+    }
+    text_add(out, "}\nDEFAULT_PROMPT = ");
+    if (usual)
+        add_literal(out, usual);
+    else
+        text_add(out, "None");
+    text_add(out, "\nPAIR_PROMPT = %s\n", card->prompts_pairs ? "True" : "False");
+}
+
+// What a network does with texts (engine/card.h).
+static void add_card(const LibraryFacts *f, Text *out) {
+    const burin_network *net = f->net;
+    const burin_card none = {.task = BURIN_EMBEDS, .default_prompt = -1}, *card = f->card;
+    const char *at = card ? (const char *)(card + 1) : "";
+    if (!card) card = &none;
+    text_add(out, "TOKENS = "), add_literal(out, net->inputs[net->tokens].name);
+    text_add(out, "\nEMBEDDING = ");
+    if (net->embedding >= 0)
+        add_literal(out, net->outputs[net->embedding].name);
+    else
+        text_add(out, "None");
+    text_add(out, "\nTASK = \"%s\"\nLABELS = [",
+             card->task == BURIN_EMBEDS         ? "embeddings"
+             : card->task == BURIN_LABELS_TEXTS ? "labels"
+                                                : "tokens");
+    for (uint32_t i = 0; i < card->n_labels; i++)
+        text_add(out, i ? ", " : ""), add_literal(out, next_string(&at));
+    text_add(out, "]\n");
+    add_prompts(card, &at, out);
+}
+
 // A file name is any bytes.
 static void add_python_constants(const LibraryFacts *f, Text *out) {
     text_add(out, "LIBRARY = os.fsdecode(b\"");
@@ -158,6 +222,7 @@ static void add_python_constants(const LibraryFacts *f, Text *out) {
                  (unsigned char)*s);
     text_add(out, "\")\n");
     if (!f->network) text_add(out, "VOCAB_SIZE, CONTEXT = %d, %d\n", f->vocab_size, f->context);
+    if (f->network && f->texts) add_card(f, out);
 }
 
 static void append_part(const Template *t, const char *file, const LibraryFacts *f, Text *out) {
@@ -175,7 +240,8 @@ static void append_part(const Template *t, const char *file, const LibraryFacts 
 }
 
 void library_python(const char *home, const char *name, const LibraryFacts *facts, Text *out) {
-    const Template template = {home, name};
+    const Template template = {home, name, facts->texts};
     append_part(&template, "library.py", facts, out);
     append_part(&template, facts->network ? "library_network.py" : "library_text.py", facts, out);
+    if (facts->network && facts->texts) append_part(&template, "library_labels.py", facts, out);
 }

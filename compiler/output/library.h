@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/card.h"
 #include "engine/program.h"
 #include "util/text.h"
 
@@ -13,6 +14,8 @@
 typedef struct LibraryFacts {
     const char *identity;  // 16 hex digits
     bool network;
+    bool texts;                // a shared library's chat templates, forms of answers, labels
+    const burin_card *card;    // of a network of texts; NULL: none
     const burin_network *net;  // of a network: for the header's example; NULL: without one
     int32_t vocab_size, context, max_rows;
     const char *numbers;  // Build.numbers

@@ -122,12 +122,24 @@ static void build_program(Build *b, const char *folder, const char *output) {
 }
 
 // --------------------------------------------------------------------------------------- libraries
+// A shared library of texts renders chat templates and holds answers to forms.
+static bool has_answers(const Build *b) {
+    return b->kind == OUTPUT_SHARED && is_decoder(b->program) && b->tokenizer;
+}
+
+// A shared library of a network that embeds texts, or labels them.
+static bool takes_texts(const Build *b) {
+    return b->kind == OUTPUT_SHARED && b->tokenizer && !b->pictures && (b->embeds || b->labels);
+}
+
 static LibraryFacts library_facts(const Build *b) {
     const Plan *plan = &b->program->plan;
     uint64_t rows = (uint64_t)b->program->max_rows;
     return (LibraryFacts){.identity = b->identity,
                           .numbers = b->numbers,
                           .network = !is_decoder(b->program),
+                          .texts = has_answers(b) || takes_texts(b),
+                          .card = takes_texts(b) ? b->chat.blob : NULL,
                           .net = is_decoder(b->program) ? NULL : network_of(b->program),
                           .context = (int32_t)b->passes.context,
                           .max_rows = (int32_t)rows,
@@ -202,6 +214,7 @@ static Objects library_objects(const Build *b, const char *folder) {
     Emitted emitted = {.folder = folder,
                        .name = b->program->name,
                        .kind = b->kind,
+                       .answers = has_answers(b),
                        .extra = arena_printf(b->arena, "%s/%s_api.c", folder, b->name)};
     write_interface(b, folder);
     return toolchain_compile(&b->tools, &emitted);

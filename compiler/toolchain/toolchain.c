@@ -413,6 +413,23 @@ static void compile_runtime(Compilation *c) {
     if (is_static_glibc(c->tools)) add_room(c, runtime, "glibc", "runtime-glibc.c", true);
 }
 
+// What library_answer_calls.h uses. The rooms are those of programs, whose memory is
+// program/allocate.c.
+static void compile_answers(Compilation *c) {
+    Arena *arena = c->tools->arena;
+    const char *runtime = arena_printf(arena, "%s/runtime", c->tools->home);
+    RuntimeFiles files = {0};
+    runtime_add_room(arena, runtime, "base", ".c", &files);
+    runtime_add_room(arena, runtime, "template", ".c", &files);
+    runtime_add_room(arena, runtime, "grammar", ".c", &files);
+    const char **names = ARENA_ARRAY(arena, const char *, files.n + 4);
+    memcpy(names, files.names, (size_t)files.n * sizeof *names);
+    names[files.n++] = "tokenizer/tokenizer.c", names[files.n++] = "library/library_allocate.h";
+    if (machine_is_windows(c->tools->machine))
+        names[files.n++] = "windows/search.c", names[files.n++] = "windows/dates.c";
+    add_unit(c, "runtime-answers.c", &(RuntimeFiles){names, files.n}, false);
+}
+
 static void keep_objects(const Compilation *c) {
     for (int i = 0; i < c->n_new; i++) cache_put(c->tools->arena, c->from[i], c->to[i]);
 }
@@ -426,6 +443,7 @@ Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
     if (t->mpi) c.key = hash_file(compiler_path(t->arena, t->mpi), c.key);
     compile_models(&c);
     if (e->kind == OUTPUT_PROGRAM) compile_runtime(&c);
+    if (e->answers) compile_answers(&c);
     jobs_run(c.jobs, c.n_jobs, processors(), t->verbose);
     keep_objects(&c);
     return c.objects;

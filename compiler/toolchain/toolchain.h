@@ -56,6 +56,7 @@ typedef struct Emitted {
     const char *folder, *name;
     OutputKind kind;
     const char *extra;             // one more source file, or NULL
+    bool answers;                  // a shared library with chat templates and forms of answers
     const char *draft;             // the NAME of a second model, or NULL
     const Toolchain *draft_tools;  // with its CPUs
 } Emitted;

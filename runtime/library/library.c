@@ -193,15 +193,26 @@ int NAME_sampler_init(NAME_sampler *sampler, const NAME_sampling *settings, void
     return 0;
 }
 
-int32_t NAME_sample(NAME_sampler *sampler, float *logits, const int32_t *tokens, int n) {
+static int check_text(const NAME_sampler *sampler, const float *logits, const int32_t *tokens,
+                      int n) {
     if (!sampler || !logits || n < 0 || (n && !tokens)) return NAME_BAD_ARGUMENT;
     if (!sampler->sampler) return NAME_NOT_OPEN;
     for (int i = 0; i < n; i++)
         if (tokens[i] < 0 || tokens[i] >= burin_input_vocabulary(&NAME_model))
             return NAME_BAD_TOKEN;
+    return 0;
+}
+
+static void forbid_tokens(NAME_sampler *sampler, float *logits, const int32_t *tokens, int n) {
     burin_history text = {.tokens = tokens, .n = n, .first = n <= NAME_model.n_start};
     text.generated = n > NAME_model.n_start ? n - NAME_model.n_start : 0;
     burin_mask_forbidden(sampler->sampler, &NAME_model, &text, logits);
+}
+
+int32_t NAME_sample(NAME_sampler *sampler, float *logits, const int32_t *tokens, int n) {
+    int status = check_text(sampler, logits, tokens, n);
+    if (status) return status;
+    forbid_tokens(sampler, logits, tokens, n);
     return burin_sample(sampler->sampler, logits, tokens, n);
 }
 
@@ -218,3 +229,5 @@ size_t NAME_decode(int *decoder, int32_t id, char *bytes) {
                      (unsigned)d.taken << 8 | (unsigned)d.held << 16);
     return n;
 }
+
+#include "library_answer_calls.h"

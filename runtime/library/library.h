@@ -123,6 +123,8 @@ int32_t NAME_sample(NAME_sampler *, float *logits, const int32_t *tokens, int n)
 size_t NAME_decode_max(void);
 size_t NAME_decode(int *decoder, int32_t id, char *bytes);
 
+#include "library_answers.h"
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import ctypes as c
 import difflib
+import json
 import mmap
 import os
+import struct
 import threading
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
@@ -43,6 +45,7 @@ _PROTOTYPES = {
     "encode_memory": (c.c_size_t, c.c_size_t),
     "encode": (c.c_int64, c.c_char_p, c.c_size_t, c.c_void_p, c.c_size_t, c.c_void_p),
     "encode_part": (c.c_int64, c.c_char_p, c.c_size_t, c.c_void_p, c.c_size_t, c.c_void_p),
+    "encode_marked": (c.c_int64, c.c_char_p, c.c_char_p, c.c_size_t, c.c_void_p, c.c_size_t, c.c_void_p),
     "token": (c.c_int32, c.c_char_p, c.c_size_t),
     "identity": (c.c_char_p,),
     "cpu": (c.c_char_p, c.POINTER(_State)),

@@ -22,6 +22,8 @@ extern const burin_model NAME_model;
 const char *NAME_error_text(int status) {
     if (status == NAME_BAD_SOURCE)
         return "the encoder does not take such a source, or there is no encoder";
+    if (status == NAME_BAD_TEXT) return "messages, a grammar or a schema cannot be used";
+    if (status == NAME_TEXT_ENDS) return "the answer is whole";
     return status == NAME_NOT_OPEN ? "the state was not opened by NAME_init"
                                    : burin_status_text((burin_status)status);
 }
@@ -70,6 +72,16 @@ int64_t NAME_encode_part(const char *text, size_t bytes, int32_t *ids, size_t ca
                          void *memory) {
     return encode_text(&(burin_encoding){
         .text = text, .bytes = bytes, .ids = ids, .capacity = capacity, .memory = memory});
+}
+
+int64_t NAME_encode_marked(const char *text, const uint8_t *marks, size_t bytes, int32_t *ids,
+                           size_t capacity, void *memory) {
+    return encode_text(&(burin_encoding){.text = text,
+                                         .bytes = bytes,
+                                         .marks = marks,
+                                         .ids = ids,
+                                         .capacity = capacity,
+                                         .memory = memory});
 }
 
 int32_t NAME_token(const char *text, size_t bytes) {

@@ -83,3 +83,5 @@ int NAME_run(NAME_state *state, const void *const inputs[], const int64_t dims[]
     if (!status) status = burin_network_check_outputs(NAME_model.net, outputs, symbols);
     return status ? (int)status : (int)burin_network_run(state->session, inputs, symbols, outputs);
 }
+
+#include "library_label_calls.h"

@@ -62,6 +62,8 @@ int NAME_shapes(const int64_t dims[], int64_t output_dims[]);
 // CPUs and with any number of threads. Inputs and outputs are aligned for their elements.
 int NAME_run(NAME_state *, const void *const inputs[], const int64_t dims[], void *const outputs[]);
 
+#include "library_labels.h"
+
 #ifdef __cplusplus
 }
 #endif

@@ -42,6 +42,8 @@ enum {
     NAME_BEHIND_WINDOW = -24,  // truncating to where caches of layers with a window no longer
                                // reach: reset the slot instead
     NAME_NOT_OPEN = -100,      // the state was not opened by NAME_init
+    NAME_BAD_TEXT = -101,      // messages, a grammar or a schema that cannot be used
+    NAME_TEXT_ENDS = -102,     // no error: the answer is whole
 };
 const char *NAME_error_text(int status);
 
@@ -59,6 +61,10 @@ size_t NAME_encode_memory(size_t text_bytes);
 int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory);
 int64_t NAME_encode_part(const char *text, size_t bytes, int32_t *ids, size_t capacity,
                          void *memory);
+// As NAME_encode_part, of a text in which special tokens are text where marks[byte] is 1; marks
+// NULL: nowhere.
+int64_t NAME_encode_marked(const char *text, const uint8_t *marks, size_t bytes, int32_t *ids,
+                           size_t capacity, void *memory);
 int32_t NAME_token(
     const char *text,
     size_t bytes);  // the id of exactly this token, as in "<|im_end|>"; -1: there is none

@@ -23,7 +23,7 @@
 #define BURIN_LINKAGE
 #endif
 
-// ---- files (files.c) ----
+// ---- files (files.c), a search (search.c) ----
 
 enum { O_CLOEXEC = _O_NOINHERIT, O_NONBLOCK = 0, O_NOCTTY = 0, O_NOFOLLOW = 0 };
 enum { F_GETFD = 1, F_GETFL = 3, F_SETFL = 4 };
