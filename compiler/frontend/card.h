@@ -31,6 +31,8 @@ struct burin_picture;
 json_t *processor_of_folder(const char *folder);  // NULL: there are none
 bool picture_settings_read(struct burin_picture *, const json_t *settings, bool cut, int64_t height,
                            int64_t width);
+// The pixels that such settings leave of every picture; false: there are none, or sizes differ.
+bool picture_size_of_folder(const char *folder, int64_t *height, int64_t *width);
 // Recordings in, texts or labels out: the settings of a feature extractor in a folder, or beside an
 // ONNX file. No blob: there are none, or a warning has named the setting that is not supported.
 typedef struct SoundFolder {

@@ -26,11 +26,25 @@ typedef struct Processor {
 } Processor;
 
 static const Processor processors[] = {
-    {"ViT", 224, false, 0, BURIN_BILINEAR, 0},    {"DeiT", 256, false, 224, BURIN_BICUBIC, 0},
-    {"Beit", 0, false, 224, BURIN_BICUBIC, 0},    {"Bit", 224, true, 224, BURIN_BICUBIC, 1},
-    {"CLIP", 224, true, 224, BURIN_BICUBIC, 1},   {"Siglip", 224, false, 0, BURIN_BICUBIC, 0},
-    {"Gemma3", 224, false, 0, BURIN_BILINEAR, 0}, {"Yolos", 800, false, 0, BURIN_BILINEAR, 2},
+    {"ViT", 224, false, 0, BURIN_BILINEAR, 0},
+    {"DeiT", 256, false, 224, BURIN_BICUBIC, 0},
+    {"Beit", 0, false, 224, BURIN_BICUBIC, 0},
+    {"Bit", 224, true, 224, BURIN_BICUBIC, 1},
+    {"CLIP", 224, true, 224, BURIN_BICUBIC, 1},
+    {"Siglip", 224, false, 0, BURIN_BICUBIC, 0},
+    {"Gemma3", 224, false, 0, BURIN_BILINEAR, 0},
+    {"Yolos", 800, false, 0, BURIN_BILINEAR, 2},
+    {"ConvNext", 384, true, 0, BURIN_BICUBIC, 0},
+    {"EfficientNet", 346, false, 0, BURIN_BICUBIC, 0},
+    {"MobileNetV1", 256, true, 224, BURIN_BILINEAR, 0},
+    {"MobileNetV2", 256, true, 224, BURIN_BILINEAR, 0},
+    {"Segformer", 512, false, 0, BURIN_BILINEAR, 2},
 };
+
+// Fields of one processor alone.
+static const struct {
+    const char *processor, *field;
+} own_fields[] = {{"ConvNext", "crop_pct"}, {"EfficientNet", "include_top"}};
 
 // Processors that cut pictures into tiles, and the fields that say how (frontend/eyes.c).
 static const Processor cutters[] = {
@@ -101,12 +115,26 @@ static bool is_of_batches(const json_t *config, const char *name) {
     return false;
 }
 
+static const char *class_of(const json_t *config) {
+    const char *type = json_string_value(json_object_get(config, "image_processor_type"));
+    return type ? type : json_string_value(json_object_get(config, "feature_extractor_type"));
+}
+
+static bool is_own_field(const json_t *config, const char *name) {
+    const char *type = class_of(config);
+    for (size_t i = 0; type && i < sizeof own_fields / sizeof *own_fields; i++)
+        if (!strncmp(type, own_fields[i].processor, strlen(own_fields[i].processor)) &&
+            !strcmp(name, own_fields[i].field))
+            return true;
+    return false;
+}
+
 static bool has_known_fields(const json_t *config, bool cut) {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)config, name, value) {
         bool known = json_is_null(value) || json_is_false(value) || (cut && is_cut_field(name)) ||
-                     is_of_batches(config, name);
+                     is_of_batches(config, name) || is_own_field(config, name);
         for (size_t i = 0; i < sizeof known_fields / sizeof *known_fields; i++)
             known |= !strcmp(name, known_fields[i]);
         if (!known) return refuse_field(name, "is not supported");
@@ -117,8 +145,7 @@ static bool has_known_fields(const json_t *config, bool cut) {
 static const Processor *processor_of(const json_t *config, const Processor *list, size_t count) {
     static const char *const ends[] = {"ImageProcessor", "ImageProcessorFast", "FeatureExtractor",
                                        "ImageProcessorPil"};
-    const char *type = json_string_value(json_object_get(config, "image_processor_type"));
-    if (!type) type = json_string_value(json_object_get(config, "feature_extractor_type"));
+    const char *type = class_of(config);
     for (size_t i = 0; type && i < count; i++) {
         size_t n = strlen(list[i].name);
         if (strncmp(type, list[i].name, n) != 0) continue;
@@ -170,6 +197,22 @@ static bool read_resize(burin_picture *p, const json_t *config, const Processor 
            refuse_field("size", "is no height and width, nor a shortest edge, of 1 to 4096 pixels");
 }
 
+// ConvNeXt: the shortest edge is larger by 1 / crop_pct and the middle is cut out, or, from 384
+// pixels on, the picture is stretched.
+static bool read_crop_part(burin_picture *p, const json_t *config, const Processor *k) {
+    const json_t *part = json_object_get(config, "crop_pct");
+    const double given = json_is_number(part) ? json_number_value(part) : 224.0 / 256;
+    if (strcmp(k->name, "ConvNext") != 0 || !p->resize) return true;
+    if (p->resize != BURIN_SHORTEST_EDGE) return refuse_field("size", "is no shortest edge");
+    if (!(given > 0.1 && given <= 1)) return refuse_field("crop_pct", "is not 0.1 to 1");
+    p->width = p->height;
+    p->resize = p->height < 384 ? BURIN_SHORTEST_EDGE : BURIN_EXACT_SIZE;
+    if (p->height >= 384) return true;
+    p->crop_height = p->crop_width = p->height;
+    p->height = p->width = (int32_t)(p->height / given);
+    return true;
+}
+
 static bool read_crop(burin_picture *p, const json_t *config, const Processor *k) {
     const json_t *size = json_object_get(config, "crop_size");
     if (!k->crop && flag_of(config, "do_center_crop", false))
@@ -207,6 +250,8 @@ static bool read_values(burin_picture *p, const json_t *config, const Processor 
     if (!read_channels(p->deviation, config, "image_std", usual_values[k->values][1])) return false;
     for (int i = 0; i < 3; i++)
         if (p->deviation[i] == 0) return refuse_field("image_std", "has a 0");
+    const bool twice = !strcmp(k->name, "EfficientNet") && flag_of(config, "include_top", true);
+    for (int i = 0; twice && i < 3; i++) p->deviation[i] *= p->deviation[i];
     return true;
 }
 
@@ -216,6 +261,21 @@ json_t *processor_of_folder(const char *folder) {
     json_t *part = json_incref(json_object_get(all, "image_processor"));
     json_decref(all);
     return part ? part : json_beside(folder, FILE_NAME);
+}
+
+bool picture_size_of_folder(const char *folder, int64_t *height, int64_t *width) {
+    json_t *config = processor_of_folder(folder);
+    const char *type = class_of(config);
+    const json_t *crop = json_object_get(config, "do_center_crop"),
+                 *size = json_object_get(config, "crop_size");
+    const bool crops = json_is_true(crop) || (!json_is_boolean(crop) && json_is_object(size));
+    if (!crops) size = json_object_get(config, "size");
+    const json_t *edge = json_object_get(size, "shortest_edge");
+    int32_t sides[2];
+    const bool found = type && read_sides(edge ? edge : size, &sides[0], &sides[1]);
+    if (found) *height = sides[0], *width = sides[1];
+    json_decref(config);
+    return found;
 }
 
 // ------------------------------------------------------------------------------------------- card
@@ -243,7 +303,8 @@ bool picture_settings_read(burin_picture *p, const json_t *settings, bool cut, i
                (flag_of(settings, "do_resize", true) || refuse_field("do_resize", "is false")) &&
                read_filter(p, settings, k) && read_values(p, settings, k);
     return k && read_resize(p, settings, k) && read_crop(p, settings, k) &&
-           read_values(p, settings, k) && fits_input(p, height, width);
+           read_crop_part(p, settings, k) && read_values(p, settings, k) &&
+           fits_input(p, height, width);
 }
 
 static bool takes_picture(const Node *input) {

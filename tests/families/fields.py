@@ -25,7 +25,7 @@ import transformers
 TRAINING = """*dropout* *pdrop *layerdrop *_drop_rate drop_rate initializer_* *_initializer_range *init_std *init_std_* init_* mask_feature_* mask_time_*
     apply_spec_augment router_aux_loss_coef router_z_loss_coef input_jitter_noise output_router_logits z_loss
     label_smoothing gradient_checkpointing problem_type auxiliary_* bbox_* class_cost giou_* eos_coefficient use_mask_token
-    drop_path_rate logit_scale_init_value layerscale_value moe_jitter_eps moe_loss_weight semantic_loss_ignore_index *_loss_coefficient keys_to_ignore_at_inference add_router_probs sparse_prediction sparse_pred_ignore_index
+    drop_path_rate drop_connect_rate batch_norm_momentum logit_scale_init_value layerscale_value moe_jitter_eps moe_loss_weight semantic_loss_ignore_index *_loss_coefficient keys_to_ignore_at_inference add_router_probs sparse_prediction sparse_pred_ignore_index
     aux_loss_alpha seq_aux router_bias_update_speed router_ignore_padding_tokens add_zero_router_loss *w_init_variance_scale"""
 CALLING = """return_dict use_return_dict output_attentions output_hidden_states use_cache torchscript _attn_implementation
     _attn_implementation_internal chunk_size_feed_forward pruned_heads is_encoder_decoder architectures name_or_path dtype torch_dtype

@@ -29,7 +29,10 @@ BUFFERS = ("slope_rate", "query_decay", "key_decay", "diagonal_decay")     # Min
 
 
 def scale_and_offset(tensor, name):
-    """Matrices keep the size of what they multiply; norms stay around where they start, biases around 0."""
+    """Matrices keep the size of what they multiply; norms stay around where they start, biases around 0. Small variances of batch norms
+    let a picture through many layers."""
+    if name.endswith("running_var"):
+        return 0.15, 0.4
     if tensor.dim() >= 2:
         fan_in = tensor.shape[-1] if "experts" in name else tensor[0].numel()
         embedding = any(word in name for word in ("embed", "wte", "wpe", "shared"))
@@ -69,6 +72,9 @@ def fill_file(folder, prefix=""):
     with safe_open(folder / "model.safetensors", "pt") as saved:
         for name in sorted(saved.keys()):
             tensor = saved.get_tensor(name)
+            if not tensor.is_floating_point():        # how many batches a norm has seen
+                tensors[name] = tensor
+                continue
             scale, offset = scale_and_offset(tensor, name)
             bare = name.removeprefix(prefix)
             values = (offset + scale * uniform(bare, tensor.numel())).astype(np.float32).astype(np.float16)

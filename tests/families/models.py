@@ -362,6 +362,22 @@ TOWERS = {
     "siglip": ("towers", "SiglipModel", dict(text_config=dict(TEXT), vision_config=dict(VISION))),
 }
 
+SMALL = dict(hidden_sizes=[8, 12, 16, 24], depths=[1, 2, 1, 1], embedding_size=8, image_size=[37, 45])
+CONVOLUTIONS = {
+    "resnet": ("image", "ResNetModel", dict(SMALL, layer_type="basic", downsample_in_first_stage=True)),
+    "resnet-classes": ("image", "ResNetForImageClassification", dict(SMALL, downsample_in_bottleneck=True, hidden_act="gelu", **THREE)),
+    "regnet": ("image", "RegNetModel", dict(SMALL, layer_type="x", groups_width=4)),
+    "regnet-classes": ("image", "RegNetForImageClassification", dict(SMALL, groups_width=8, **THREE)),
+    "convnext": ("image", "ConvNextModel", dict(hidden_sizes=[8, 12, 16, 24], depths=[1, 2, 1, 1], image_size=[37, 70])),
+    "convnextv2-classes": ("image", "ConvNextV2ForImageClassification", dict(
+        hidden_sizes=[8, 12, 16], depths=[1, 1, 2], num_stages=3, patch_size=3, image_size=32, **THREE)),
+    "mobilenet-v1-classes": ("image", "MobileNetV1ForImageClassification", dict(depth_multiplier=0.25, image_size=33, **THREE)),
+    "mobilenet-v2-classes": ("image", "MobileNetV2ForImageClassification", dict(depth_multiplier=0.35, image_size=33, output_stride=8, **THREE)),
+    "mobilenet-v2": ("image", "MobileNetV2Model", dict(depth_multiplier=0.35, image_size=[32, 40], tf_padding=False, first_layer_is_expansion=False)),
+    "efficientnet-classes": ("image", "EfficientNetForImageClassification", dict(
+        width_coefficient=0.25, depth_coefficient=0.35, hidden_dim=320, image_size=33, depthwise_padding=[3], **THREE)),
+}
+
 IMAGES = {
     "deit": image("DeiT"),
     "dinov2": image("Dinov2", ["intermediate_size"], mlp_ratio=2),
@@ -488,7 +504,7 @@ VARIANTS = {
     "vit-nobias": image("ViT", qkv_bias=False, hidden_act="gelu_new"),
 }
 
-MODELS = {**DECODERS, **ENCODERS, **TASKS, **TOWERS, **IMAGES, **PAIRS, **VARIANTS}
+MODELS = {**DECODERS, **ENCODERS, **TASKS, **TOWERS, **CONVOLUTIONS, **IMAGES, **PAIRS, **VARIANTS}
 
 MODELS |= {
     "wav2vec2": sound("Wav2Vec2ForCTC"),

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "frontend/card.h"
 #include "frontend/dsl/elaborate.h"
 
 enum { MAX_PARAMETERS = 7, MAX_BUILTINS = 128 };
@@ -272,6 +273,22 @@ static Value run_int(Elaborator *e, Loc at, const Value *a) {
                 : report(e, at, "%s cannot become an integer", value_text(e, a[0]));
 }
 
+// picture_size(image_size, 224): [rows, columns] of the network's pictures: a parameter that is
+// null or one number, else what preprocessor_config.json makes, else the standard.
+static Value run_picture_size(Elaborator *e, Loc at, const Value *a) {
+    int64_t sides[2];
+    if (a[0].kind == V_LIST && a[0].list.n == 2) return a[0];
+    const Checkpoint *c = e->options->checkpoint;
+    const bool found = a[0].kind == V_NULL && c && c->folder &&
+                       picture_size_of_folder(c->folder, &sides[0], &sides[1]);
+    if (!found) {
+        if (!want_int(e, or_else(a[0], a[1]), at, "the size of pictures", &sides[0]))
+            return VALUE(V_ERROR);
+        sides[1] = sides[0];
+    }
+    return value_list(e, (Value[]){VALUE_INT(sides[0]), VALUE_INT(sides[1])}, 2);
+}
+
 static const Builtin BUILTINS[] = {
     {"softmax", 1, {"x", "axis"}, run_softmax, OP_COUNT},
     {"reduce_sum", 1, {"x", "axes", "keepdims"}, run_reduce_sum, OP_COUNT},
@@ -309,6 +326,7 @@ static const Builtin BUILTINS[] = {
     {"shape", 1, {"x"}, run_shape, OP_COUNT},
     {"length", 1, {"x"}, run_length, OP_COUNT},
     {"int", 1, {"x"}, run_int, OP_COUNT},
+    {"picture_size", 2, {"size", "standard"}, run_picture_size, OP_COUNT},
 };
 enum { N_BUILTINS = sizeof BUILTINS / sizeof *BUILTINS };
 

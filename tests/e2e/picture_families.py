@@ -1,0 +1,58 @@
+"""Writes picture_families.txt: what transformers 5.24 makes of one picture, for tiny models of tests/families.
+
+    python tests/e2e/picture_families.py FOLDER > tests/e2e/picture_families.txt
+
+FOLDER has the models as build/tools/family_weights makes them. A line: FAMILY|CHANGES OF config.json|SETTINGS OF THE PROCESSOR|RESULT.
+The picture is that of picture_families.sh. Values null in the changes remove a field.
+"""
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import numpy as np
+import torch
+import transformers
+from PIL import Image
+
+CASES = [
+    ("resnet-classes", {"image_size": None}, "ConvNextImageProcessor", dict(size={"shortest_edge": 40}, resample=3)),
+    ("convnextv2-classes", {}, "ConvNextImageProcessor", dict(size={"shortest_edge": 32}, crop_pct=0.75, resample=2)),
+    ("mobilenet-v1-classes", {}, "MobileNetV1ImageProcessor", dict(size={"shortest_edge": 40}, crop_size={"height": 33, "width": 33})),
+    ("mobilenet-v2-classes", {}, "MobileNetV2ImageProcessor", dict(size={"shortest_edge": 40}, crop_size={"height": 33, "width": 33})),
+    ("efficientnet-classes", {}, "EfficientNetImageProcessor", dict(
+        size={"height": 33, "width": 33}, resample=0, image_mean=[0.485, 0.456, 0.406], image_std=[0.478, 0.473, 0.474])),
+    ("efficientnet-classes", {}, "EfficientNetImageProcessor", dict(size={"height": 33, "width": 33}, include_top=False)),
+]
+
+
+def picture():
+    y, x = np.mgrid[0:60, 0:45]
+    return Image.fromarray(np.stack([(x * 4 + y) % 256, y * 4 % 256, x * y // 7 % 256], -1).astype(np.uint8))
+
+
+def labels(model, config, inputs):
+    scores = model(**inputs).logits[0].softmax(-1)
+    order = scores.argsort(descending=True)
+    return " ".join(f"{config['id2label'][str(int(i))]} {float(scores[i]):.6f}" for i in order)
+
+
+def main(folder):
+    for name, changes, processor, settings in CASES:
+        with tempfile.TemporaryDirectory() as temporary:
+            copy = pathlib.Path(temporary, name)
+            shutil.copytree(pathlib.Path(folder, name), copy)
+            config = json.loads((copy / "config.json").read_text()) | changes
+            config = {k: v for k, v in config.items() if v is not None}
+            (copy / "config.json").write_text(json.dumps(config))
+            cls = getattr(transformers, config["architectures"][0])
+            model = cls.from_pretrained(copy, dtype=torch.float32, attn_implementation="eager").eval()
+            pil = getattr(transformers, processor.replace("ImageProcessor", "ImageProcessorPil"))(**settings)
+            with torch.no_grad():
+                result = labels(model, config, pil(picture(), return_tensors="pt"))
+        print(name, json.dumps(changes), json.dumps({"image_processor_type": processor} | settings), result, sep="|")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
