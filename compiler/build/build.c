@@ -318,14 +318,51 @@ static void make_room_for_pictures(Build *b) {
     if (e->sees_all && b->passes.max_rows < rows) b->passes.max_rows = rows;
 }
 
+// The mmproj file of a GGUF model: the one of --mmproj, or the only one in its folder.
+static const char *mmproj_of(const Build *b) {
+    int n = 0;
+    const char *given = b->options->mmproj, *model = b->checkpoint->path;
+    const char *path = given ? given : checkpoint_find_mmproj(b->arena, model, &n);
+    if (n > 1)
+        diag_warning(NO_LOC,
+                     "%s: %d encoders of pictures (mmproj) are in its folder: the program takes no "
+                     "pictures\nhint: --mmproj FILE selects one",
+                     model, n);
+    return path;
+}
+
+// NULL: the model has no encoder, or one that is not read.
+static const Checkpoint *encoder_of_gguf(Build *b) {
+    const char *path = mmproj_of(b), *why;
+    if (!path) return NULL;
+    Checkpoint *rest = checkpoint_open_mmproj(b->arena, b->checkpoint, path, &why);
+    if (!rest && b->options->mmproj) diag_fatal(NO_LOC, "--mmproj %s: %s", path, why);
+    if (!rest) diag_warning(NO_LOC, "%s: %s: the program takes no pictures", path, why);
+    if (!rest) return NULL;
+    b->checkpoint->whole_class = checkpoint_class(rest);
+    b->checkpoint->n_left_out = rest->n_tensors;
+    return rest;
+}
+
 static void load_eyes(Build *b) {
-    const Checkpoint *c = b->checkpoint;
-    if (!c || !c->whole_class) return;
-    const char *description = eyes_description(b->arena, c->library, c);
+    Checkpoint *c = b->checkpoint;
+    bool gguf = c && c->kind == CHECKPOINT_GGUF && !b->is_draft;
+    if (b->options->mmproj && !gguf)
+        diag_fatal(NO_LOC, "--mmproj: the encoder of pictures of a GGUF model, and MODEL is none");
+    const Checkpoint *rest = !c               ? NULL
+                             : gguf           ? encoder_of_gguf(b)
+                             : c->whole_class ? checkpoint_open_rest(b->arena, c->path, c->library)
+                                              : NULL;
+    if (!rest) return;
+    const char *description = eyes_description(b->arena, c, rest);
     bool program = b->kind == OUTPUT_PROGRAM && !b->tools.mpi && !b->is_draft && !b->options->draft;
     if (description && program && b->tokenizer && !b->embeds && !b->labels &&
         b->module->n_graphs == 1)
-        b->pictures = eyes_add(b->module, description, c, b->tokenizer);
+        b->pictures = eyes_add(b->module, description, c, rest, b->tokenizer);
+    if (!b->pictures && b->options->mmproj)
+        diag_fatal(NO_LOC,
+                   "--mmproj: the program takes no pictures"
+                   "\nhint: programs without --draft and --with=mpi do, libraries do not");
     if (!b->pictures)
         checkpoint_warn_of_rest(c);
     else
@@ -537,6 +574,13 @@ static uint64_t hash_loras(Arena *arena, const char *list, uint64_t h) {
     return h;
 }
 
+static uint64_t hash_mmproj(Arena *arena, const Options *o, uint64_t h) {
+    int n;
+    const char *model = o->weights ? o->weights : o->model;
+    const char *path = o->mmproj ? o->mmproj : checkpoint_find_mmproj(arena, model, &n);
+    return path && !access(path, R_OK) ? hash_file(path, hash_text(path, h)) : h;
+}
+
 const char *build_cache_path(const Build *b) {
     static const char *const ours[] = {".c", ".h", ".burin", ".html", NULL};
     const Options *o = b->options;
@@ -547,6 +591,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_folder(arena_printf(b->arena, "%s/dsl", home), ours,
                     hash_folder(arena_printf(b->arena, "%s/runtime", home), ours, h));
     for (int i = 0; i < o->n_files; i++) h = hash_input(b->arena, o->files[i], h);
+    h = hash_mmproj(b->arena, o, h);
     h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, options_key(o, h)));
     if (o->draft)
         h = drafts_by_head(o) ? hash_text(o->draft, h) : hash_input(b->arena, o->draft, h);

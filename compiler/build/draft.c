@@ -20,8 +20,8 @@ static Options *options_of_draft(const Build *b) {
     if (o->draft_quant)
         o->quant = strcmp(o->draft_quant, "file") ? o->draft_quant : NULL,
         o->requantize = o->quant != NULL;
-    o->draft = o->draft_quant = o->lora = o->tokenizer = o->dim = o->max = o->bind = o->as =
-        o->start_from = o->dump_ir = NULL;
+    o->draft = o->draft_quant = o->lora = o->mmproj = o->tokenizer = o->dim = o->max = o->bind =
+        o->as = o->start_from = o->dump_ir = NULL;
     o->context = o->max_ram = 0;
     o->report = o->require_fusion = o->quant_report = false;
     return o;

@@ -46,6 +46,12 @@ Checkpoint *checkpoint_open(Arena *, const char *path, const char *library);
 // The rest of a model whose text part checkpoint_open presents: config.json as it is, and the
 // tensors that are not of the text, under their own names.
 Checkpoint *checkpoint_open_rest(Arena *, const char *path, const char *library);
+// The encoder of pictures of a GGUF model: an mmproj file of llama.cpp's, in the words of the
+// model's folder; config.processor has its settings of pictures. NULL: *why has the reason.
+Checkpoint *checkpoint_open_mmproj(Arena *, const Checkpoint *text, const char *path,
+                                   const char **why);
+// The one mmproj file in the folder of a model. NULL: there is none, or *n, which is not 1.
+const char *checkpoint_find_mmproj(Arena *, const char *model, int *n);
 void checkpoint_warn_of_rest(const Checkpoint *);  // that the program leaves it out
 // The file of the tokenizer in a folder: tokenizer.json, GPT-2's pair of files, llama2.c's, or the
 // one GGUF. NULL: none.

@@ -25,16 +25,12 @@ static const char *path_of_class(const Descriptions *all, const char *name) {
     return NULL;
 }
 
-const char *eyes_description(Arena *arena, const char *library, const Checkpoint *text) {
-    Descriptions all = dsl_descriptions_in(arena, arena_printf(arena, "%s/eyes", library));
-    if (!text->whole_class) return NULL;
-    json_t *config = json_beside(text->folder, "config.json");
-    const char *encoder =
-        json_string_value(json_object_get(json_object_get(config, "vision_config"), "model_type"));
-    const char *path = NULL;
+const char *eyes_description(Arena *arena, const Checkpoint *text, const Checkpoint *rest) {
+    Descriptions all = dsl_descriptions_in(arena, arena_printf(arena, "%s/eyes", text->library));
+    const json_t *vision = json_object_get(rest->config, "vision_config");
+    const char *encoder = json_string_value(json_object_get(vision, "model_type")), *path = NULL;
     if (encoder)
         path = path_of_class(&all, arena_printf(arena, "%s/%s", text->whole_class, encoder));
-    json_decref(config);
     return path ? path : path_of_class(&all, text->whole_class);
 }
 
@@ -176,7 +172,7 @@ static int32_t edge_of(const json_t *settings, const char *name) {
 }
 
 static bool read_grid(burin_eyes *e, Arena *arena, const json_t *settings) {
-    e->longest = edge_of(settings, "size");
+    e->longest = json_object_get(settings, "size") ? edge_of(settings, "size") : 4 * e->height;
     if (edge_of(settings, "max_image_size") != e->height || e->height != e->columns || !e->longest)
         return refuse(arena_printf(arena, "max_image_size or size is not the %d pixels of a tile",
                                    (int)e->height));
@@ -234,8 +230,10 @@ static bool read_free(burin_eyes *e, const json_t *settings, int32_t frames) {
            refuse("patch_size or merge_size is not config.json's");
 }
 
-static bool read_processor(burin_eyes *e, Arena *arena, const char *folder, int32_t frames) {
-    json_t *settings = processor_of_folder(folder);
+// The settings of an mmproj file count where its folder has none.
+static bool read_processor(burin_eyes *e, Arena *arena, const Checkpoint *rest, int32_t frames) {
+    json_t *settings = processor_of_folder(rest->folder);
+    if (!settings) settings = json_incref(json_object_get(rest->config, "processor"));
     if (!settings) return refuse("there is no processor_config.json");
     bool read = picture_settings_read(&e->picture, settings, e->cut != BURIN_CUT_NOT, e->height,
                                       e->columns);
@@ -296,16 +294,16 @@ static bool read_sizes(burin_eyes *e, const Graph *g) {
 }
 
 // ------------------------------------------------------------------------------------------ joining
-bool eyes_add(Module *m, const char *description, const Checkpoint *text, const Tokenizer *t) {
+bool eyes_add(Module *m, const char *description, const Checkpoint *text, const Checkpoint *rest,
+              const Tokenizer *t) {
     Node *tokens = NULL, *lookup = token_lookup(m->graphs[0], &tokens);
     if (!lookup) return refuse("the decoder uses its tokens in more than one way");
-    DslOptions options = {.library = text->library,
-                          .checkpoint = checkpoint_open_rest(m->arena, text->path, text->library)};
+    DslOptions options = {.library = text->library, .checkpoint = (Checkpoint *)rest};
     const Module *seen = dsl_load(m->arena, description, &options);
     burin_eyes *e = ARENA_NEW(m->arena, burin_eyes);
     *e = (burin_eyes){0};
     if (!read_placement(e, seen, t) || !read_sizes(e, seen->graphs[0]) ||
-        !read_processor(e, m->arena, text->folder, number_of(seen, "frames")))
+        !read_processor(e, m->arena, rest, number_of(seen, "frames")))
         return false;
     int64_t width;
     int64_t deep = number_of(seen, "deep");

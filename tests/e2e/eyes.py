@@ -149,11 +149,11 @@ def qwen2_vl():
     return transformers.Qwen2VLForConditionalGeneration(config), processor
 
 
-def qwen2_5_vl():
+def qwen2_5_vl(window=16):
     processor, t = qwen_processor("Qwen2_5_VL")
     config = transformers.Qwen2_5_VLConfig(
         text_config=qwen_text(t, [2, 3, 3]),
-        vision_config=dict(depth=3, hidden_size=32, intermediate_size=40, out_hidden_size=32, num_heads=2, patch_size=4, window_size=16,
+        vision_config=dict(depth=3, hidden_size=32, intermediate_size=40, out_hidden_size=32, num_heads=2, patch_size=4, window_size=window,
                            fullatt_block_indexes=[1]), **qwen_ids(t))
     return transformers.Qwen2_5_VLForConditionalGeneration(config), processor
 
@@ -240,6 +240,17 @@ def draw(path, width, height, seed):
     Image.fromarray(pixels).save(path)
 
 
+def draw_pictures(root):
+    draw(root / "wide.png", 60, 40, 1)
+    draw(root / "small.png", 14, 15, 2)
+    Image.open(root / "small.png").save(root / "small.ppm")
+
+
+def pack(archive, root):
+    subprocess.run(["tar", "cJf", archive, "--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "-C", root]
+                   + sorted(p.name for p in root.iterdir()), check=True)
+
+
 def fill_model(model, folder):
     """Saves the model with the formula's weights; returns it as it is read again, in f32."""
     model.generation_config = transformers.GenerationConfig(bos_token_id=1, eos_token_id=2, pad_token_id=0)
@@ -264,17 +275,21 @@ def run_case(model, processor, folder, number, pictures, question, root):
     (folder / f"tokens{number}").write_text(f"{n}\n")
 
 
+def save_processor(processor, folder):
+    if getattr(processor, "video_processor", 0) is None:          # preprocessor_config.json, as before transformers 5
+        processor.image_processor.save_pretrained(folder)
+        processor.tokenizer.save_pretrained(folder)
+    else:
+        processor.save_pretrained(folder)
+
+
 def write(name, root):
     folder = root / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     torch.manual_seed(7)
     model, processor = FAMILIES[name]()
-    if getattr(processor, "video_processor", 0) is None:          # preprocessor_config.json, as before transformers 5
-        processor.image_processor.save_pretrained(folder)
-        processor.tokenizer.save_pretrained(folder)
-    else:
-        processor.save_pretrained(folder)
+    save_processor(processor, folder)
     model = fill_model(model, folder)
     for number, (pictures, question) in enumerate(CASES, 1):
         run_case(model, processor, folder, number, pictures, question, root)
@@ -291,13 +306,10 @@ def main():
         root = pathlib.Path(temporary)
         if ARCHIVE.exists() and sys.argv[1:]:
             subprocess.run(["tar", "xJf", ARCHIVE, "-C", root], check=True)
-        draw(root / "wide.png", 60, 40, 1)
-        draw(root / "small.png", 14, 15, 2)
-        Image.open(root / "small.png").save(root / "small.ppm")
+        draw_pictures(root)
         for name in names:
             write(name, root)
-        subprocess.run(["tar", "cJf", ARCHIVE, "--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "-C", root]
-                       + sorted(p.name for p in root.iterdir()), check=True)
+        pack(ARCHIVE, root)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 # Pictures in prompts: tiny models of texts and pictures against transformers' logits and greedy texts (eyes.py), one hash for all
 # CPUs and threads, conversations that show pictures, and what is refused.
 . tests/lib.sh
+. tests/lib_eyes.sh
+room=eyes
 unsanitized "eyes: programs"
 tar xJf tests/e2e/eyes.tar.xz -C "$WORK"
 
@@ -14,28 +16,6 @@ fi
 program() {
     "$BUILD/tools/family_weights" "$WORK/$1" "$WORK/$1.model"
     check "eyes: $1: a program" "$BURIN" build "$WORK/$1.model" --mcpu=native -o "$WORK/$1.p"
-}
-
-# last_rows GOT EXPECTED TO: the last rows of GOT, as many as EXPECTED has
-last_rows() {
-    { head -c 128 "$2" && tail -c $(($(wc -c < "$2") - 128)) "$1"; } > "$3"
-}
-
-# case FAMILY NUMBER QUESTION PICTURE...
-case_of() {
-    _family=$1 _number=$2 _question=$3
-    shift 3
-    for _picture; do
-        shift
-        set -- "$@" --image "$WORK/$_picture"
-    done
-    "$WORK/$_family.p" "$@" "$_question" -n 0 --logits "$WORK/all.npy" > "$WORK/out" 2>&1 || cat "$WORK/out"
-    last_rows "$WORK/all.npy" "$WORK/$_family/logits$_number.npy" "$WORK/last.npy"
-    check "eyes: $_family $_number: transformers' logits" "$BUILD/tools/npy_near" "$WORK/last.npy" "$WORK/$_family/logits$_number.npy" 1e-4
-    _rows=$(head -c 128 "$WORK/all.npy" | grep -ao '([0-9]*, [0-9]*)' | tr -cd '0-9,' | cut -d , -f 1)
-    check "eyes: $_family $_number: the prompt's tokens: $_rows" [ "$_rows" = "$(cat "$WORK/$_family/tokens$_number")" ]
-    "$WORK/$_family.p" "$@" "$_question" --temp 0 -n 12 --ignore-eos > "$WORK/answer" 2>&1
-    same "eyes: $_family $_number: transformers' greedy text" "$WORK/$_family/answer$_number.txt" "$WORK/answer"
 }
 
 for family in $(cd "$WORK" && ls -d */ | grep -v '\.' | tr -d /); do

@@ -55,7 +55,7 @@ find compiler/cli compiler/toolchain compiler/build compiler/output compiler/deb
         sed -E 's/^[^"]*"//; s/"$//; s/\\n.*//; s/\x01/"/g; s/\x02/\\/g; s/%[-+ #0-9.*]*(l|ll|z|j)?[a-zA-Z]/\n/g' |
         awk -v file="$file" 'length($0) >= 8 { print file "\t" $0 }'
 done | sort -u > "$WORK/messages"
-cat $FIXTURES/errors/*.err $FIXTURES/errors/*/*.err tests/unit/*.c tests/e2e/bisect.sh tests/e2e/commands.sh tests/e2e/draft.sh tests/e2e/explain.sh tests/e2e/eyes.sh tests/e2e/line_editor.sh tests/e2e/lora.sh tests/e2e/pictures.sh tests/e2e/prompt_cache.sh tests/e2e/python.sh tests/e2e/report.sh tests/e2e/tokenize.sh tests/e2e/voice.sh tests/mpi/failures.sh tests/mpi/plan.sh \
+cat $FIXTURES/errors/*.err $FIXTURES/errors/*/*.err tests/unit/*.c tests/e2e/bisect.sh tests/e2e/commands.sh tests/e2e/draft.sh tests/e2e/explain.sh tests/e2e/eyes.sh tests/e2e/line_editor.sh tests/e2e/lora.sh tests/e2e/mmproj.sh tests/e2e/pictures.sh tests/e2e/prompt_cache.sh tests/e2e/python.sh tests/e2e/report.sh tests/e2e/tokenize.sh tests/e2e/voice.sh tests/mpi/failures.sh tests/mpi/plan.sh \
     tests/templates/*.sh tests/tokenizers/sentencepiece.sh tests/tokenizers/slow_classes.sh tests/tokenizers/piece_ids.sh tests/arm/boards.sh tests/e2e/slow-wheel.sh tests/windows/slow-large.sh > "$WORK/cases"
 cat tests/e2e/whisper.sh tests/e2e/listen.sh >> "$WORK/cases"
 while IFS="$(printf '\t')" read -r file text; do

@@ -573,29 +573,40 @@ static bool is_class(const char *described, const char *name) {
            (head ? !strcmp(end, "Model") || !strcmp(end, "ForCausalLM") : !*end);
 }
 
-static bool is_described(const Descriptions *all, const GgufPair *model) {
+// `type`: the description's name; NULL: any
+static bool is_described(const Descriptions *all, const char *type, const char *class) {
     for (int i = 0; i < all->n; i++)
-        if (!strcmp(all->items[i].name, model->gguf))
+        if (!type || !strcmp(all->items[i].name, type))
             for (int j = 0; j < all->items[i].n_classes; j++)
-                if (is_class(all->items[i].classes[j], model->name)) return true;
+                if (is_class(all->items[i].classes[j], class)) return true;
     return false;
 }
 
-// Every table of dsl/gguf is for models that dsl/models has.
-static void names_described_models_in_tables_of_gguf(void) {
-    Arena *arena = arena_new();
-    Descriptions all = dsl_descriptions(arena, "dsl");
+// The tables of a folder, whose models are all described; returns how many those are.
+static int check_tables(Arena *arena, const char *folder, const Descriptions *all, bool by_type) {
     const char *known;
-    CHECK(!gguf_table(arena, "dsl", "../models/llama.burin", &known) &&
-          !gguf_table(arena, "dsl", "parts", &known));
+    CHECK(!gguf_table(arena, folder, "../models/llama.burin", &known) &&
+          !gguf_table(arena, folder, "parts", &known) &&
+          !gguf_table(arena, folder, "eyes", &known));
     int tables = 0;
     for (char *rest, *name = strtok_r(arena_strdup(arena, known), ", ", &rest); name;
          name = strtok_r(NULL, ", ", &rest)) {
-        const GgufTable *t = gguf_table(arena, "dsl", name, &known);
-        for (int i = 0; t && i < t->models.n; i++) CHECK(is_described(&all, &t->models.items[i]));
+        const GgufTable *t = gguf_table(arena, folder, name, &known);
+        for (int i = 0; t && i < t->models.n; i++)
+            CHECK(is_described(all, by_type ? t->models.items[i].gguf : NULL,
+                               t->models.items[i].name));
         tables += t != NULL;
     }
-    CHECK(tables >= 31);
+    return tables;
+}
+
+// Every table of dsl/gguf is for models that dsl/models has, those of mmproj files for dsl/eyes.
+static void names_described_models_in_tables_of_gguf(void) {
+    Arena *arena = arena_new();
+    Descriptions all = dsl_descriptions(arena, "dsl"),
+                 eyes = dsl_descriptions_in(arena, "dsl/eyes");
+    CHECK(check_tables(arena, "dsl/gguf", &all, true) >= 31);
+    CHECK(check_tables(arena, "dsl/gguf/eyes", &eyes, false) >= 7);
     arena_free(arena);
 }
 

@@ -8,6 +8,7 @@
 
 #include "frontend/checkpoint/gguf/gguf.h"
 #include "frontend/checkpoint/reader.h"
+#include "util/files.h"
 #include "util/json.h"
 #include "util/text.h"
 
@@ -30,6 +31,18 @@ const char *folder_only_file(Arena *arena, const char *folder, const char *suffi
             found = arena_printf(arena, "%s/%s", folder, e->d_name), n++;
     if (d) closedir(d);
     return n == 1 ? found : NULL;
+}
+
+const char *checkpoint_find_mmproj(Arena *arena, const char *model, int *n) {
+    const char *folder = text_ends_with(model, ".gguf") ? path_folder(arena, model) : model;
+    DIR *d = opendir(folder);
+    const char *found = NULL;
+    *n = 0;
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (text_ends_with(e->d_name, ".gguf") && gguf_is_beside_model(e->d_name))
+            found = arena_printf(arena, "%s/%s", folder, e->d_name), ++*n;
+    if (d) closedir(d);
+    return *n == 1 ? found : NULL;
 }
 
 // The first of shards whose index is missing: model-00001-of-00003.safetensors, of *count; NULL:

@@ -106,7 +106,9 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
     Tensor *t = &stored->tensor;
     unsigned changes = r->table->changes;
     if (changes & GGUF_ROTARY) stored->rotary_heads = rotary_heads(r, stored);
-    stored->minus_one = (changes & GGUF_NORMS) && text_ends_with(t->name, "norm.weight");
+    stored->minus_one =
+        ((changes & GGUF_NORMS) && text_ends_with(t->name, "norm.weight")) ||
+        ((changes & GGUF_EMBEDDING_NORM) && text_ends_with(t->name, "emb_norm.weight"));
     bool transposed = (changes & GGUF_MATRICES) && is_transposed(t);
     t->swapped = transposed && dtype_is_block(t->dtype);
     stored->transposed = transposed && !t->swapped;
@@ -194,7 +196,7 @@ static void make_floats(const Reading *r, const GgufTensor *stored, Tensor *t) {
     t->dtype = DT_f32, t->data = values, t->bytes = dtype_bytes(DT_f32, n);
 }
 
-static void add_tensor(const Reading *r, const GgufTensor *stored) {
+void gguf_add_tensor(const Reading *r, const GgufTensor *stored) {
     const Gguf *part = stored->part;
     const MappedFile *file = part->file;
     Tensor t = {.name = stored->name, .dtype = dtype_of(stored)};
@@ -225,22 +227,26 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
 
 // ----------------------------------------------------------------------------------- configuration
 // Of keys that give the same field, the one that the file has
-static void note_key(const Reading *r, const char *field, const char *key) {
+void gguf_note_key(const Reading *r, const char *field, const char *key) {
     if (gguf_find(r->gguf, key) || !map_get(&r->checkpoint->keys, field))
         map_put(&r->checkpoint->keys, field, (void *)key);
 }
 
 // "attn_config.clip_qkv" is a field of an object.
-static void set_field(const Reading *r, const char *name, json_t *value) {
+static void set_nested(Arena *arena, json_t *object, const char *name, json_t *value) {
     const char *dot = strchr(name, '.');
     if (!dot) {
-        json_object_set_new(r->config, name, value);
+        json_object_set_new(object, name, value);
         return;
     }
-    const char *outer = arena_strndup(r->checkpoint->arena, name, (size_t)(dot - name));
-    json_t *object = json_object_get(r->config, outer);
-    if (!object) json_object_set_new(r->config, outer, object = json_object());
-    json_object_set_new(object, dot + 1, value);
+    const char *outer = arena_strndup(arena, name, (size_t)(dot - name));
+    json_t *inner = json_object_get(object, outer);
+    if (!inner) json_object_set_new(object, outer, inner = json_object());
+    set_nested(arena, inner, dot + 1, value);
+}
+
+void gguf_set_field(const Reading *r, const char *name, json_t *value) {
+    set_nested(r->checkpoint->arena, r->config, name, value);
 }
 
 // Lists of a number for each layer, those that guess ahead included
@@ -316,7 +322,7 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
     for (int i = 0; i < keys.n; i++) {
         const char *key = gguf_key_of(r, keys.items[i].gguf);
         json_t *value = value_of_key(r, key);
-        note_key(r, keys.items[i].name, key);
+        gguf_note_key(r, keys.items[i].name, key);
         if (value && json_is_number(value) && is_none(key, value)) {
             if (required)
                 file_fatal(r->gguf->file, "metadata \"%s\" is 0\nhint: without it %s is unknown",
@@ -326,7 +332,7 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
         }
         if (!value && required && is_of_no_expert(r, key)) value = json_integer(0);
         if (value)
-            set_field(r, keys.items[i].name, value);
+            gguf_set_field(r, keys.items[i].name, value);
         else if (required)
             file_fatal(r->gguf->file, "metadata \"%s\" is missing\nhint: without it %s is unknown",
                        key, keys.items[i].name);
@@ -359,8 +365,8 @@ static void set_each(const Reading *r, GgufPair each) {
     for (int64_t i = 0; i < layers; i++)
         json_array_append_new(numbers, reals ? json_real(of_reals ? of_reals[i] : real)
                                              : json_integer(of ? of[i] : one));
-    set_field(r, each.name, numbers);
-    note_key(r, each.name, key);
+    gguf_set_field(r, each.name, numbers);
+    gguf_note_key(r, each.name, key);
 }
 
 static void set_choices(const Reading *r) {
@@ -368,7 +374,7 @@ static void set_choices(const Reading *r) {
         const GgufPair *c = &r->table->choices.items[i];
         const char *key = gguf_key_of(r, c->gguf), *word = gguf_choice(r->gguf, key, c->needs);
         if (word) json_object_set_new(r->config, c->name, json_string(word));
-        note_key(r, c->name, key);
+        gguf_note_key(r, c->name, key);
     }
 }
 
@@ -407,7 +413,7 @@ static void add_list(const Reading *r, GgufPair list) {
 }
 
 // The first model whose field the configuration has, neither 0 nor false; the last asks for none.
-static void set_class(const Reading *r) {
+void gguf_set_class(const Reading *r) {
     const GgufPair *m = r->table->models.items;
     for (; m->needs; m++) {
         const json_t *field = json_object_get(r->config, m->needs);
@@ -498,7 +504,15 @@ static void set_usual(const Reading *r) {
         bool given = gguf_find(r->gguf, gguf_key_of(r, key.gguf)) ||
                      json_object_get(r->config, key.name) || strchr(key.name, '.');
         json_t *value = given ? NULL : usual_value(r, key);
-        if (value) set_field(r, key.name, value);
+        if (value) gguf_set_field(r, key.name, value);
+    }
+}
+
+void gguf_set_fixed(const Reading *r) {
+    for (int i = 0; i < r->table->fixed.n; i++) {
+        const GgufPair *p = &r->table->fixed.items[i];
+        if (!p->needs || gguf_tensor(r->gguf, p->needs))
+            gguf_set_field(r, p->gguf, json_loads(p->name, JSON_DECODE_ANY, NULL));
     }
 }
 
@@ -528,16 +542,13 @@ static void set_configuration(Reading *r) {
             json_object_set_new(r->config, t->flags.items[i].name, json_true());
     for (int i = 0; i < t->flags.n; i++)
         gguf_set_default(r->config, t->flags.items[i].name, json_false());
-    for (int i = 0; i < t->fixed.n; i++)
-        if (!t->fixed.items[i].needs || gguf_tensor(r->gguf, t->fixed.items[i].needs))
-            set_field(r, t->fixed.items[i].gguf,
-                      json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
+    gguf_set_fixed(r);
     for (int i = 0; i < t->defaults.n; i++)
         if (!t->defaults.items[i].needs || has_tensor(r, t->defaults.items[i].needs))
             gguf_set_default(r->config, t->defaults.items[i].gguf,
                              json_loads(t->defaults.items[i].name, JSON_DECODE_ANY, NULL));
     set_usual(r);
-    set_class(r);
+    gguf_set_class(r);
     r->checkpoint->config = r->config;
     r->checkpoint->config_source = &r->gguf->file->source;
 }
@@ -556,7 +567,8 @@ static void find_table(Reading *r, const char *library) {
     gguf_check_kind(r->gguf);
     if (!gguf_string(r->gguf, "general.architecture", &r->name))
         file_fatal(r->gguf->file, "metadata \"general.architecture\" is missing");
-    r->table = gguf_table(r->checkpoint->arena, library, r->name, &known);
+    const char *folder = arena_printf(r->checkpoint->arena, "%s/gguf", library);
+    r->table = gguf_table(r->checkpoint->arena, folder, r->name, &known);
     if (!r->table)
         file_fatal(r->gguf->file,
                    "architecture \"%s\" is not read from GGUF, only: %s\nhint: take the model's "
@@ -572,7 +584,7 @@ void gguf_read(Checkpoint *c, const MappedFile *file) {
     set_configuration(&r);
     set_pooling(&r);
     for (uint64_t i = 0; i < r.gguf->n_tensors; i++)
-        if (takes_part(&r, &r.gguf->tensors[i])) add_tensor(&r, &r.gguf->tensors[i]);
+        if (takes_part(&r, &r.gguf->tensors[i])) gguf_add_tensor(&r, &r.gguf->tensors[i]);
     for (int i = 0; i < r.table->lists.n; i++) add_list(&r, r.table->lists.items[i]);
     checkpoint_check_overlaps(c, 0);
     if (gguf_find(r.gguf, "tokenizer.ggml.tokens")) c->tokenizer = file->source.name;

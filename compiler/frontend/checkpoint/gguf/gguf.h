@@ -114,8 +114,8 @@ bool gguf_token_id(const Gguf *, const char *key,
                    int64_t *);            // false: there is none, or it is beyond the vocabulary
 void gguf_check_token_ids(const Gguf *);  // warns of unused ids beyond the vocabulary
 bool gguf_is_control_text(const GgufString *);  // a control token, regardless of its type
-bool gguf_is_beside_model(
-    const char *name);  // mmproj-NAME.gguf: an encoder of images, as publishers name it
+// An encoder of images, as publishers name it: mmproj-NAME.gguf, NAME-mmproj-f16.gguf
+bool gguf_is_beside_model(const char *name);
 // Ends the run where the file is an adapter, an encoder of images, or a vocabulary alone.
 void gguf_check_kind(const Gguf *);
 #endif

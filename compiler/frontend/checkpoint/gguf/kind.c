@@ -23,9 +23,11 @@ static const struct {
     {"adapter", "a LoRA adapter, no model",
      "merge it into its model's safetensors (peft's merge_and_unload), and build that"},
     {"mmproj", "the encoder of images or sounds of a model (mmproj), no model",
-     "take the file of the model itself, which reads texts"},
+     "build the file of the model itself: this one is read where it is in the same folder, or as "
+     "--mmproj"},
     {"clip", "the encoder of images or sounds of a model (mmproj), no model",
-     "take the file of the model itself, which reads texts"},
+     "build the file of the model itself: this one is read where it is in the same folder, or as "
+     "--mmproj"},
     {"imatrix", "an importance matrix, of which llama.cpp quantizes, no model",
      "take the file of the model itself; burin has --calibrate"},
     {"controlvector", "a control vector, no model", "take the file of the model itself"},
@@ -41,7 +43,7 @@ static const struct {
     {"wavtokenizer-dec", VOICE},
 };
 
-bool gguf_is_beside_model(const char *name) { return !strncmp(name, "mmproj", strlen("mmproj")); }
+bool gguf_is_beside_model(const char *name) { return strstr(name, "mmproj") != NULL; }
 
 void gguf_check_kind(const Gguf *g) {
     const char *type = "model", *architecture = "";

@@ -13,6 +13,12 @@ typedef struct GgufReading {
     json_t *config;
 } GgufReading;
 
+// gguf/gguf.c. "attn_config.clip_qkv" is a field of an object.
+void gguf_set_field(const GgufReading *, const char *name, json_t *value);
+void gguf_note_key(const GgufReading *, const char *field, const char *key);  // for messages
+void gguf_set_fixed(const GgufReading *);  // the table's lines `set`
+void gguf_set_class(const GgufReading *);  // model_type and architectures
+void gguf_add_tensor(const GgufReading *, const GgufTensor *stored);  // by the table's names
 const char *gguf_key_of(const GgufReading *, const char *end);  // the architecture's name in front
 double gguf_config_number(const GgufReading *, const char *field);  // 0 where there is none
 void gguf_set_default(json_t *config, const char *field,

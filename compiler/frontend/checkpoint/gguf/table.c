@@ -76,7 +76,8 @@ static void read_flag(TableReader *r, const TableLine *l) {
 
 static void read_layer(TableReader *r, const TableLine *l) {
     GgufPair p = conditional_pair_of(l);
-    p.gguf = arena_printf(r->arena, "blk.N.%s", p.gguf);
+    const char *layer = text_ends_with(r->folder, "/eyes") ? "v.blk.N" : "blk.N";
+    p.gguf = arena_printf(r->arena, "%s.%s", layer, p.gguf);
     p.name = arena_printf(r->arena, "%s.%s", r->prefix, p.name);
     pairs_add(r->arena, &r->table->tensors, p);
 }
@@ -134,8 +135,8 @@ static void read_only(TableReader *r, const TableLine *l) {
 
 static void read_undo(TableReader *r, const TableLine *l) {
     static const char *const names[] = {
-        "rotary",      "norms",   "matrices",      "groups",          "query_scale",
-        "score_scale", "stretch", "stretch_tenth", "stretches_tenth", "full_first"};
+        "rotary",  "norms",         "matrices",        "groups",     "query_scale",   "score_scale",
+        "stretch", "stretch_tenth", "stretches_tenth", "full_first", "embedding_norm"};
     for (int i = 1; i < l->n; i++) {
         size_t change = 0, n = sizeof names / sizeof *names;
         while (change < n && strcmp(names[change], l->words[i])) change++;
@@ -211,13 +212,12 @@ static const GgufTable *read_table(Arena *arena, const char *folder, const char 
 }
 
 static int is_table(const struct dirent *e) {
-    return e->d_name[0] != '.' && strcmp(e->d_name, "parts");
+    return e->d_name[0] != '.' && strcmp(e->d_name, "parts") && strcmp(e->d_name, "eyes");
 }
 
 // Only a name that the folder has is opened: the architecture is a file's word.
-const GgufTable *gguf_table(Arena *arena, const char *library, const char *architecture,
+const GgufTable *gguf_table(Arena *arena, const char *folder, const char *architecture,
                             const char **known) {
-    const char *folder = arena_printf(arena, "%s/gguf", library);
     struct dirent **list = NULL;
     int n = scandir(folder, &list, is_table, alphasort);
     bool found = false;

@@ -26,7 +26,8 @@ typedef enum {
     GGUF_STRETCH = 64,      // the file's YaRN factor is mscale_all_dim, with mscale 1
     GGUF_STRETCH_TENTH = 128,    // a tenth of it
     GGUF_STRETCHES_TENTH = 256,  // a tenth of both
-    GGUF_FULL_FIRST = 512        // the first layer of each period sees all tokens, not the last
+    GGUF_FULL_FIRST = 512,       // the first layer of each period sees all tokens, not the last
+    GGUF_EMBEDDING_NORM = 1024   // 1 was added to the norm of a picture's rows
 } GgufChanges;
 
 typedef struct GgufTable {
@@ -50,9 +51,9 @@ typedef struct GgufTable {
     unsigned changes;  // GgufChanges
 } GgufTable;
 
-// The table of general.architecture, from `library`/gguf. NULL when there is none, with the names
-// that are known in *known. Ends the run at a line that is no part of a table.
-const GgufTable *gguf_table(Arena *, const char *library, const char *architecture,
+// The table of general.architecture, or of clip.projector_type, from `folder`. NULL when there is
+// none, with the names that are known in *known. Ends the run at a line that is no part of a table.
+const GgufTable *gguf_table(Arena *, const char *folder, const char *architecture,
                             const char **known);
 
 struct Gguf;
