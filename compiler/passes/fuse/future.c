@@ -65,6 +65,46 @@ static bool future_by_distance(const Node *n, KeyAxes a, Search *s, double *v) {
     return d.n > 0;
 }
 
+// ------------------------------------------------------------------------------------- own position
+static bool is_position(const Node *n, KeyAxes a) {
+    return n->op == OP_iota && (node_axis(n) == a.query || node_axis(n) == a.key);
+}
+
+// Returns true if two values are one formula of positions, so that they are equal where query and
+// key are one position.
+static bool equal_at_own_key(const Node *x, KeyAxes of_x, const Node *y, KeyAxes of_y, Search *s) {
+    double v, w;
+    if (--s->steps < 0) return false;
+    if (is_view(x->op))
+        return axes_before_view(x, &of_x) && equal_at_own_key(x->in[0], of_x, y, of_y, s);
+    if (is_view(y->op))
+        return axes_before_view(y, &of_y) && equal_at_own_key(x, of_x, y->in[0], of_y, s);
+    if (is_position(x, of_x) || is_position(y, of_y))
+        return is_position(x, of_x) && is_position(y, of_y);
+    if (match_scalar(x, &v)) return match_scalar(y, &w) && v == w;
+    bool formula = op_is_elementwise(x->op) && x->op != OP_elementwise;
+    if ((!formula && x->op != OP_cast) || x->op != y->op || x->n_in != y->n_in ||
+        x->type.dtype != y->type.dtype)
+        return false;
+    for (int i = 0; i < x->n_in; i++)
+        if (!equal_at_own_key(x->in[i], axes_of_operand(x, i, of_x), y->in[i],
+                              axes_of_operand(y, i, of_y), s))
+            return false;
+    return true;
+}
+
+// Returns true if an op gives one number wherever its two operands are equal integers.
+static bool value_of_equals(Op op, double *v) {
+    *v = op == OP_equal || op == OP_less_or_equal || op == OP_greater_or_equal;
+    return *v != 0 || op == OP_less || op == OP_greater || op == OP_sub;
+}
+
+static bool own_of_equals(const Node *n, KeyAxes a, Search *s, double *v) {
+    return s->own && n->n_in == 2 && value_of_equals(n->op, v) &&
+           equal_at_own_key(n->in[0], axes_of_operand(n, 0, a), n->in[1], axes_of_operand(n, 1, a),
+                            s);
+}
+
 // ------------------------------------------------------------------------------------- elementwise
 static bool future_of_unary(Op op, double x, double *v) {
     switch (op) {
@@ -131,10 +171,26 @@ static bool future_of_both(Op op, double x, double y, double *v) {
         case OP_pow:
             *v = pow(x, y);
             break;
+        case OP_mod:
+        case OP_fmod:
+            *v = x == 0 && y != 0 ? 0 : NAN;
+            break;
+        case OP_equal:
+            *v = x == y;
+            break;
         default:
             return false;
     }
     return !isnan(*v);
+}
+
+// Truncates a number to an integer type's.
+static bool settle(const Type *type, double *v) {
+    if (type->dtype == DT_bool)
+        *v = *v != 0;
+    else if (!dtype_is_float(type->dtype))
+        *v = trunc(*v);
+    return true;
 }
 
 // Where one operand alone decides.
@@ -158,13 +214,14 @@ static bool future_of_where(const Node *n, KeyAxes a, Search *s, double *v) {
 static bool future_elementwise(const Node *n, KeyAxes a, Search *s, double *v) {
     double x, y;
     if (n->op == OP_where) return future_of_where(n, a, s, v);
+    if (own_of_equals(n, a, s, v)) return true;
     bool first = future_of(n->in[0], axes_of_operand(n, 0, a), s, &x);
-    if (n->n_in == 1) return first && future_of_unary(n->op, x, v);
+    if (n->n_in == 1) return first && future_of_unary(n->op, x, v) && settle(&n->type, v);
     if (n->n_in != 2) return false;
     if (first && future_of_one(n->op, x, true, v)) return true;
     bool second = future_of(n->in[1], axes_of_operand(n, 1, a), s, &y);
     if (second && future_of_one(n->op, y, false, v)) return true;
-    return first && second && future_of_both(n->op, x, y, v);
+    return first && second && future_of_both(n->op, x, y, v) && settle(&n->type, v);
 }
 
 // Zeros that a product mixes with other zeros, of other heads: the keys are no terms of its sums.
