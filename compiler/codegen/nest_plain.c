@@ -249,6 +249,14 @@ bool nest_is_plain(const Kernel *k, const Expr *e) {
     return !nest_in_vectors(k->out[0].type.dtype) || needs_plain(k, e) || rounds_between(k, e);
 }
 
+// bits_clear_rest(y, 15, 4): no bits of earlier values in the last byte
+static void write_last_bits(Text *t, const Program *p, const Type *type) {
+    const Dim *count = type_count(p->graph, type);
+    if (dim_divides(p->graph, dim_const(p->graph, 8 / dtype_bits(type->dtype)), count)) return;
+    text_add(t, "    bits_clear_rest(y, "), c_dim(t, p, count);
+    text_add(t, ", %d);\n", dtype_bits(type->dtype));
+}
+
 void write_plain(Text *t, const Program *p, const Kernel *k, const Expr *e) {
     Plain w = {p, k, nest_index(&k->out[0].type, k->out[0].type.rank)};
     DType to = k->out[0].type.dtype, type = expr_type(&w, e);
@@ -267,6 +275,7 @@ void write_plain(Text *t, const Program *p, const Kernel *k, const Expr *e) {
         text_add(t, "%s", integer ? "(" : open), write_expr(t, &w, e, type);
         text_add(t, "%s);\n", integer ? ")" : dtype_is_float(to) ? ")))" : "), 64, false)");
         nest_close(t, depth);
+        write_last_bits(t, p, &k->out[0].type);
         return;
     }
     write_store_open(t, p, k, depth);

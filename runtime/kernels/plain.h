@@ -150,6 +150,11 @@ INLINE void bits_store(uint8_t *p, ptrdiff_t i, int bits, int64_t value) {
     p[i * bits / 8] =
         (uint8_t)((p[i * bits / 8] & ~mask) | ((int)(value & ((1 << bits) - 1)) << shift));
 }
+// Clears the bits of the last byte after n elements.
+INLINE void bits_clear_rest(uint8_t *p, ptrdiff_t n, int bits) {
+    int used = (int)(n * bits % 8);
+    if (used) p[n * bits / 8] &= (uint8_t)((1 << used) - 1);
+}
 INLINE int64_t signed_load(const uint8_t *p, ptrdiff_t i, int bits) {
     int v = bits_load(p, i, bits);
     return v >> (bits - 1) ? v - (1 << bits) : v;

@@ -40,6 +40,6 @@ none_found "races: under ThreadSanitizer" "$WORK/threads"
 watched delays 100 "$WORK/delays" emitted "$WORK/delays" race_size_threads early_write esm2_token_dropout
 found "races: delays show an early write" "$WORK/delays" early_write
 none_found "races: one hash in 100 runs with delays" "$WORK/delays"
-watched guards 3 "$WORK/guards" emitted "$WORK/guards" zero_width_rows int8_rows_33 int8_rows_7 small_buffers empty_columns_run_sum1
+watched guards 3 "$WORK/guards" emitted "$WORK/guards" zero_width_rows int8_rows_33 int8_rows_7 small_buffers packed_rest empty_columns_run_sum1
 found "races: bands show buffers that are too small" "$WORK/guards" small_buffers
 none_found "races: between bands" "$WORK/guards"

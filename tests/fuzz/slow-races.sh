@@ -12,11 +12,11 @@ count=${COUNT:-200}
 
 # every_mode NAME COMMAND FIRST...: a program of the cases in each mode
 every_mode() {
-    _name=$1
+    _cases=$1
     shift
     for _each in threads:3 delays:100 guards:3; do
         watched "${_each%:*}" "${_each#*:}" "$WORK/mode" "$@"
-        none_found "races: $_name: ${_each%:*}" "$WORK/mode"
+        none_found "races: $_cases: ${_each%:*}" "$WORK/mode"
         rm -rf "$WORK/mode"
     done
 }
@@ -27,6 +27,8 @@ for export in "$SHARED"/data/onnx/exports/*/; do ln -s "$(cd "$export" && pwd)" 
 { ls -d "$WORK"/*/ | sed 's,/$,,'; all_cases; } | xargs -n 200 echo > "$WORK/batches"
 while read -r batch; do
     # shellcheck disable=SC2086 # folders without spaces
+    "$BUILD/tools/conformance" $batch > "$WORK/interpreted"
+    # shellcheck disable=SC2086
     every_mode "cases from $(basename "${batch%% *}")" emitted $batch
 done < "$WORK/batches"
 at=1
