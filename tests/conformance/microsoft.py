@@ -211,6 +211,7 @@ def integer_cases():
     i8 = lambda *shape: integers(np.int8, *shape)
     scale, zero = lambda x: np.array(x, np.float32), lambda x, t=np.uint8: np.array(x, t)
     constants = ("b", "bs", "bz", "bias")
+    case("dynamic_quantize_zeros", "DynamicQuantizeLinear", {"x": np.zeros((2, 3), np.float32)}, outputs=3, domain="")
     case("dynamic_matmul", "DynamicQuantizeMatMul", {"a": floats(2, 3, 8), "b": i8(8, 6), "bs": scale(0.02)}, constants)
     case("dynamic_matmul_columns", "DynamicQuantizeMatMul",
          {"a": floats(2, 3, 8), "b": u8(8, 6), "bs": np.abs(floats(6)) / 50, "bz": u8(6), "bias": floats(6)}, constants)

@@ -121,7 +121,8 @@ void onnx_dequantize_linear(OnnxCall *c, int argument) {
 }
 
 // x as bytes, their scale and their zero point, from the minimum and the maximum. In a text each
-// token has its own, as if it were the only one of a step: other rows must not matter.
+// token has its own, as if it were the only one of a step: other rows must not matter. The scale of
+// zeros alone is 1, as in ONNX Runtime; the specification's formula gives 0.
 void onnx_quantized_by_range(OnnxCall *c, Node *x, Node *result[3]) {
     int64_t axes[MAX_RANK];
     int n = 0;
@@ -131,12 +132,14 @@ void onnx_quantized_by_range(OnnxCall *c, Node *x, Node *result[3]) {
     if (keep) onnx_text_by_rows(c->import->text);
     Node *bound[] = {onnx_reduce_over(c, OP_reduce_min, x, axes, n, keep),
                      onnx_reduce_over(c, OP_reduce_max, x, axes, n, keep)};
-    Node *scale = onnx_formula(c, bound, 2, "div(sub(max($1, 0), min($0, 0)), 255)");
+    Node *range = onnx_formula(c, bound, 2, "sub(max($1, 0), min($0, 0))");
+    Node *scale = onnx_formula(c, &range, 1, "div($0, 255)"), *scales[] = {range, scale};
     Node *in[] = {bound[0], scale};
     Node *zero_point = clamped(
         c, onnx_formula(c, in, 2, "round(max(0, min(255, div(sub(0, min($0, 0)), $1))))"), DT_u8);
     result[0] = onnx_quantized(c, ONNX_BINARY(c, OP_div, x, scale), zero_point);
-    result[1] = scale, result[2] = zero_point;
+    result[1] = onnx_formula(c, scales, 2, "where(equal($0, 0), 1, $1)");
+    result[2] = zero_point;
 }
 
 void onnx_dynamic_quantize_linear(OnnxCall *c, int argument) {
