@@ -224,7 +224,7 @@ static const char *base_flags(const Compilation *c, bool small) {
 }
 
 const char *toolchain_kernel_flags(const Toolchain *t) {
-    return t->quick && !machine_is_bare(t->machine) ? FLAGS_QUICK_KERNELS : FLAGS_KERNELS;
+    return t->quick ? FLAGS_QUICK_KERNELS : FLAGS_KERNELS;
 }
 
 // The unit of runtime/mpi, which needs the headers of MPI

@@ -1,11 +1,19 @@
 #!/bin/sh
-# Emitted programs against the interpreter: one hash of all logits over CPUs, threads, chunks and
-# compilers; no data race with all barriers, and one without any single barrier.
+# Emitted programs against the interpreter: one hash of all logits over CPUs, threads, chunks and compilers; no data race with all
+# barriers, and one without any single barrier. Plain C and AVX-512 only of the models in `widely`, all with EMITTED=all
+# (slow-emitted.sh).
 . tests/lib.sh
 unsanitized "emitted"
 . tests/lib_emit.sh
 cpus="x86-64:x86_64:-march=x86-64 x86-64-v3:x86_64_v3:-march=x86-64-v3 x86-64-v4:x86_64_v4:-march=x86-64-v4"
 case $(uname -m) in x86_64) ;; *) skip "emitted: x86-64" "not this machine" && exit 0 ;; esac
+avx2=x86-64-v3:x86_64_v3:-march=x86-64-v3
+widely=" llama llama_q8_0 scan views "
+
+# carried_by NAME: the CPUs that its program has code for
+carried_by() {
+    case ${EMITTED-}$widely in all* | *" $1 "*) echo "$cpus" ;; *) echo "$avx2" ;; esac
+}
 for ir in tests/golden/emit/*.ir; do
     name=$(basename "$ir" .ir)
     is_decoder "$name" || continue
@@ -13,9 +21,8 @@ for ir in tests/golden/emit/*.ir; do
     compilers=clang-19
     [ "$name" = llama ] && compilers="clang-19 gcc"
     for cc in $compilers; do
-        carried=$cpus
-        case $name in llama | llama_q8_0) ;; *) carried=${cpus% *} ;; esac # AVX-512: the same text again
-        [ $cc = clang-19 ] || carried=x86-64-v3:x86_64_v3:-march=x86-64-v3 # gcc takes ten times as long as clang
+        carried=$(carried_by "$name")
+        [ $cc = clang-19 ] || carried=$avx2 # gcc takes ten times as long as clang
         # shellcheck disable=SC2086
         check "emitted: $name with $cc" emitted_build "$WORK/$name-$cc" "$name" "$(echo $cc | sed "s,^clang-19$,$(emulator),")" $carried
         for cpu in x86-64 x86-64-v3 x86-64-v4; do
@@ -35,11 +42,14 @@ done
 for ir in tests/golden/emit/*.ir; do
     name=$(basename "$ir" .ir)
     is_decoder "$name" && continue
+    carried=$(carried_by "$name")
+    carried=${carried% x86-64-v4:*}
     # shellcheck disable=SC2086
-    check "emitted: $name" emitted_build "$WORK/$name" "$name" clang-19 ${cpus% *}
+    check "emitted: $name" emitted_build "$WORK/$name" "$name" clang-19 $carried
     for length in 1 7 40; do
         hash=$("$BUILD/tools/eval_network" "$ir" T=$length)
         for cpu in x86-64 x86-64-v3; do
+            case $carried in *"$cpu:"*) ;; *) continue ;; esac
             for threads in 1 3; do emitted_cell "emitted: $name $cpu, $threads threads, length $length" "$hash" "$WORK/$name/run" $cpu $threads $length; done
         done
     done
