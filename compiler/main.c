@@ -16,6 +16,7 @@
 #include "build/build.h"
 #include "build/memory_needs.h"
 #include "build/output_name.h"
+#include "cli/program_options.h"
 #include "commands/commands.h"
 #include "debug/calibrate.h"
 #include "debug/check.h"
@@ -23,6 +24,7 @@
 #include "output/memory.h"
 #include "output/output.h"
 #include "passes/pass.h"
+#include "program/options.h"
 #include "report/report.h"
 #include "toolchain/cache.h"
 #include "toolchain/compiler.h"
@@ -256,6 +258,12 @@ static int command_build(Arena *arena, const Options *o) {
                                                         : build_for_one(arena, o);
 }
 
+// The words of a program's command line, without its name
+typedef struct ProgramWords {
+    char *const *words;
+    int n;
+} ProgramWords;
+
 // A place for the program in the cache, or else a folder that is removed once it runs.
 static const char *program_path(Build *b, const char *cached, const char **folder) {
     enum { ROOM_FOR_CODE = 1 << 24 };
@@ -264,11 +272,50 @@ static const char *program_path(Build *b, const char *cached, const char **folde
     return arena_printf(b->arena, "%s/%s%s", *folder, b->name, machine_ending(b->tools.machine));
 }
 
+static burin_kind kind_of_program(const Build *b) {
+    if (b->module->speech) return BURIN_TRANSCRIBER;
+    if (is_decoder(b->program))
+        return b->module->eyes       ? BURIN_SEER
+               : b->program->encoder ? BURIN_ENCODER_DECODER
+                                     : BURIN_DECODER;
+    return b->pictures ? BURIN_CLASSIFIER
+           : b->speaks ? BURIN_SPEAKER
+           : b->hears  ? BURIN_LISTENER
+           : b->labels ? BURIN_LABELLER
+           : b->embeds ? BURIN_EMBEDDER
+                       : BURIN_NETWORK;
+}
+
+// A word that the program would refuse is refused before it is compiled. In a process of its own,
+// whose notes are not shown: the program has them again.
+static void check_words(const Build *b, const ProgramWords *given) {
+    char **words = ARENA_ARRAY(b->arena, char *, given->n + 2), part[4096];
+    FILE *log = tmpfile();
+    int status = 0;
+    words[0] = arena_printf(b->arena, "%s", b->name);
+    for (int i = 0; i < given->n; i++) words[1 + i] = given->words[i];
+    fflush(NULL);
+    pid_t child = log ? fork() : -1;
+    if (!child) {
+        dup2(fileno(log), STDOUT_FILENO), dup2(fileno(log), STDERR_FILENO);
+        program_words_read(kind_of_program(b), given->n + 1, words);
+        _exit(0);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status)) {
+        rewind(log);
+        for (size_t n; (n = fread(part, 1, sizeof part, log)) > 0;) fwrite(part, 1, n, stderr);
+        exit(WEXITSTATUS(status));
+    }
+    if (log) fclose(log);
+}
+
 // The program of these options: from the cache, or built into it. NULL: stopped by the options.
-static const char *find_or_build(Build *b, const char **folder) {
+static const char *find_or_build(Build *b, const ProgramWords *words, const char **folder) {
     const char *cached = build_cache_path(b);
     if (cached && cache_find(b->arena, cached) && !b->options->dump_ir) return cached;
     if (!compile(b)) return NULL;
+    check_words(b, words);
     const char *program = program_path(b, cached, folder);
     b->into_cache = program == cached;
     build_check_output(b, program);
@@ -292,7 +339,7 @@ static void add_emulator(const Build *b, CommandLine *line, int file, const char
 
 static int run_program(Build *b, char *const *words, int n) {
     const char *folder = NULL, *emulator = b->tools.native ? NULL : emulator_find(&b->tools),
-               *program = find_or_build(b, &folder);
+               *program = find_or_build(b, &(ProgramWords){words, n}, &folder);
     if (!program) return 0;
     CommandLine line = {.arena = b->arena};
     int file = open(program, O_RDONLY | (emulator ? 0 : O_CLOEXEC));

@@ -11,6 +11,7 @@
 #include "network/model_card.h"
 #include "program/output.h"
 #include "program/private_file.h"
+#include "program/progress.h"
 #include "text/memory_total.h"
 #include "text/modes.h"
 #include "text/prompt_cache.h"
@@ -75,10 +76,14 @@ static void file_ended(int signal_number) {
 
 // Ctrl-C, where nothing else is made of it (a chat stops its answer, a server ends).
 static void interrupted(int signal_number) {
-    static const char text[] = ": interrupted\n";
+    static const char text[] = ": interrupted";
+    char how_far[BURIN_PROGRESS_TEXT];
     burin_write_all(STDERR_FILENO, "\n", 1);
     burin_write_all(STDERR_FILENO, burin_program_name, strlen(burin_program_name));
     burin_write_all(STDERR_FILENO, text, sizeof text - 1);
+    burin_write_all(STDERR_FILENO, how_far, burin_progress_interrupted(how_far));
+    burin_write_all(STDERR_FILENO, "\n", 1);
+    burin_flush_interrupted();
     burin_remove_lock();
     signal(signal_number, SIG_DFL);
     raise(signal_number);

@@ -19,6 +19,7 @@
 #include "program/network_values.h"
 #include "program/npy.h"
 #include "program/output.h"
+#include "program/progress.h"
 #include "program/work_items.h"
 #include "text/prompt.h"
 #include "tokenizer/prompt_ids.h"
@@ -128,6 +129,8 @@ static void keep_or_write(embedder *e, const float *embedding) {
     else if (!burin_npy_add(&e->npy, embedding, 1) ||
              (e->npy.rows % ROWS_BETWEEN == 0 && !burin_npy_sync(&e->npy)))
         burin_stop(BURIN_USER_MISTAKE, "cannot write the embeddings: %s", strerror(errno));
+    else
+        burin_progress_kept(e->npy.rows / ROWS_BETWEEN * ROWS_BETWEEN);
 }
 
 // A line's result that is not printed at once: a score, or an embedding.
@@ -165,6 +168,8 @@ static void take_result(void *context, const burin_batched *text,
     embedder *e = context;
     e->width = result->n;
     take_embedding(e, &text->item, &text->tokens, result->data);
+    if (!collects(e->command) && !e->command->rank && text->item.line)
+        burin_progress_kept(text->item.index + 1);
 }
 
 // Of an item without a line the ids were given.

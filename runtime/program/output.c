@@ -103,6 +103,8 @@ void burin_flush(void) {
     if (held) write_out(held_out.bytes, held);
 }
 
+void burin_flush_interrupted(void) { burin_write_all(STDOUT_FILENO, held_out.bytes, held_out.n); }
+
 void burin_show(void) {
     static int file = -1;
     struct stat status;

@@ -38,6 +38,7 @@ burin_capture *burin_capture_into(burin_capture *);
 void burin_capture_add(burin_capture *, const void *data, size_t bytes);
 // an answer, or a token, is complete: flushes, unless stdout is a regular file
 void burin_show(void);
+void burin_flush_interrupted(void);  // from a signal handler that ends the program
 void burin_flush(void);  // before the program ends, or writes to stdout past these functions
 void burin_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void burin_note(const char *format, ...) __attribute__((format(printf, 1, 2)));  // a line on stderr

@@ -10,7 +10,9 @@
 static struct {
     uint64_t started, shown;  // nanoseconds; 0: not yet
     bool drawn;
-} progress_line;
+    const char *things;
+    volatile int64_t done, kept;  // kept: -1 for nothing that counts
+} progress_line = {.kept = -1};
 
 static const uint64_t progress_second = 1000000000;
 
@@ -33,6 +35,7 @@ static void draw_bar(const char *things, int64_t done, int64_t total, const char
 void burin_progress(const char *things, int64_t done, int64_t total, const char *more) {
     uint64_t now = burin_nanoseconds();
     bool redraw = can_redraw();
+    progress_line.things = things, progress_line.done = done;
     if (!progress_line.started) progress_line.started = progress_line.shown = now;
     if (now - progress_line.started < 2 * progress_second ||
         now - progress_line.shown < (redraw ? progress_second / 5 : 60 * progress_second))
@@ -48,6 +51,31 @@ void burin_progress(const char *things, int64_t done, int64_t total, const char 
 
 void burin_progress_end(void) {
     if (progress_line.drawn) burin_write_all(STDERR_FILENO, "\r\x1b[K", 4);
-    progress_line.started = 0;
+    progress_line.started = 0, progress_line.done = 0, progress_line.kept = -1;
     progress_line.drawn = false;
+}
+
+void burin_progress_kept(int64_t results) { progress_line.kept = results; }
+
+// Appends what fits: a signal handler may not call snprintf.
+static size_t add_words(char *text, size_t n, const char *words) {
+    while (*words && n < BURIN_PROGRESS_TEXT) text[n++] = *words++;
+    return n;
+}
+
+static size_t add_count(char *text, size_t n, int64_t count) {
+    char digits[24], *at = digits + sizeof digits;
+    *--at = 0;
+    do *--at = (char)('0' + count % 10);
+    while (count /= 10);
+    return add_words(text, n, at);
+}
+
+size_t burin_progress_interrupted(char text[BURIN_PROGRESS_TEXT]) {
+    if (!progress_line.done) return 0;
+    size_t n = add_count(text, add_words(text, 0, " after "), progress_line.done);
+    n = add_words(text, add_words(text, n, " "), progress_line.things);
+    if (progress_line.kept < 0) return n;
+    n = add_count(text, add_words(text, n, "; the results of "), progress_line.kept);
+    return add_words(text, n, " are kept");
 }

@@ -96,6 +96,7 @@ static void print_ready(line_slots *s) {
         burin_show();
     }
     burin_progress("lines", s->printed, 0, "");
+    burin_progress_kept(s->printed);
 }
 
 static void end_line(line_slots *s, line_slot *l) {

@@ -167,3 +167,22 @@ says "mistakes: no such group" 0 "there is no group colours of options: Input, O
 # Ctrl-C says what happened; the lock of a session goes.
 timeout -s INT 1 "$WORK/story" --raw "It was" -n 1000000 --ignore-eos --shift --session "$WORK/s" > "$WORK/got" 2> "$WORK/err"
 check "mistakes: Ctrl-C" sh -c "grep -qx 'story: interrupted' '$WORK/err' && [ ! -e '$WORK/s.lock' ]"
+
+# Of many lines it says how far they are: as many results as that are in the file.
+yes "It was" | head -n 100000 > "$WORK/many"
+timeout -s INT 1 "$WORK/story" --lines --json -f "$WORK/many" -n 3 > "$WORK/got" 2> "$WORK/err"
+kept=$(sed -n 's/^story: interrupted after [0-9]* lines; the results of \([0-9]*\) are kept$/\1/p' "$WORK/err")
+check "mistakes: Ctrl-C of many lines keeps ${kept:-none}" [ "${kept:-0}" -gt 0 -a "$(grep -c "}$" "$WORK/got")" -ge "${kept:-0}" ]
+
+# Words that a program refuses are refused before it is built.
+refused() {
+    _name=$1 _words=$2
+    shift 2
+    XDG_CACHE_HOME=$WORK/empty says "mistakes: before the build: $_name" 2 "$_words" "$BURIN" "$@"
+}
+refused "a port" "austen: --port 99999: expected a number from 0 to 65535" serve examples/austen --port 99999
+refused "a name" "did you mean --cache-dir?" serve examples/austen --cache-dri D
+refused "an option" "did you mean --temp?" run examples/austen --tmp 1
+refused "a value" "austen: --chunk 0: expected a number" run examples/austen x --chunk 0
+refused "a network" "digits: unknown option --nonesuch" run examples/digits/digits.onnx --nonesuch
+check "mistakes: before the build: nothing was compiled" test -z "$(find "$WORK/empty" -name "*.o")"
