@@ -471,6 +471,12 @@ static int command_models(Arena *arena, const Options *o) {
     return 0;
 }
 
+// Never called: options_read turns `burin list KIND` into the command KIND.
+static int command_list(Arena *arena, const Options *o) {
+    (void)arena, (void)o;
+    abort();
+}
+
 static int (*const commands[COMMAND_COUNT])(Arena *, const Options *) = {
 #define COMMAND(name, ...) command_##name,
 #include "cli/commands.def"

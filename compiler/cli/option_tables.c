@@ -18,7 +18,8 @@ enum {
 };
 
 const CommandRow commands[COMMAND_COUNT] = {
-#define COMMAND(name, ...) {#name, __VA_ARGS__},
+#define COMMAND(name, ...) {#name, __VA_ARGS__, false},
+#define LISTING(name, ...) {#name, __VA_ARGS__, true},
 #include "cli/commands.def"
 #undef COMMAND
 };

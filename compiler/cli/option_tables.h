@@ -11,6 +11,7 @@ typedef enum { FLAG, TEXT, COUNT, SIZE, WORDS } OptionKind;
 
 typedef struct {
     const char *name, *arguments, *help, *example;
+    bool is_listing;  // also a KIND of `burin list`
 } CommandRow;
 
 typedef struct {

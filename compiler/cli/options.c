@@ -250,9 +250,13 @@ static void read_word(Line *l, char *word) {
     }
 }
 
+static bool asks_for_help(const char *word) {
+    return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 static Command read_command(const char *word) {
     const char *names[COMMAND_COUNT], *near;
-    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+    if (asks_for_help(word)) {
         print_overview(stdout);
         exit(0);
     }
@@ -274,6 +278,24 @@ static Command read_command(const char *word) {
     usage_error("there is no command \"%s\"\n  hint: `burin --help` lists them", word);
 }
 
+// `burin list KIND` is the command KIND.
+static Command read_kind(const char *word) {
+    const char *names[COMMAND_COUNT], *near;
+    int n = 0;
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (!commands[i].is_listing) continue;
+        if (word && !strcmp(word, commands[i].name)) return (Command)i;
+        names[n++] = commands[i].name;
+    }
+    near = word ? nearest_name(word, names, n) : NULL;
+    if (near)
+        usage_error("there is no list of \"%s\"\n  hint: did you mean `burin list %s`?", word,
+                    near);
+    Text kinds = {0};
+    for (int i = 0; i < n; i++) text_add(&kinds, "%s%s", i ? ", " : "", names[i]);
+    usage_error("burin list takes one of %s\n  hint: burin list targets", kinds.data);
+}
+
 void options_read(Options *to, int argc, char **argv) {
     *to = (Options){0};
     if (argc < 2) {
@@ -283,6 +305,10 @@ void options_read(Options *to, int argc, char **argv) {
     to->command = read_command(argv[1]);
     to->rest = calloc((size_t)argc + 1, sizeof *to->rest);
     Line l = {.to = to, .argv = argv, .argc = argc, .at = 2};
+    if (to->command == COMMAND_list && (argc < 3 || !asks_for_help(argv[2]))) {
+        to->command = read_kind(argc < 3 ? NULL : argv[2]);
+        l.at++;
+    }
     while (l.at < argc) read_word(&l, argv[l.at++]);
     if (to->help) {
         print_command_help(to->command);

@@ -40,6 +40,7 @@ void print_overview(FILE *out) {
         out);
     for (int i = 0; i < COMMAND_COUNT; i++) {
         char left[64];
+        if (commands[i].is_listing) continue;
         snprintf(left, sizeof left, "  %-8s %s", commands[i].name, commands[i].arguments);
         print_row(out, left, OPTION_COLUMN, commands[i].help);
     }
@@ -68,7 +69,7 @@ static bool offers(Command c, const char *option) {
 }
 
 static void print_passes(void) {
-    printf("\ngroups of passes, in order (`burin passes` lists the passes):\n");
+    printf("\ngroups of passes, in order (`burin list passes` lists all):\n");
     for (int i = 0; i < GROUP_COUNT; i++) {
         char left[32];
         snprintf(left, sizeof left, "  %s", group_info[i].name);
@@ -170,6 +171,11 @@ static void print_pass_names(void) {
     for (int i = 0; i < PASS_COUNT; i++) printf("%s ", pass_info[i].name);
 }
 
+static void print_listing_names(void) {
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (commands[i].is_listing) printf("%s ", commands[i].name);
+}
+
 static void print_topic_names(void) {
     for (int i = 0; i < N_TOPICS; i++) printf("%s ", topics[i].name);
 }
@@ -242,6 +248,8 @@ static void print_bash(Arena *arena) {
     print_bash_values();
     printf("        help) words=\"");
     print_topic_names();
+    printf("\" ;;\n        list) words=\"");
+    print_listing_names();
     printf("\" ;;\n        esac\n        case $current in -*) case ${COMP_WORDS[1]} in\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         printf("            %s) words=\"", commands[i].name);
@@ -305,6 +313,8 @@ static void print_zsh(Arena *arena) {
         printf("            '*:");
         if (i == COMMAND_help)
             printf("topic:("), print_topic_names(), printf(")' ;;\n");
+        else if (i == COMMAND_list)
+            printf("kind:("), print_listing_names(), printf(")' ;;\n");
         else
             printf("file:_files' ;;\n");
     }

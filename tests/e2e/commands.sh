@@ -7,6 +7,7 @@ says "commands: version" 0 "burin 0." $BURIN --version
 says "commands: help" 0 "burin compiles one Transformer into one standalone program." $BURIN --help
 for command in build run check inspect bench; do says "commands: help of $command" 0 "--quant=FORMAT" $BURIN $command --help; done
 says "commands: ops" 0 "rotary_embedding" $BURIN ops
+says "commands: a list" 0 "rotary_embedding" $BURIN list ops
 says "commands: targets" 0 "--mcpu=x86-64-v3" $BURIN targets
 says "commands: targets: both machines" 0 "--target=aarch64-linux-gnu" $BURIN targets
 says "commands: targets: what is missing for one" 0 "missing: qemu-riscv64-static (apt-get install qemu-user-static)" env PATH=/nowhere $BURIN targets

@@ -3,7 +3,19 @@
 
 #include <string.h>
 
+#include "target/TEMPLATE.c"
 #include "unit.h"
+
+static bool is_spelled(const Target *t) {
+    size_t i = 0;
+    while (t->name[i] && t->symbol[i] == (strchr("-.+", t->name[i]) ? '_' : t->name[i])) i++;
+    return !t->name[i] && !t->symbol[i];
+}
+
+static void rows_are_whole(void) {
+    CHECK(is_spelled(&target_template) && target_template.vector_bits >= 128);
+    for (int i = 0; i < n_targets; i++) CHECK(is_spelled(&targets[i]));
+}
 
 static void levels_of_this_machine(void) {
     const Target *best = target_find("native", true);
@@ -47,6 +59,7 @@ static void tiles_are_asked_for(void) {}
 #endif
 
 SUITE(target) {
+    TEST(rows_are_whole);
     TEST(levels_of_this_machine);
     TEST(models_have_levels);
     TEST(tiles_are_asked_for);
