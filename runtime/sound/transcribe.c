@@ -175,6 +175,17 @@ static int64_t skip_silence(const transcription *t, int64_t from, int64_t conten
     return at - from > LONG_PAUSE ? at - MARGIN : from;
 }
 
+// Returns true if a window is digital silence: it has no text, whatever a model makes of it.
+static bool is_window_silent(const transcription *t, int64_t from, int64_t content) {
+    const burin_log_mel *m = &t->log_mel;
+    int64_t end = from + t->decoding.speech->frames;
+    if (end > content) end = content;
+    if (end > m->frames) end = m->frames;
+    for (int64_t i = from * m->n_mels; i < end * m->n_mels; i++)
+        if (m->value[i] > -10) return false;
+    return true;
+}
+
 // ---------------------------------------------------------------------------------------- language
 static bool is_language(const burin_speech *s, int32_t token) {
     for (int32_t i = 0; i < s->n_languages; i++)
@@ -263,6 +274,10 @@ void burin_transcription_begin(burin_transcription *t, const char *name, burin_s
 bool burin_transcription_step(burin_transcription *t) {
     if (t->run->command->vad) t->from = skip_silence(t, t->from, t->content, t->least);
     if (t->from >= t->content) return false;
+    if (is_window_silent(t, t->from, t->content)) {
+        t->from += t->decoding.speech->frames;
+        return true;
+    }
     encode_window(t, t->from);
     if (t->decoding.language < 0 && t->decoding.speech->n_languages)
         t->decoding.language = burin_detect_language(&t->decoding);

@@ -47,13 +47,15 @@ same "whisper: CSV" "$WORK/expected" "$WORK/got"
 
 # Silence: none is written; a pause before a recording moves its times alone, in whole frames.
 little() { printf '%b' "$(printf '\\0%o\\0%o\\0%o\\0%o' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24)))"; }
-wav_of() {
-    _bytes=$(wc -c < "$1")
-    printf 'RIFF' && little $((_bytes + 36)) && printf 'WAVEfmt ' && little 16 && printf '\001\000\001\000' && little 16000 && little 32000
-    printf '\002\000\020\000data' && little "$_bytes" && cat "$1"
+short_of() { printf '%b' "$(printf '\\0%o\\0%o' $(($1 & 255)) $(($1 >> 8)))"; }
+# wav FORMAT CHANNELS BITS RATE BYTES: a header
+wav() {
+    _frame=$(($2 * $3 / 8))
+    printf 'RIFF' && little 4294967295 && printf 'WAVEfmt ' && little 16 && short_of "$1" && short_of "$2" && little "$4"
+    little $(($4 * _frame)) && short_of $((_frame & 65535)) && short_of "$3" && printf 'data' && little "$5"
 }
 head -c 160000 /dev/zero > "$WORK/zeros"
-wav_of "$WORK/zeros" > "$WORK/silence.wav"
+{ wav 1 1 16 16000 160000 && cat "$WORK/zeros"; } > "$WORK/silence.wav"
 echo > "$WORK/expected"
 whisper --vad "$WORK/silence.wav" > "$WORK/got"
 same "whisper: --vad: nothing in silence" "$WORK/expected" "$WORK/got"
@@ -87,6 +89,37 @@ refused "give one of --srt" --srt --vtt "$tiny/short.wav"
 refused "nothing is given to transcribe"
 refused "that is not for recordings" --beams 2 "$tiny/short.wav"
 
+# Files that lie: the sizes, channels and samples of a header; names that are not those of their content.
+{ wav 1 0 16 16000 8 && printf 12345678; } > "$WORK/channels.wav"
+refused "it has 0 channels" "$WORK/channels.wav"
+{ wav 1 65535 16 16000 8 && printf 12345678; } > "$WORK/channels.wav"
+refused "it has 65535 channels" "$WORK/channels.wav"
+{ wav 1 1 16 16000 1900000000 && printf 12345678; } > "$WORK/lie.wav"
+refused "1900000000 bytes of samples, the file has 8" "$WORK/lie.wav"
+{ wav 3 1 32 16000 8 && printf '\000\000\000\000\000\000\300\177'; } > "$WORK/nan.wav"
+refused "sample 1 is no finite number" "$WORK/nan.wav"
+{ wav 3 2 64 16000 16 && printf '\000\000\000\000\000\000\000\000\000\000\000\000\000\000\360\377'; } > "$WORK/infinite.wav"
+refused "sample 0 is no finite number" "$WORK/infinite.wav"
+echo "a text" > "$WORK/text.wav"
+refused "does not begin as a WAV file does" "$WORK/text.wav"
+refused "it is empty" /dev/null
+refused "irectory" "$WORK"
+cp "$tiny/short.wav" "$WORK/short.mp3"
+whisper "$WORK/short.mp3" > "$WORK/got"
+same "whisper: the name of a file does not matter" "$tiny/text.txt" "$WORK/got"
+{ head -c 4 "$tiny/short.wav" && little 4294967295 && tail -c +9 "$tiny/short.wav" | head -c 32 && little 4294967295 && tail -c +45 "$tiny/short.wav"; } > "$WORK/4gb.wav"
+whisper "$WORK/4gb.wav" > "$WORK/got"
+same "whisper: 4 GB in a header are all that follows" "$tiny/text.txt" "$WORK/got"
+
+# Silence has no text in any window, also without --vad. Noise has at most 40 tokens in each window of a second.
+{ wav 1 1 8 1000 1200000 && head -c 1200000 /dev/zero | tr '\000' '\200'; } > "$WORK/silence20.wav"
+echo > "$WORK/expected"
+whisper "$WORK/silence20.wav" > "$WORK/got"
+same "whisper: 20 minutes of silence" "$WORK/expected" "$WORK/got"
+{ wav 1 1 8 4000 16000 && head -c 16000 tests/e2e/whisper/tiny.tar.xz; } > "$WORK/noise.wav"
+"$WORK/whisper" "$WORK/noise.wav" > "$WORK/got"
+check "whisper: noise: a bounded text" test $? -eq 0 -a "$(wc -c < "$WORK/got")" -le 161
+
 # FLAC, by libFLAC: the recording of short.wav. A file that is cut or damaged is refused.
 says "whisper: --with=sounds: another machine" 2 "--with=sounds: programs for aarch64-linux-gnu are built without" \
     "$BURIN" build "$tiny" --with=sounds --target=aarch64-linux-gnu -o "$WORK/x"
@@ -111,3 +144,5 @@ done
 refused "libFLAC: " "$WORK/damaged.flac"
 { head -c 30 $flac && printf 'xxxx' && tail -c +35 $flac; } > "$WORK/sum.flac"
 refused "MD5 differs" "$WORK/sum.flac"
+{ head -c 21 $flac && printf '\077\377\377\377\377' && tail -c +27 $flac; } > "$WORK/lie.flac"
+refused "it is cut" "$WORK/lie.flac"
