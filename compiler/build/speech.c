@@ -142,6 +142,41 @@ static void set_tokens(const Build *b, burin_speech *s, const json_t *generation
     set_fixed(b, s, generation);
 }
 
+// -------------------------------------------------------------------------------- times of words
+// Returns the number of heads in a list of [layer, head], 0 if one is not of the decoder.
+static size_t count_heads(const json_t *list, int32_t layers, int32_t heads) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *pair = json_array_get(list, i), *layer = json_array_get(pair, 0),
+                     *head = json_array_get(pair, 1);
+        bool known = json_array_size(pair) == 2 && json_is_integer(layer) && json_is_integer(head);
+        if (!known || json_integer_value(layer) < 0 || json_integer_value(layer) >= layers ||
+            json_integer_value(head) < 0 || json_integer_value(head) >= heads)
+            return 0;
+    }
+    return json_array_size(list);
+}
+
+// The heads whose attention follows the words, and the steps of the median that smooths it.
+static void set_alignment(const Build *b, burin_speech *s, const json_t *generation) {
+    const json_t *list = json_object_get(generation, "alignment_heads"),
+                 *config = b->checkpoint->config;
+    s->median = count_of(config, "median_filter_width", 7);
+    if (!json_array_size(list)) return;
+    size_t n = count_heads(list, count_of(config, "decoder_layers", 4),
+                           count_of(config, "decoder_attention_heads", 6));
+    if (!n || n > 4096 || s->median < 1 || s->median > 99 || s->median % 2 == 0) {
+        diag_warning(NO_LOC,
+                     "generation_config.json: \"alignment_heads\", or \"median_filter_width\" of "
+                     "config.json, is not what this decoder has: words get no times");
+        return;
+    }
+    int32_t *pairs = ARENA_ARRAY(b->arena, int32_t, 2 * n);
+    for (size_t i = 0; i < 2 * n; i++)
+        pairs[i] = (int32_t)json_integer_value(json_array_get(json_array_get(list, i / 2), i % 2));
+    s->alignment = pairs;
+    s->n_alignment = (int32_t)(2 * n);
+}
+
 // Every token must be one of the model's.
 static bool tokens_fit(const Build *b, const burin_speech *s) {
     const int32_t tokens[] = {s->start, s->no_timestamps, s->previous, s->transcribe, s->translate};
@@ -170,6 +205,7 @@ void build_speech(Build *b) {
     if (is_whisper(features) && changes_nothing(features)) {
         set_features(speech, features);
         set_tokens(b, speech, generation);
+        set_alignment(b, speech, generation);
         if (fits(speech, b->module->graphs[0]) && tokens_fit(b, speech)) b->module->speech = speech;
     }
     json_decref(features);

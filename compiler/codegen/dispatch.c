@@ -153,6 +153,7 @@ static void write_speech(Text *t, const burin_speech *s) {
     text_add(t, "static const burin_speech speech = {\n");
     BURIN_SPEECH_FIELDS(WRITE_FIELD)
     write_tokens(t, "languages", s->languages, s->n_languages);
+    write_tokens(t, "alignment", s->alignment, s->n_alignment);
     text_add(t, "};\n\n");
 }
 

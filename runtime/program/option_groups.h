@@ -14,7 +14,7 @@ static const option_group option_groups[] = {
      {"-f", "--image", "--input", "--rank", "--pair", "--language"},
      {"--lines", "-p", "--media-path", "--tokens", "--decoder-tokens", "--tokenize", "--pieces",
       "--embeddings", "--decode", "--translate", "--prompt-name", "--vad", "--condition",
-      "--phonemes", "--prompt", "--random", "--dim", "--similarity"}},
+      "--word-timestamps", "--phonemes", "--prompt", "--random", "--dim", "--similarity"}},
     {"Output",
      {"-n", "--json", "--output", "--srt", "--vtt", "--voice", "--speed"},
      {"--noise", "--csv", "--threshold", "--format", "--logprobs", "--stop", "--grammar",

@@ -60,6 +60,8 @@ static const option options[] = {
     {T, "--srt", NULL, NULL, FLAG, AT(srt), 0, 0, "print SRT subtitles"},
     {T, "--vtt", NULL, NULL, FLAG, AT(vtt), 0, 0, "print WebVTT subtitles"},
     {T, "--csv", NULL, NULL, FLAG, AT(csv), 0, 0, "print one line per segment: start, end, text"},
+    {T, "--word-timestamps", NULL, NULL, FLAG, AT(word_timestamps), 0, 0,
+     "with --json, --csv, --srt or --vtt: the times of each word"},
     {T, "--vad", NULL, NULL, FLAG, AT(vad), 0, 0,
      "skip silence of more than a second; silent frames are 35 dB below the loudest"},
     {T, "--condition", NULL, NULL, FLAG, AT(condition), 0, 0,

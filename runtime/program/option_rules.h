@@ -23,7 +23,9 @@ typedef struct option_rule {
     "-n --temp --repeat-penalty --presence-penalty --frequency-penalty --repeat-last-n " \
     "--dry-multiplier --logit-bias --ignore-eos --shift --stop --grammar --json-schema " \
     "--json-object --json --logprobs --session --draft --draft-max --beams "
-#define RECORDINGS "--language --translate --prompt --srt --vtt --json --csv --vad --condition"
+#define RECORDINGS                                                                \
+    "--language --translate --prompt --srt --vtt --json --csv --vad --condition " \
+    "--word-timestamps"
 
 // In this order: the first rule that a command line breaks ends the program.
 static const option_rule option_rules[] = {
@@ -56,7 +58,8 @@ static const option_rule option_rules[] = {
     {EXCLUDES, "--serve --replay",
      "-n --stop --grammar --json-schema --json-object --json --logprobs --session --beams --shift "
      "--chat --raw --messages --tokens -f PROMPT --system --tool-choice --bench --logits "
-     "--logits-hash --perplexity --attention --srt --vtt --csv --translate --output --phonemes",
+     "--logits-hash --perplexity --attention --srt --vtt --csv --word-timestamps "
+     "--translate --output --phonemes",
      "each request says what its answer is like", LEAVE_OUT},
     {EXCLUDES, "--serve --replay", "TEXTS", "requests bring texts and recordings", LEAVE_OUT},
     {NEEDS, "--session-read-only", "--session", "--session-read-only without --session",
@@ -84,12 +87,14 @@ static const option_rule option_rules[] = {
 // Of a transcriber: what only a run on tensors takes, and what only a recording does.
 static const option_rule rules_of_recordings[] = {
     {NEEDS,
-     "--tokens --decoder-tokens --beams --top-k --top-p --min-p --typical --logit-bias --stop "
+     "--tokens --decoder-tokens --top-k --top-p --min-p --typical --logit-bias --stop "
      "--grammar --ignore-eos --json-schema --json-object --mirostat --xtc-probability "
      "--dynatemp-range",
      "--input --bench", "that is not for recordings", LEAVE_OUT},
     {EXCLUDES, "--input", RECORDINGS, "that is for recordings, not for --input", LEAVE_OUT},
     {EXCLUDES, "--input", "TEXTS", "more than one input", "give recordings or --input"},
+    {NEEDS, "--word-timestamps", "--json --csv --srt --vtt", "--word-timestamps needs a form",
+     "--json --word-timestamps"},
 };
 
 // Options that no line's result depends on: --resume goes on whatever they were.

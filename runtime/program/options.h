@@ -95,7 +95,8 @@ typedef struct burin_command {
     burin_server_options server;
     const char *language;  // of a recording: "en"; NULL: detected
     bool csv, vad,
-        condition;  // of a recording: a table; silence skipped; windows know the text before
+        condition;         // of a recording: a table; silence skipped; windows know the text before
+    bool word_timestamps;  // of a recording: times of words
     bool translate, srt, vtt;  // to English; subtitles
     const char *voice,
         *phonemes;        // of speech: who speaks; what, in place of a text; NULL: not given

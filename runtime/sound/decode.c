@@ -9,6 +9,7 @@
 
 #include "kernels/pow.h"
 #include "program/output.h"
+#include "text/beams.h"
 #include "text/generation.h"
 #include "text/prompt.h"
 
@@ -146,8 +147,8 @@ static int32_t first_end(const burin_model *m) {
 }
 
 // After one timestamp another or the end; after two a text; never an earlier time.
-static void forbid_by_order(const burin_decoding *d, float *logits) {
-    const int32_t *tokens = d->tokens + d->n_first, n = d->n_tokens - d->n_first;
+static void forbid_by_order(const burin_decoding *d, int32_t n_tokens, float *logits) {
+    const int32_t *tokens = d->tokens + d->n_first, n = n_tokens - d->n_first;
     int32_t begin = d->speech->timestamp_begin, vocabulary = d->run->model->vocab_size, last = -1;
     bool one = n >= 1 && tokens[n - 1] >= begin, two = one && (n < 2 || tokens[n - 2] >= begin);
     for (int32_t i = 0; i < n; i++) last = tokens[i] >= begin ? tokens[i] : last;
@@ -179,11 +180,12 @@ static void prefer_timestamps(const burin_decoding *d, float *logits) {
     if (wins) forbid_range(logits, 0, begin);
 }
 
-static void limit_timestamps(const burin_decoding *d, float *logits) {
+// After the first n_tokens of d->tokens.
+static void limit_timestamps(const burin_decoding *d, int32_t n_tokens, float *logits) {
     int32_t begin = d->speech->timestamp_begin;
     if (!d->timestamps || begin >= d->run->model->vocab_size) return;
     logits[d->speech->no_timestamps] = -INFINITY;
-    forbid_by_order(d, logits);
+    forbid_by_order(d, n_tokens, logits);
     prefer_timestamps(d, logits);
 }
 
@@ -215,7 +217,7 @@ static int32_t choose_speech_token(burin_decoding *d, float *logits, int32_t mos
                                    .first = !generated,
                                    .last = d->n_tokens == most - 1};
     burin_mask_forbidden(&d->sampler, d->run->model, &history, logits);
-    limit_timestamps(d, logits);
+    limit_timestamps(d, d->n_tokens, logits);
     double total = burin_log_of_total(&d->sampler, logits);
     burin_sampler_adjust(&d->sampler, logits, d->tokens, d->n_tokens);
     int32_t token = burin_sampler_choose(&d->sampler, logits);
@@ -224,15 +226,43 @@ static int32_t choose_speech_token(burin_decoding *d, float *logits, int32_t mos
     return token;
 }
 
+static void limit_beam(void *context, const int32_t *tokens, int32_t n, float *logits) {
+    (void)tokens;  // d->tokens
+    limit_timestamps(context, n, logits);
+}
+
+// The most probable text of --beams N; its score takes the place of the mean log-probability.
+static void decode_by_beams(burin_decoding *d, const float *logits, int32_t most) {
+    burin_generation g = {.run = d->run,
+                          .sampler = d->sampler,
+                          .tokens = d->tokens,
+                          .n_tokens = d->n_tokens,
+                          .count = most - d->n_tokens,
+                          .limit = limit_beam,
+                          .limit_context = d};
+    int32_t *text = NULL, n = burin_beams_search(&g, logits, &text);
+    memcpy(d->tokens + d->n_tokens, text, (size_t)n * sizeof *text);
+    d->n_tokens += n;
+    d->ended = n < g.count;
+    d->mean_log_probability = (double)g.beam_score;
+    free(text);
+}
+
 void burin_decode_window(burin_decoding *d, double temperature) {
     float *logits = read_first(d);
     int32_t most = most_tokens_of_window(d), chosen = 0;
     set_temperature(d, temperature);
     d->mean_log_probability = 0;
+    d->ended = false;
+    if (temperature == 0 && d->run->command->beams > 1 && most > d->n_tokens) {
+        decode_by_beams(d, logits, most);
+        return;
+    }
     while (d->n_tokens < most) {
         int32_t token = choose_speech_token(d, logits, most);
         chosen++;
-        if (is_end(d, token)) break;
+        d->ended = is_end(d, token);
+        if (d->ended) break;
         d->tokens[d->n_tokens++] = token;
         if (d->n_tokens < most) logits = burin_run_read(d->run, &token, 1);
     }

@@ -18,6 +18,7 @@ typedef struct burin_decoding {
     int32_t *tokens;              // [context + 1]: all that the decoder reads of this window
     int32_t n_first;              // tokens before the generated ones
     int32_t n_tokens;             // with the generated ones, without the end of the text
+    bool ended;                   // by the model, not by a limit
     double mean_log_probability;  // of the generated tokens and the end
     double no_speech;             // probability, 0 to 1
 } burin_decoding;

@@ -8,6 +8,8 @@ typedef struct burin_segment {
     double start, end;      // seconds from the recording's start
     const int32_t *tokens;  // timestamps included
     int32_t n;
+    const double *times;  // --word-timestamps: seconds when each token ends, and at -1 when the
+                          // first begins; NULL: not known
     // Of its window: the first frame, and how sure the text is.
     int64_t seek;
     double temperature, compression;  // of sampling; how many times shorter the text is then

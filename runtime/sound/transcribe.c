@@ -10,6 +10,7 @@
 #include "engine/encoder.h"
 #include "program/input.h"
 #include "program/output.h"
+#include "sound/alignment.h"
 #include "sound/decode.h"
 #include "sound/log_mel.h"
 #include "sound/recording.h"
@@ -33,6 +34,7 @@ typedef struct burin_transcription {
     double least;             // loudness that is no silence, with --vad
     float *features;          // [n_mels][frames] of a window
     burin_segment *segments;  // [context + 1] of a window
+    double *times;            // [context + 1] of a window's start and tokens; NULL: not asked for
 } transcription;
 
 // -------------------------------------------------------------------------------------- recordings
@@ -123,6 +125,14 @@ static void encode_window(transcription *t, int64_t from) {
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
 }
 
+// --word-timestamps: seconds of the recording, to a hundredth.
+static void align_tokens(transcription *t, const burin_window *w) {
+    double start = (double)w->from * w->frame_seconds;
+    burin_align_window(&t->decoding, w->frames, t->times + 1);
+    t->times[0] = start;
+    for (int32_t i = 1; i <= w->n; i++) t->times[i] += start;
+}
+
 // Returns how many frames the next window is further on.
 static int64_t transcribe_window(transcription *t, int64_t from, int64_t content) {
     const burin_decoding *d = &t->decoding;
@@ -138,9 +148,11 @@ static int64_t transcribe_window(transcription *t, int64_t from, int64_t content
     w.tokens = d->tokens + d->n_first;
     w.n = d->n_tokens - d->n_first;
     int64_t forward = burin_cut_segments(&w, t->segments, &n);
+    if (t->times) align_tokens(t, &w);
     for (int32_t i = 0; i < n; i++) {
         burin_segment *s = &t->segments[i];
         sure.start = s->start, sure.end = s->end, sure.tokens = s->tokens, sure.n = s->n;
+        if (t->times) sure.times = t->times + 1 + (s->tokens - w.tokens);
         *s = sure, s->seek = from;
         burin_transcript_add(&t->transcript, s);
         if (s->n) burin_remember_text(&t->decoding, s->tokens, s->n);
@@ -243,6 +255,8 @@ burin_transcription *burin_transcription_open(burin_run *run) {
     burin_decoding_open(&t->decoding, run);
     t->features = burin_allocate((size_t)s->n_mels * (size_t)s->frames, sizeof *t->features);
     t->segments = burin_allocate((size_t)run->context + 1, sizeof *t->segments);
+    if (run->command->word_timestamps)
+        t->times = burin_allocate((size_t)run->context + 2, sizeof *t->times);
     return t;
 }
 
@@ -252,6 +266,7 @@ void burin_transcription_close(burin_transcription *t) {
     burin_log_mel_close(&t->log_mel);
     free(t->features);
     free(t->segments);
+    free(t->times);
     burin_decoding_close(&t->decoding);
     free(t);
 }
@@ -281,6 +296,7 @@ bool burin_transcription_step(burin_transcription *t) {
     encode_window(t, t->from);
     if (t->decoding.language < 0 && t->decoding.speech->n_languages)
         t->decoding.language = burin_detect_language(&t->decoding);
+    if (t->times && !t->transcript.language) t->transcript.language = name_language(t);
     t->from += transcribe_window(t, t->from, t->content);
     return true;
 }
@@ -309,6 +325,12 @@ static void check_recordings_asked(const burin_run *run) {
                    "--%s writes the segments of one recording, %d are given", form, c->n_texts);
     if (form && run->model->speech->timestamp_begin < 0)
         burin_stop(BURIN_USER_MISTAKE, "--%s: this model has no timestamps", form);
+    if (c->beams > 1 && c->sampling.temperature > 0)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "--beams needs --temp 0\nhint: leave out --temp");
+    if (c->word_timestamps && !run->model->speech->n_alignment)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "--word-timestamps: the generation_config.json of this model had no "
+                   "alignment_heads");
     if (!c->n_texts && !burin_input_is_offered(false))
         burin_stop(BURIN_USER_MISTAKE, "nothing is given to transcribe\nhint: %s talk.wav",
                    burin_program_name);

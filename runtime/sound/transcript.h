@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "program/output.h"
 #include "sound/segments.h"
+#include "sound/words.h"
 #include "text/run.h"
 #include "tokenizer/tokenizer.h"
 
@@ -18,6 +19,9 @@ typedef struct burin_transcript {
     char *bytes, *whole;     // of one token
     burin_capture text;      // of all segments so far
     burin_capture segments;  // --json
+    burin_capture words;     // of --word-timestamps, with --json
+    burin_word *pieces;      // [most_pieces] of a segment
+    int32_t most_pieces;
     int64_t n_segments;
     size_t printed;  // bytes of `text`
 } burin_transcript;

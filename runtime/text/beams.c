@@ -90,6 +90,7 @@ static void weigh_tokens(const beam_search *b, int32_t i, int32_t length, float 
     burin_sampler_adjust(&g->sampler, logits, g->tokens, g->n_tokens + length);
     const burin_history text = burin_generation_history(g, length, b->most);
     burin_mask_forbidden(&g->sampler, g->run->model, &text, logits);
+    if (g->limit) g->limit(g->limit_context, g->tokens, g->n_tokens + length, logits);
 }
 
 static void offer(beam_search *b, beam c) {
@@ -223,6 +224,7 @@ int32_t burin_beams_search(burin_generation *g, const float *logits, int32_t **t
     if (b.most > 0) search(&b);
     if (b.n_ended) {
         n = b.ended[0].n;
+        g->beam_score = b.ended[0].score;
         *text = b.ended[0].text;
         b.ended[0].text = NULL;
         if (g->run->command->verbose)

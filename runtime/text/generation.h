@@ -44,6 +44,10 @@ typedef struct burin_generation {
     uint64_t seed;        // of the first line, where there are several
     burin_tokens first;   // of an encoder-decoder: first tokens of each answer
     burin_tokens source;  // and what its encoder has read last
+    // --beams: masks further tokens after these n; NULL: none
+    void (*limit)(void *context, const int32_t *tokens, int32_t n, float *logits);
+    void *limit_context;
+    float beam_score;  // of the answer: its log-probability, by its length
 } burin_generation;
 
 // the default mode of a decoder's program; returns the exit status

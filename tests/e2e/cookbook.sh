@@ -15,7 +15,7 @@ done < commands
 { for command in build run check explain template; do burin $command --help; done; ./austen --help; ./austen --help-all; } > helps 2> /dev/null
 for option in $(sed 's/ #.*//' shown | grep -oE -- '--[a-z-]+' | sort -u); do
     case $option in
-        --embeddings | --image | --media-path | --pair | --rank | --similarity | --top-k | --format | --language | --translate | --srt | --vtt | --speed | --phonemes | --csv | --vad | --condition) continue ;; # models that do not ship
+        --embeddings | --image | --media-path | --pair | --rank | --similarity | --top-k | --format | --language | --translate | --srt | --vtt | --speed | --phonemes | --csv | --vad | --condition | --word-timestamps) continue ;; # models that do not ship
         --api-key | --parallel | --serve) continue ;;                                                           # programs with a server
     esac
     check "cookbook: $option exists" grep -qE -- "$option([^a-z-]|$)" helps

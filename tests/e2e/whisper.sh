@@ -29,6 +29,9 @@ cp -r "$tiny" "$WORK/tiny5"
 rm "$WORK/tiny5/preprocessor_config.json"
 "$BURIN" run "$WORK/tiny5" --interpret -- --temp 0 "$tiny/short.wav" > "$WORK/got" 2> "$WORK/log"
 same "whisper: a folder of transformers 5, with processor_config.json" "$tiny/text.txt" "$WORK/got"
+sed 's/"alignment_heads"/"other"/' "$tiny/generation_config.json" > "$WORK/tiny5/generation_config.json"
+says "whisper: times of words without heads for them" 1 "had no alignment_heads" \
+    "$BURIN" run "$WORK/tiny5" --interpret -- --csv --word-timestamps "$tiny/short.wav"
 "$WORK/whisper" "$tiny/long.wav" > "$WORK/expected"
 "$WORK/whisper" "$tiny/long.wav" -t 2 > "$WORK/got"
 same "whisper: sampling after an unlikely text draws the same numbers each time" "$WORK/expected" "$WORK/got"
@@ -44,6 +47,21 @@ same "whisper: WebVTT" "$WORK/expected" "$WORK/got"
 "$WORK/whisper" --temp 0 --csv "$tiny/long.wav" --language en | head -2 > "$WORK/got"
 printf 'start,end,text\n0.22,0.38,"x"\n' > "$WORK/expected"
 same "whisper: CSV" "$WORK/expected" "$WORK/got"
+
+# Words, and the likeliest of several texts
+whisper --language de --translate --csv --word-timestamps "$tiny/short.wav" > "$WORK/got"
+same "whisper: times of words" "$tiny/words.txt" "$WORK/got"
+segments "$tiny/long.wav" --language en --beams 3 > "$WORK/got"
+same "whisper: --beams" "$tiny/beams.txt" "$WORK/got"
+whisper --language de --beams 4 --csv --word-timestamps "$tiny/long.wav" > "$WORK/got"
+same "whisper: times of words of the likeliest text" "$tiny/beam_words.txt" "$WORK/got"
+whisper --language de --beams 4 --csv --word-timestamps "$tiny/long.wav" -t 2 --chunk 3 > "$WORK/got"
+same "whisper: the same by two threads, three rows at once" "$tiny/beam_words.txt" "$WORK/got"
+"$BURIN" run "$tiny" --interpret -- --temp 0 --language de --translate --csv --word-timestamps "$tiny/short.wav" > "$WORK/got" 2> "$WORK/log"
+same "whisper: the same by the interpreter" "$tiny/words.txt" "$WORK/got"
+whisper --language de --translate --json --word-timestamps "$tiny/short.wav" | grep -o '"words".*' > "$WORK/got"
+echo '"words": [{"word": "q", "start": 0.00, "end": 0.00}, {"word": "mx", "start": 0.70, "end": 0.76}]}' > "$WORK/expected"
+same "whisper: words in JSON" "$WORK/expected" "$WORK/got"
 
 # Silence: none is written; a pause before a recording moves its times alone, in whole frames.
 little() { printf '%b' "$(printf '\\0%o\\0%o\\0%o\\0%o' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24)))"; }
@@ -87,7 +105,9 @@ refused "does not know it" --language xx "$tiny/short.wav"
 refused "one recording" --srt "$tiny/short.wav" "$tiny/short.wav"
 refused "give one of --srt" --srt --vtt "$tiny/short.wav"
 refused "nothing is given to transcribe"
-refused "that is not for recordings" --beams 2 "$tiny/short.wav"
+refused "that is not for recordings" --top-k 2 "$tiny/short.wav"
+refused "--word-timestamps needs a form" --word-timestamps "$tiny/short.wav"
+refused "--beams needs --temp 0" --beams 2 --temp 0.5 "$tiny/short.wav"
 
 # Files that lie: the sizes, channels and samples of a header; names that are not those of their content.
 { wav 1 0 16 16000 8 && printf 12345678; } > "$WORK/channels.wav"

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sound/alignment.h"
 #include "sound/elementary.h"
 #include "sound/log_mel.h"
 #include "sound/resample.h"
 #include "sound/segments.h"
+#include "sound/words.h"
 #include "unit.h"
 
 typedef struct file {
@@ -256,6 +258,49 @@ static void segments_follow_their_timestamps(void) {
     }
 }
 
+// ------------------------------------------------------------------------------------------ words
+static void punctuation_joins_words(void) {
+    static const struct {
+        const char *pieces[7], *words;
+        bool by_piece;
+    } rows[] = {{{" He", "llo", ",", " you", "!"}, " Hello,| you!", false},
+                {{" say", " \"", "yes", "\"", " (", "no", ")"}, " say| \"yes\"| (no)", false},
+                {{" 3", ".", "5", " %"}, " 3|.5| %", false},
+                {{" -", "x"}, " -x", false},
+                {{" ", "a"}, " a", false},
+                {{"\u4f60", "\u597d", "\u3002"}, "\u4f60|\u597d\u3002", true},
+                {{"a", " ", ""}, "a| ", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[80] = "", words[90] = "";
+        burin_word pieces[7];
+        int32_t n = 0;
+        for (; n < 7 && rows[i].pieces[n] && *rows[i].pieces[n]; n++) {
+            pieces[n] =
+                (burin_word){strlen(text), strlen(text) + strlen(rows[i].pieces[n]), n, n + 1};
+            strcat(text, rows[i].pieces[n]);
+        }
+        CHECK(n > 0);
+        n = burin_join_words(text, pieces, n, rows[i].by_piece);
+        for (int32_t k = 0; k < n; k++) {
+            CHECK(pieces[k].start < pieces[k].end);
+            if (k) strcat(words, "|");
+            strncat(words, text + pieces[k].from, pieces[k].to - pieces[k].from);
+        }
+        CHECK_TEXT(words, rows[i].words);
+    }
+    CHECK(burin_join_words("", NULL, 0, false) == 0);
+}
+
+static void paths_follow_the_weights(void) {
+    static const float weights[3 * 5] = {9, 9, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 9, 9};
+    static const float equal[3 * 2] = {0};
+    int32_t first[3];
+    burin_align_path(weights, 3, 5, first);
+    CHECK(first[0] == 0 && first[1] == 1 && first[2] == 2);
+    burin_align_path(equal, 3, 2, first);  // more tokens than steps
+    CHECK(first[0] == 0 && first[1] == 0 && first[2] == 0);
+}
+
 SUITE(sound) {
     TEST(every_format_is_read);
     TEST(channels_are_averaged);
@@ -265,4 +310,6 @@ SUITE(sound) {
     TEST(functions_are_right);
     TEST(a_tone_is_in_its_band);
     TEST(segments_follow_their_timestamps);
+    TEST(punctuation_joins_words);
+    TEST(paths_follow_the_weights);
 }

@@ -10,7 +10,8 @@ import numpy as np
 import soundfile
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-from transformers import WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration
+from transformers import WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration, WhisperTokenizer
+from transformers.models.whisper.tokenization_whisper import _decode_asr
 
 OUT = "tiny"
 LETTERS = [chr(c) for c in range(ord("a"), ord("z") + 1)] + ["Ġ"]
@@ -44,7 +45,7 @@ def make_model(seed):
     g.task_to_id = {"transcribe": ID["transcribe"], "translate": ID["translate"]}
     g.no_timestamps_token_id, g.prev_sot_token_id, g.max_initial_timestamp_index = ID["notimestamps"], ID["startofprev"], 20
     g.suppress_tokens, g.begin_suppress_tokens, g.max_length = [3, ID["startoftranscript"], ID["nospeech"]], [26, ID["endoftext"]], 40
-    g.return_timestamps = False
+    g.return_timestamps, g.alignment_heads = False, [[0, 1], [0, 0]]
     return model
 
 
@@ -86,6 +87,17 @@ def segments_of(model, extractor, name, **how):
     return lines
 
 
+# Rows of --csv --word-timestamps.
+def words_of(model, extractor, name, **how):
+    out = generate(model, extractor, name, return_timestamps=True, return_segments=True, return_token_timestamps=True, **how)
+    times = torch.cat([s["token_timestamps"] for s in out["segments"][0]])
+    found = _decode_asr(WhisperTokenizer.from_pretrained(OUT), [{"tokens": out["sequences"], "token_timestamps": [times]}],
+                        return_timestamps="word", return_language=False, time_precision=0.02)[1]["chunks"]
+    # A special token that this tokenizer does not know as one is written "<|0.12|>".
+    found = [w for w in found if "<|" not in w["text"]]
+    return ["start,end,text"] + [f'{max(w["timestamp"][0], 0):.2f},{w["timestamp"][1]:.2f},"{w["text"].strip()}"' for w in found]
+
+
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     os.makedirs(OUT)
@@ -96,8 +108,11 @@ def main():
     expected = {"text": [text_of(model, extractor, "short", task="transcribe")],
                 "translated": segments_of(model, extractor, "short", language="de", task="translate"),
                 "long": segments_of(model, extractor, "long", language="en")}
-    model.half().save_pretrained(OUT)
     make_tokenizer()
+    expected["words"] = words_of(model, extractor, "short", language="de", task="translate")
+    expected["beams"] = segments_of(model, extractor, "long", language="en", num_beams=3, temperature=0.0)
+    expected["beam_words"] = words_of(model, extractor, "long", language="de", num_beams=4, temperature=0.0)
+    model.half().save_pretrained(OUT)
     samples, rate = soundfile.read(f"{OUT}/short.wav", dtype="int16")
     soundfile.write("short.flac", samples, rate)
     for name, lines in expected.items():
