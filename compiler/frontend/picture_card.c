@@ -39,12 +39,16 @@ static const Processor processors[] = {
     {"MobileNetV1", 256, true, 224, BURIN_BILINEAR, 0},
     {"MobileNetV2", 256, true, 224, BURIN_BILINEAR, 0},
     {"Segformer", 512, false, 0, BURIN_BILINEAR, 2},
+    {"DPT", 384, false, 0, BURIN_BICUBIC, 0},
 };
 
 // Fields of one processor alone.
 static const struct {
     const char *processor, *field;
-} own_fields[] = {{"ConvNext", "crop_pct"}, {"EfficientNet", "include_top"}};
+} own_fields[] = {{"ConvNext", "crop_pct"},
+                  {"EfficientNet", "include_top"},
+                  {"DPT", "keep_aspect_ratio"},
+                  {"DPT", "ensure_multiple_of"}};
 
 // Processors that cut pictures into tiles, and the fields that say how (frontend/eyes.c).
 static const Processor cutters[] = {
@@ -213,6 +217,17 @@ static bool read_crop_part(burin_picture *p, const json_t *config, const Process
     return true;
 }
 
+// DPT: a side fits the size, the other keeps the picture's ratio; both are a multiple.
+static bool read_ratio(burin_picture *p, const json_t *config) {
+    const json_t *multiple = json_object_get(config, "ensure_multiple_of");
+    if (!p->resize) return true;
+    if (multiple && !json_is_null(multiple) && !pixels_of(multiple))
+        return refuse_field("ensure_multiple_of", "is no number of 1 to 4096 pixels");
+    p->multiple = pixels_of(multiple);
+    p->keep_ratio = flag_of(config, "keep_aspect_ratio", false);
+    return true;
+}
+
 static bool read_crop(burin_picture *p, const json_t *config, const Processor *k) {
     const json_t *size = json_object_get(config, "crop_size");
     if (!k->crop && flag_of(config, "do_center_crop", false))
@@ -303,8 +318,8 @@ bool picture_settings_read(burin_picture *p, const json_t *settings, bool cut, i
                (flag_of(settings, "do_resize", true) || refuse_field("do_resize", "is false")) &&
                read_filter(p, settings, k) && read_values(p, settings, k);
     return k && read_resize(p, settings, k) && read_crop(p, settings, k) &&
-           read_crop_part(p, settings, k) && read_values(p, settings, k) &&
-           fits_input(p, height, width);
+           read_crop_part(p, settings, k) && read_ratio(p, settings) &&
+           read_values(p, settings, k) && fits_input(p, height, width);
 }
 
 static bool takes_picture(const Node *input) {
@@ -353,6 +368,10 @@ static bool find_task(const Checkpoint *c, const Graph *g, const Tokenizer *t, b
         card->task = BURIN_FINDS_OBJECTS;
         return dim_is_const(type->dim[1], labels) && --*labels > 0;  // the last is no object
     }
+    card->task = BURIN_MAPS_PIXELS;
+    if (output_rank(g, "predicted_depth") == 2) return true;
+    if (name && strstr(name, "ForSemanticSegmentation") && type && type->rank == 3)
+        return dim_is_const(type->dim[0], labels);
     card->task = BURIN_EMBEDS_PICTURES;
     return logits < 0 &&
            (output_rank(g, "image_embeds") == 1 || output_rank(g, "pooler_output") == 1 ||
@@ -411,6 +430,7 @@ static Card card_of_task(Arena *arena, const Checkpoint *c, const Graph *g, cons
     made.pictures = card.task == BURIN_LABELS_PICTURES   ? "picture"
                     : card.task == BURIN_EMBEDS_PICTURES ? "picture_embed"
                     : card.task == BURIN_FINDS_OBJECTS   ? "picture_objects"
+                    : card.task == BURIN_MAPS_PIXELS     ? "picture_map"
                                                          : "picture_match";
     return made;
 }

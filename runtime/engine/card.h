@@ -16,6 +16,7 @@ typedef enum burin_task {
     BURIN_HEARS,             // characters or numbers for the labels of a recording
     BURIN_EMBEDS_PICTURES,   // an embedding a picture
     BURIN_FINDS_OBJECTS,     // boxes in a picture, with labels
+    BURIN_MAPS_PIXELS,       // depth of each pixel, or with labels a label
     BURIN_MATCHES_PICTURES,  // pictures and texts that fit
 } burin_task;
 

@@ -24,6 +24,8 @@ typedef struct burin_picture {
     int32_t height, width;        // pixels after resizing; BURIN_SHORTEST_EDGE: height is that edge
     int32_t resample;             // burin_resampling
     int32_t crop_height, crop_width;  // pixels; 0: no crop
+    int32_t keep_ratio;  // BURIN_EXACT_SIZE: 1: one side becomes that, the other by the ratio
+    int32_t multiple;    // pixels that a side is a multiple of; 0: any
 } burin_picture;
 
 // Pictures and texts: the score of a product of their embeddings, and the padding of texts.

@@ -8,6 +8,7 @@
 int burin_classify(const burin_model *, const burin_command *);        // labels
 int burin_embed_pictures(const burin_model *, const burin_command *);  // embeddings
 int burin_find_objects(const burin_model *, const burin_command *);    // boxes with labels
+int burin_map_pixels(const burin_model *, const burin_command *);      // depths, labels of pixels
 int burin_match_pictures(const burin_model *, const burin_command *);  // texts that fit
 
 // An option asks for the tensors of a network in place of pictures.

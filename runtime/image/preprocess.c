@@ -23,6 +23,36 @@ static const char *resize_shortest(burin_image *image, const burin_picture *p) {
     return NULL;
 }
 
+// The nearest multiple, of two equally near the even one.
+static int32_t round_side(double side, int32_t multiple) {
+    const double quotient = side / multiple;
+    int64_t n = (int64_t)quotient;
+    const double rest = quotient - (double)n;
+    if (rest > 0.5 || (rest == 0.5 && n % 2)) n++;
+    return n * multiple > BURIN_MOST_SIDE ? BURIN_MOST_SIDE : (int32_t)(n * multiple);
+}
+
+// DPT's sizes: both sides are scaled by the factor that changes less.
+static const char *resize_by_ratio(burin_image *image, const burin_picture *p) {
+    double down = (double)p->height / image->height, across = (double)p->width / image->width;
+    const double less_down = down < 1 ? 1 - down : down - 1,
+                 less_across = across < 1 ? 1 - across : across - 1;
+    if (p->keep_ratio && less_across < less_down) down = across;
+    if (p->keep_ratio && less_across >= less_down) across = down;
+    const int32_t multiple = p->multiple ? p->multiple : 1;
+    const int32_t height = round_side(down * image->height, multiple),
+                  width = round_side(across * image->width, multiple);
+    if (height != p->height || width != p->width) {
+        burin_format(preprocess_reason, sizeof preprocess_reason,
+                     "its %d x %d pixels become %d x %d, the model takes %d x %d: cut it to that "
+                     "ratio",
+                     image->width, image->height, width, height, p->width, p->height);
+        return preprocess_reason;
+    }
+    burin_image_resize(image, width, height, (burin_resampling)p->resample);
+    return NULL;
+}
+
 // Floor of half of `a`.
 static int32_t halve(int32_t a) { return a >= 0 ? a / 2 : -((1 - a) / 2); }
 
@@ -35,7 +65,9 @@ const char *burin_image_preprocess(burin_image *image, const burin_picture *p, i
                                    int32_t width, float *values) {
     const char *why = NULL;
     if (p->resize == BURIN_SHORTEST_EDGE) why = resize_shortest(image, p);
-    if (p->resize == BURIN_EXACT_SIZE)
+    if (p->resize == BURIN_EXACT_SIZE && (p->keep_ratio || p->multiple))
+        why = resize_by_ratio(image, p);
+    else if (p->resize == BURIN_EXACT_SIZE)
         burin_image_resize(image, p->width, p->height, (burin_resampling)p->resample);
     if (why) return why;
     if (!p->crop_height && (image->height != height || image->width != width)) {

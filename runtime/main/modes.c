@@ -67,6 +67,9 @@ const struct burin_modes burin_modes_picture_embed = {.run = burin_embed_picture
 const struct burin_modes burin_modes_picture_objects = {.run = burin_find_objects,
                                                         .print_network = burin_network_print};
 
+const struct burin_modes burin_modes_picture_map = {.run = burin_map_pixels,
+                                                    .print_network = burin_network_print};
+
 const struct burin_modes burin_modes_picture_match = {.run = burin_match_pictures,
                                                       .print_network = burin_network_print};
 

@@ -35,7 +35,7 @@ static const void *settings_of(const burin_model *m, burin_task task, size_t byt
 
 const burin_picture *burin_card_picture(const burin_model *m) {
     static const burin_task tasks[] = {BURIN_LABELS_PICTURES, BURIN_EMBEDS_PICTURES,
-                                       BURIN_FINDS_OBJECTS};
+                                       BURIN_FINDS_OBJECTS, BURIN_MAPS_PIXELS};
     const burin_picture *p =
         settings_of(m, BURIN_MATCHES_PICTURES, sizeof(burin_picture) + sizeof(burin_pairing));
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks && !p; i++)

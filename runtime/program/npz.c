@@ -110,7 +110,7 @@ const char *burin_npz_list(const char *path, burin_npz_member *member, void *con
 
 // ---- writing ----
 
-static uint32_t add_to_crc(uint32_t crc, const unsigned char *data, size_t n) {
+uint32_t burin_add_to_crc(uint32_t crc, const unsigned char *data, size_t n) {
     for (size_t i = 0; i < n; i++) {
         crc ^= data[i];
         for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
@@ -126,7 +126,7 @@ static bool sum_of_file(const char *path, int64_t offset, uint32_t *crc) {
     ssize_t n = file < 0 || lseek(file, (off_t)offset, SEEK_SET) < 0 ? -1 : 1;
     *crc = ~0u;
     while (n > 0 && (n = read(file, part, sizeof part)) > 0)
-        *crc = add_to_crc(*crc, part, (size_t)n);
+        *crc = burin_add_to_crc(*crc, part, (size_t)n);
     *crc = ~*crc;
     if (file >= 0) close(file);
     return n == 0;

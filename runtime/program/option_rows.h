@@ -111,7 +111,8 @@ static const option options[] = {
     {V, "--output", "-o", "FILE", TEXT, AT(output), 0, 0,
      "write a WAV file; - is standard output; with --input: each output to FILE/NAME.npy"},
     {N & ~V, "--output", "-o", "OUT", TEXT, AT(output), 0, 0,
-     "write each output to OUT/NAME.npy (a / in NAME becomes _), all to F.npz, or one to F.npy"},
+     "write each output to OUT/NAME.npy (a / in NAME becomes _), all to F.npz, or one to F.npy; "
+     "depths or labels of a picture's pixels to F.png or F.npy"},
     {N, "--random", NULL, NULL, FLAG, AT(random), 0, 0,
      "fill inputs that are not given with random values, the same every time"},
     {N, "--seed", "-s", "S", SEED, AT(sampling.seed), 0, 0,

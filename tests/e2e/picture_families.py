@@ -23,19 +23,33 @@ CASES = [
     ("mobilenet-v2-classes", {}, "MobileNetV2ImageProcessor", dict(size={"shortest_edge": 40}, crop_size={"height": 33, "width": 33})),
     ("efficientnet-classes", {}, "EfficientNetImageProcessor", dict(
         size={"height": 33, "width": 33}, resample=0, image_mean=[0.485, 0.456, 0.406], image_std=[0.478, 0.473, 0.474])),
-    ("efficientnet-classes", {}, "EfficientNetImageProcessor", dict(size={"height": 33, "width": 33}, include_top=False)),
+    ("segformer-pixels", {}, "SegformerImageProcessor", dict(size={"height": 64, "width": 96})),
+    ("dpt-depth", {}, "DPTImageProcessor", dict(size={"height": 32, "width": 32})),
+    ("depth-anything-metric", {}, "DPTImageProcessor", dict(size={"height": 42, "width": 42}, ensure_multiple_of=14, resample=2)),
 ]
 
 
 def picture():
-    y, x = np.mgrid[0:60, 0:45]
+    y, x = np.mgrid[0:45, 0:60]
     return Image.fromarray(np.stack([(x * 4 + y) % 256, y * 4 % 256, x * y // 7 % 256], -1).astype(np.uint8))
 
 
-def labels(model, config, inputs):
-    scores = model(**inputs).logits[0].softmax(-1)
+def labels(outputs, config):
+    scores = outputs.logits[0].softmax(-1)
     order = scores.argsort(descending=True)
     return " ".join(f"{config['id2label'][str(int(i))]} {float(scores[i]):.6f}" for i in order)
+
+
+def parts(processor, outputs, config):
+    """The part of the pixels that each label has."""
+    found = processor.post_process_semantic_segmentation(outputs, [picture().size[::-1]])[0].flatten()
+    count = torch.bincount(found, minlength=3).double() / len(found)
+    return " ".join(f"{config['id2label'][str(int(i))]} {float(count[i]):.6f}" for i in count.argsort(descending=True, stable=True) if count[i])
+
+
+def depths(processor, outputs):
+    depth = processor.post_process_depth_estimation(outputs, [picture().size[::-1]])[0]["predicted_depth"]
+    return f"{float(depth.min()):.6f} {float(depth.max()):.6f}"
 
 
 def main(folder):
@@ -50,7 +64,11 @@ def main(folder):
             model = cls.from_pretrained(copy, dtype=torch.float32, attn_implementation="eager").eval()
             pil = getattr(transformers, processor.replace("ImageProcessor", "ImageProcessorPil"))(**settings)
             with torch.no_grad():
-                result = labels(model, config, pil(picture(), return_tensors="pt"))
+                outputs = model(**pil(picture(), return_tensors="pt"))
+                if "predicted_depth" in outputs:
+                    result = depths(pil, outputs)
+                else:
+                    result = parts(pil, outputs, config) if outputs.logits.dim() == 4 else labels(outputs, config)
         print(name, json.dumps(changes), json.dumps({"image_processor_type": processor} | settings), result, sep="|")
 
 

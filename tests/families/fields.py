@@ -259,7 +259,8 @@ def fields(names):
         for nested, c in getattr(model.config_class, "sub_configs", {}).items():
             if inspect.isclass(c):
                 table.pop(nested, None)
-                merge(table, fields_of_config(c, read, nested + "."))
+                if hasattr(c, "attribute_map"):              # else any configuration: that of a backbone
+                    merge(table, fields_of_config(c, read, nested + "."))
     return table
 
 

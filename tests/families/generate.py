@@ -93,7 +93,7 @@ def inputs_of(kind, config):
     if kind == "towers":
         return inputs_of("encoder", config.text_config) | inputs_of("image", config.vision_config)
     if kind == "image":
-        config = getattr(config, "vision_config", config)
+        config = getattr(config, "vision_config", getattr(config, "backbone_config", None) or config)
         size, channels = config.image_size, config.num_channels
         high, wide = (size, size) if isinstance(size, int) else size
         return {"pixel_values": torch.from_numpy(uniform("pixels", channels * high * wide).astype(np.float32)).reshape(
@@ -114,7 +114,7 @@ def inputs_of(kind, config):
 OUTPUTS = {"decoder": ["logits"], "encoder": ["last_hidden_state", "pooler_output"],
            "task": ["logits", "start_logits", "end_logits"],
            "towers": ["logits_per_image", "text_embeds", "image_embeds"],
-           "image": ["last_hidden_state", "pooler_output", "logits", "cls_logits", "distillation_logits", "pred_boxes"],
+           "image": ["last_hidden_state", "pooler_output", "logits", "cls_logits", "distillation_logits", "pred_boxes", "predicted_depth"],
            "sound": ["last_hidden_state", "logits"],
            "pair": ["encoder_last_hidden_state", "last_hidden_state", "logits"]}
 

@@ -363,7 +363,23 @@ TOWERS = {
 }
 
 SMALL = dict(hidden_sizes=[8, 12, 16, 24], depths=[1, 2, 1, 1], embedding_size=8, image_size=[37, 45])
+SEGMENTS = dict(hidden_sizes=[8, 12, 16, 24], depths=[1, 2, 1, 1], num_attention_heads=[1, 2, 2, 3], sr_ratios=[4, 2, 1, 1],
+                decoder_hidden_size=16, image_size=[64, 96])
+DEPTH = dict(hidden_size=16, intermediate_size=32, num_hidden_layers=4, num_attention_heads=2, image_size=32, patch_size=8,
+             backbone_out_indices=[0, 1, 2, 3], neck_hidden_sizes=[8, 8, 12, 16], fusion_hidden_size=8)
+DINO = dict(model_type="dinov2", hidden_size=16, num_hidden_layers=4, num_attention_heads=2, mlp_ratio=2, image_size=42, patch_size=14,
+            out_indices=[1, 2, 3, 4], reshape_hidden_states=False)
 CONVOLUTIONS = {
+    "dpt-depth": ("image", "DPTForDepthEstimation", DEPTH),
+    "dpt-pixels": ("image", "DPTForSemanticSegmentation", dict(DEPTH, readout_type="add", use_batch_norm_in_fusion_residual=True, **THREE)),
+    "depth-anything": ("image", "DepthAnythingForDepthEstimation", dict(
+        backbone_config=DINO, reassemble_hidden_size=16, neck_hidden_sizes=[8, 8, 12, 16], fusion_hidden_size=8)),
+    "depth-anything-metric": ("image", "DepthAnythingForDepthEstimation", dict(
+        backbone_config=dict(DINO, use_swiglu_ffn=True, apply_layernorm=False), reassemble_hidden_size=16,
+        neck_hidden_sizes=[8, 8, 12, 16], fusion_hidden_size=8, depth_estimation_type="metric", max_depth=20)),
+    "segformer-pixels": ("image", "SegformerForSemanticSegmentation", dict(SEGMENTS, **THREE)),
+    "segformer-classes": ("image", "SegformerForImageClassification", dict(SEGMENTS, mlp_ratios=[2, 2, 2, 2], **THREE)),
+    "segformer": ("image", "SegformerModel", dict(SEGMENTS, reshape_last_stage=False)),
     "resnet": ("image", "ResNetModel", dict(SMALL, layer_type="basic", downsample_in_first_stage=True)),
     "resnet-classes": ("image", "ResNetForImageClassification", dict(SMALL, downsample_in_bottleneck=True, hidden_act="gelu", **THREE)),
     "regnet": ("image", "RegNetModel", dict(SMALL, layer_type="x", groups_width=4)),
