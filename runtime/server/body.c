@@ -36,14 +36,25 @@ bool burin_body_is_text(const char *text, size_t bytes) {
     return same == bytes;
 }
 
+static bool is_type(const char *header, const char *type) {
+    size_t n = strlen(type);
+    return !strncasecmp(header, type, n) && strchr("; \t", header[n]);
+}
+
+// `curl -d` calls any body a form. A page's form may come from a foreign site: a browser names it.
+static bool may_be_json(const struct evkeyvalq *headers) {
+    const char *type = evhttp_find_header(headers, "Content-Type");
+    if (!type || is_type(type, "application/json")) return true;
+    return is_type(type, "application/x-www-form-urlencoded") &&
+           !evhttp_find_header(headers, "Origin") && !evhttp_find_header(headers, "Sec-Fetch-Site");
+}
+
 // The body that a client sent.
 static const char *sent_text(burin_request *q, size_t *bytes) {
     struct evbuffer *input = evhttp_request_get_input_buffer(q->http);
-    const char *type =
-        evhttp_find_header(evhttp_request_get_input_headers(q->http), "Content-Type");
-    size_t n = strlen("application/json");
-    if (type && (strncasecmp(type, "application/json", n) || !strchr("; \t", type[n])))
-        burin_request_fail(q, 415, NULL, "the body must be application/json");
+    if (!may_be_json(evhttp_request_get_input_headers(q->http)))
+        burin_request_fail(q, 415, NULL,
+                           "the body must be JSON: send Content-Type: application/json");
     *bytes = evbuffer_get_length(input);
     return (const char *)evbuffer_pullup(input, -1);
 }

@@ -87,6 +87,11 @@ reply "server: another method" '^405 {"error"' GET /v1/completions
 reply "server: a large body" '^413 ' POST /v1/completions "{\"prompt\": \"$(head -c 30000 /dev/zero | tr '\0' x)\"}"
 printf 'POST /v1/completions HTTP/1.1\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: 15\r\n\r\n{"prompt": "x"}' | "$BUILD/tools/http_client" "$port" raw > "$WORK/reply"
 check "server: another type of body" grep -q '^HTTP/1.1 415 ' "$WORK/reply"
+form='Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\nContent-Length: 32\r\n\r\n{"prompt": "x", "max_tokens": 1}'
+printf "POST /v1/completions HTTP/1.1\r\n$form" | "$BUILD/tools/http_client" "$port" raw > "$WORK/reply"
+check "server: JSON that curl -d calls a form" grep -q '^HTTP/1.1 200 ' "$WORK/reply"
+printf "POST /v1/completions HTTP/1.1\r\nOrigin: https://a.example\r\n$form" | "$BUILD/tools/http_client" "$port" raw > "$WORK/reply"
+check "server: a form of a page" grep -q '^HTTP/1.1 415 ' "$WORK/reply"
 reply "server: it still answers" '^200' POST /v1/completions '{"prompt": "x", "max_tokens": 1}'
 
 # A leaving client frees its slot; a server told to stop finishes its running answers
