@@ -179,12 +179,14 @@ static void print_message_usage(const burin_answer *a, bool whole) {
         a->n_prompt - a->cached, a->cached, whole ? (long long)a->g.generated : 0);
 }
 
+static const char *stop_reason(const burin_answer *a, bool called) {
+    if (!strcmp(a->finish, "length")) return "max_tokens";
+    if (called) return "tool_use";
+    return a->g.stop_text ? "stop_sequence" : "end_turn";
+}
+
 static void print_stop(const burin_answer *a, bool called) {
-    burin_print("\"stop_reason\": \"%-s\", \"stop_sequence\": ", called ? "tool_use"
-                                                                 : !strcmp(a->finish, "length")
-                                                                     ? "max_tokens"
-                                                                 : a->g.stop_text ? "stop_sequence"
-                                                                                  : "end_turn");
+    burin_print("\"stop_reason\": \"%-s\", \"stop_sequence\": ", stop_reason(a, called));
     if (a->g.stop_text && !called)
         burin_print_json_string(a->g.stop_text, strlen(a->g.stop_text));
     else

@@ -70,6 +70,11 @@ static void print_logprobs(const burin_answer *a, size_t from) {
     burin_print("]}");
 }
 
+// An answer that reached its limit says so, also after whole calls.
+static const char *finish_reason(bool called, const char *finish) {
+    return called && !strcmp(finish, "stop") ? "tool_calls" : finish;
+}
+
 static void finish_chat(burin_request *q) {
     burin_capture body = {0}, *before = burin_capture_into(&body);
     print_head(q, "chat.completion");
@@ -81,7 +86,7 @@ static void finish_chat(burin_request *q) {
             burin_print_message(format_of(q), q->thinking, a->g.answer, a->g.answer_bytes);
         burin_print("}");
         print_logprobs(a, 0);
-        burin_print(", \"finish_reason\": \"%-s\"}", called ? "tool_calls" : a->finish);
+        burin_print(", \"finish_reason\": \"%-s\"}", finish_reason(called, a->finish));
     }
     burin_print("]");
     print_usage(q);
@@ -157,7 +162,7 @@ static void stream_chat(burin_answer *a, const char *finish) {
     bool called = burin_stream_parts(a, &chat_printer);
     if (finish) {
         begin_delta(a);
-        end_delta(a, called ? "tool_calls" : finish);
+        end_delta(a, finish_reason(called, finish));
     }
     burin_capture_into(before);
     burin_stream_send(a->request, &event);

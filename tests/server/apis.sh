@@ -21,6 +21,14 @@ reply "apis: a message's events" '^200 event: message_start~.*event: content_blo
     POST /v1/messages "{$ask, \"max_tokens\": 6, \"stream\": true}"
 reply "apis: a message's call" '^200 .*"content": \[{"type": "tool_use", "id": "c[0-9a-f]{8}", "name": "light", "input": {.*"on".*(true|false).*}}\], "stop_reason": "tool_use"' \
     POST /v1/messages "{$ask, \"max_tokens\": 400, \"seed\": 1, \"tools\": [{$light, \"input_schema\": $schema}], \"tool_choice\": {\"type\": \"any\"}}"
+called() {
+    "$BUILD/tools/http_client" "$port" 1 << END
+POST /v1/messages {$ask, "max_tokens": $1, "seed": 1, "tools": [{$light, "input_schema": $schema}], "tool_choice": {"type": "any"}}
+END
+}
+called 400 | sed -n 's/.*"output_tokens": \([0-9]*\).*/\1/p' > "$WORK/used"
+called "$(cat "$WORK/used")" > "$WORK/got"
+check "apis: a whole call at the limit of tokens: $(cat "$WORK/used")" grep -q '"type": "tool_use".*"stop_reason": "max_tokens"' "$WORK/got"
 reply "apis: blocks of every kind" '^200 {"input_tokens": [0-9]*}$' POST /v1/messages/count_tokens '{"system": [{"type": "text", "text": "Be brief."}], "messages": [{"role": "user", "content": [{"type": "text", "text": "On?"}]}, {"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": ""}, {"type": "text", "text": "I see"}, {"type": "tool_use", "id": "a", "name": "light", "input": {"on": true}}]}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "done"}]}]}]}'
 reply "apis: a stop of a message" '"stop_reason": "stop_sequence", "stop_sequence": "e"' POST /v1/messages "{\"seed\": 1, \"max_tokens\": 100, \"messages\": [{\"role\": \"user\", \"content\": \"It\"}], \"stop_sequences\": [\"zzz\", \"e\"]}"
 reply "apis: a message of a schema" '"text": "{\\"a\\":3}"' POST /v1/messages "{$ask, \"max_tokens\": 20, \"output_config\": {\"format\": {\"type\": \"json_schema\", \"schema\": {\"const\": {\"a\": 3}}}}}"
