@@ -35,15 +35,21 @@ const char *eyes_description(Arena *arena, const Checkpoint *text, const Checkpo
 }
 
 // --------------------------------------------------------------------------------------- the graph
-// The lookup of the decoder's tokens; NULL: they are used in another way, too.
-static Node *token_lookup(const Graph *g, Node **tokens) {
+static bool looks_up(const Node *n, const Node *tokens) {
+    return n && n->op == OP_gather && n->in[1] == tokens && !node_axis(n);
+}
+
+// The lookup of the decoder's tokens; NULL: they are used in another way, too. `several`: there may
+// be others after it.
+static Node *token_lookup(const Graph *g, Node **tokens, bool several) {
     for (int i = 0; i < g->n_inputs; i++)
         if (input_role(g->inputs[i]) == INPUT_TOKENS) *tokens = g->inputs[i];
-    Node *user = *tokens ? node_only_user(*tokens) : NULL;
-    bool looks_up = user && user->op == OP_gather && user->in[1] == *tokens && !node_axis(user);
-    const Node *cast = looks_up ? node_only_user(user) : NULL;
+    Node *user = *tokens && (several || node_only_user(*tokens)) ? (*tokens)->users[0] : NULL;
+    for (int i = 0; user && i < (*tokens)->n_users; i++)
+        if (!looks_up((*tokens)->users[i], *tokens)) return NULL;
+    const Node *cast = user ? node_only_user(user) : NULL;
     if (cast && cast->op == OP_cast) user = user->users[0];
-    return looks_up && user->type.rank == 2 && user->type.dtype == DT_f32 ? user : NULL;
+    return user && user->type.rank == 2 && user->type.dtype == DT_f32 ? user : NULL;
 }
 
 // `deep`: parts of a picture's rows that follow the one that takes the place of a token's.
@@ -67,6 +73,18 @@ static Node *take_embeddings(Graph *g, Node *lookup, const Node *tokens, int64_t
     node_replace(lookup, inferred(hole));
     node_set_input(hole, 2, lookup);
     return is_chosen;
+}
+
+// Other lookups of tokens: those of a picture's rows are of token `pad`.
+//   before  gather(%table, %tokens)    after  gather(%table, where(%embedded, pad, %tokens))
+static void pad_lookups(Node *tokens, const Node *first, Node *is_chosen, int64_t pad) {
+    Builder b = cursor_behind(is_chosen);
+    const Dim *rows = tokens->type.dim[0];
+    Node *chosen = build_reshape(b, is_chosen, 1, &rows);
+    Node *padded = build_where(b, chosen, build_scalar(b, DT_i32, (double)pad), tokens);
+    for (int i = tokens->n_users - 1; i >= 0; i--)
+        if (tokens->users[i] != first && looks_up(tokens->users[i], tokens))
+            node_set_input(tokens->users[i], 1, padded);
 }
 
 // The tensor that a norm of this weight reads: the first of its shape above the weight's product.
@@ -213,6 +231,18 @@ static bool is_size(const json_t *settings, const char *name, int32_t expected, 
     return (json_is_integer(v) ? json_integer_value(v) : usual) == expected;
 }
 
+// Gemma 4's: rows of a picture at most.
+static bool read_fill(burin_eyes *e, const json_t *settings) {
+    enum { USUAL_ROWS = 280, MOST_ROWS = 1120 };
+    const json_t *v = json_object_get(settings, "max_soft_tokens");
+    json_int_t rows = v ? json_integer_value(v) : USUAL_ROWS;
+    if (rows < 1 || rows > MOST_ROWS) return refuse("max_soft_tokens is not from 1 to 1120");
+    e->most = (int32_t)rows * e->patch * e->patch * e->merge * e->merge;
+    return (is_size(settings, "patch_size", e->patch, 16) &&
+            is_size(settings, "pooling_kernel_size", e->merge, 3)) ||
+           refuse("patch_size or pooling_kernel_size is not config.json's");
+}
+
 // Qwen2-VL's: pixels of the whole picture.
 // `frames`: pictures that are counted as one.
 static bool read_free(burin_eyes *e, const json_t *settings, int32_t frames) {
@@ -220,6 +250,7 @@ static bool read_free(burin_eyes *e, const json_t *settings, int32_t frames) {
         e->longest = json_object_get(settings, "size") ? edge_of(settings, "size") : 1024;
         return e->longest || refuse("size is no longest edge");
     }
+    if (e->fill) return read_fill(e, settings);
     e->least = pixels_of(settings, "min_pixels", "shortest_edge", 56 * 56);
     e->most = pixels_of(settings, "max_pixels", "longest_edge", 28 * 28 * 1280);
     if (frames > 1) e->least /= frames, e->most /= frames;
@@ -258,6 +289,7 @@ static bool read_placement(burin_eyes *e, const Module *m, const Tokenizer *t) {
     e->sees_all = sees_all ? (int32_t)sees_all->number : 0;
     e->axes = setting_of(m, "axes") != NULL;
     e->enlarge = number_of(m, "enlarge");
+    e->fill = number_of(m, "fill");
     e->patch = number_of(m, "patch"), e->merge = number_of(m, "merge");
     e->window_rows = number_of(m, "window_rows"), e->longest = number_of(m, "longest");
 #define READ_TEXT(name) e->name = text_of(m, #name);
@@ -296,10 +328,13 @@ static bool read_sizes(burin_eyes *e, const Graph *g) {
 // ------------------------------------------------------------------------------------------ joining
 bool eyes_add(Module *m, const char *description, const Checkpoint *text, const Checkpoint *rest,
               const Tokenizer *t) {
-    Node *tokens = NULL, *lookup = token_lookup(m->graphs[0], &tokens);
-    if (!lookup) return refuse("the decoder uses its tokens in more than one way");
     DslOptions options = {.library = text->library, .checkpoint = (Checkpoint *)rest};
     const Module *seen = dsl_load(m->arena, description, &options);
+    const Setting *pad = setting_of(seen, "pad");
+    const char *refused = text_of(seen, "refused");
+    if (refused) return refuse(refused);
+    Node *tokens = NULL, *lookup = token_lookup(m->graphs[0], &tokens, pad != NULL);
+    if (!lookup) return refuse("the decoder uses its tokens in more than one way");
     burin_eyes *e = ARENA_NEW(m->arena, burin_eyes);
     *e = (burin_eyes){0};
     if (!read_placement(e, seen, t) || !read_sizes(e, seen->graphs[0]) ||
@@ -311,6 +346,8 @@ bool eyes_add(Module *m, const char *description, const Checkpoint *text, const 
         return refuse("the description of eyes has rows of another width than tokens");
     const Type type = lookup->type;
     Node *is_chosen = take_embeddings(m->graphs[0], lookup, tokens, deep, e->sees_all);
+    const Node *first = lookup->op == OP_cast ? lookup->in[0] : lookup;
+    if (pad) pad_lookups(tokens, first, is_chosen, (int64_t)pad->number);
     for (int64_t i = 0; i < deep; i++)
         if (!add_deep(m->graphs[0], is_chosen, &type, i))
             diag_fatal(NO_LOC, "the text model has no layer that takes pictures' rows");

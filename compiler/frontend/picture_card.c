@@ -22,7 +22,8 @@ typedef struct Processor {
     bool shortest;  // a "size" that is a number means the shortest edge
     int crop;       // pixels of "crop_size" where it is missing; 0: it never crops
     burin_resampling resample;
-    int values;  // mean and deviation where they are missing: 0: 0.5, 1: CLIP's, 2: ImageNet's
+    int values;  // mean and deviation where they are missing: 0: 0.5, 1: CLIP's, 2: ImageNet's, 3:
+                 // 0 and 1
 } Processor;
 
 static const Processor processors[] = {
@@ -55,18 +56,20 @@ static const Processor cutters[] = {
     {"Idefics3", 0, false, 0, BURIN_LANCZOS, 0}, {"SmolVLM", 0, false, 0, BURIN_LANCZOS, 0},
     {"GotOcr2", 0, false, 0, BURIN_BICUBIC, 1},  {"Qwen2VL", 0, false, 0, BURIN_BICUBIC, 1},
     {"Glm46V", 0, false, 0, BURIN_BICUBIC, 1},   {"Glm4v", 0, false, 0, BURIN_BICUBIC, 1},
-    {"Pixtral", 0, false, 0, BURIN_BICUBIC, 1},
+    {"Pixtral", 0, false, 0, BURIN_BICUBIC, 1},  {"Gemma4", 0, false, 0, BURIN_BICUBIC, 3},
 };
 static const char *const cut_fields[] = {
-    "do_image_splitting", "max_image_size",  "do_pad",      "return_row_col_info",
-    "video_sampling",     "crop_to_patches", "min_patches", "max_patches",
-    "min_pixels",         "max_pixels",      "patch_size",  "temporal_patch_size",
-    "merge_size"};
+    "do_image_splitting",  "max_image_size",  "do_pad",
+    "return_row_col_info", "video_sampling",  "crop_to_patches",
+    "min_patches",         "max_patches",     "min_pixels",
+    "max_pixels",          "patch_size",      "temporal_patch_size",
+    "merge_size",          "max_soft_tokens", "pooling_kernel_size"};
 
-static const float usual_values[3][2][3] = {
+static const float usual_values[4][2][3] = {
     {{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}},
     {{0.48145466f, 0.4578275f, 0.40821073f}, {0.26862954f, 0.26130258f, 0.27577711f}},
-    {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}}};
+    {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}},
+    {{0, 0, 0}, {1, 1, 1}}};
 
 // Fields that no value depends on, and those that are read below.
 static const char *const known_fields[] = {"image_processor_type",

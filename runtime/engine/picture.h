@@ -44,7 +44,8 @@ typedef enum burin_cut {
     BURIN_CUT_RATIO,  // InternVL: `least` to `most` tiles in lines and columns nearest to the ratio
                       // of the sides; with several the last tile is the whole picture
     BURIN_CUT_FREE,   // no tiles: groups of merge x merge patches, each a row; `least` to `most`
-                      // pixels, or where `longest` is not 0 sides of at most that
+                      // pixels, where `longest` is not 0 sides of at most that, with `fill` `most`
+                      // pixels at most
 } burin_cut;
 
 // The eyes of a decoder: an encoder from pixels to rows that take the place of tokens, and the text
@@ -58,7 +59,8 @@ typedef enum burin_cut {
     X(width)                  \
     X(sees_all)               \
     X(window)                 \
-    X(tile_rows) X(height) X(columns) X(token) X(axes) X(patch) X(merge) X(window_rows) X(enlarge)
+    X(tile_rows)              \
+    X(height) X(columns) X(token) X(axes) X(patch) X(merge) X(window_rows) X(enlarge) X(fill)
 #define BURIN_EYES_TEXTS(X) X(mark) X(row) X(alone) X(first) X(tile) X(line) X(overview) X(prompt)
 enum { BURIN_SEES_PROMPT = 2 };
 typedef struct burin_eyes {
@@ -69,6 +71,7 @@ typedef struct burin_eyes {
     int32_t patch, merge;     // of free sizes: pixels of a patch's side, patches of a group's side
     int32_t window_rows;      // of free sizes: groups of a window's side; 0: no windows
     int32_t enlarge;          // of free sizes: 1: a side is at least a group before it is rounded
+    int32_t fill;             // of free sizes: 1: as large as `most` allows, sides rounded down
     int32_t axes;             // 1: rotary embeddings of pictures have lines and columns
     int32_t width;            // of a row: the decoder's
     int32_t sees_all;         // 1: rows of a tile attend to all rows of it, also to later ones;

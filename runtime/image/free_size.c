@@ -51,6 +51,20 @@ static void size_by_pixels(const burin_eyes *e, int64_t *height, int64_t *width)
     }
 }
 
+// Gemma 4: as many pixels as e->most allows, both sides rounded down to a group. False: a side of
+// the picture is shorter than that of a pixel.
+static bool size_to_fill(const burin_eyes *e, int64_t *height, int64_t *width) {
+    int64_t group = (int64_t)e->patch * e->merge, longest = e->most / (group * group);
+    int64_t h = *height, w = *width;
+    double factor = sqrt((double)e->most / (double)(h * w));
+    *height = (int64_t)floor(factor * (double)h / (double)group) * group;
+    *width = (int64_t)floor(factor * (double)w / (double)group) * group;
+    if (!*height && !*width) return false;
+    if (!*height) *height = group, *width = (w / h < longest ? w / h : longest) * group;
+    if (!*width) *width = group, *height = (h / w < longest ? h / w : longest) * group;
+    return *height * *width <= e->most;
+}
+
 // Pixtral: no side is longer than e->longest; then both are rounded up to a group.
 static void size_by_longest(const burin_eyes *e, int64_t *height, int64_t *width) {
     int64_t group = (int64_t)e->patch * e->merge;
@@ -74,7 +88,10 @@ const char *burin_free_resize(burin_image *image, const burin_eyes *e, int32_t *
     int64_t height = image->height, width = image->width, group = (int64_t)e->patch * e->merge;
     if (height > MOST_RATIO * width || width > MOST_RATIO * height)
         return "one side is more than 200 times the other";
-    if (e->longest)
+    if (e->fill && !size_to_fill(e, &height, &width)) return "its sides differ too much";
+    if (e->fill)
+        (void)0;
+    else if (e->longest)
         size_by_longest(e, &height, &width);
     else
         size_by_pixels(e, &height, &width);

@@ -8,6 +8,7 @@ names the others of the archive stay.
 """
 import importlib
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -24,7 +25,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "families"))
 from generate import fill_file                                                            # noqa: E402
 
-ARCHIVE = HERE / "eyes.tar.xz"
+ARCHIVE = pathlib.Path(os.environ.get("ARCHIVE", HERE / "eyes.tar.xz"))
 TEXT = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=16,
             max_position_embeddings=1024, bos_token_id=1, eos_token_id=2, pad_token_id=0, tie_word_embeddings=False)
 VISION = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4)
@@ -167,16 +168,60 @@ def qwen3_vl():
     return transformers.Qwen3VLForConditionalGeneration(config), processor
 
 
-def pixtral_parts(merge):
-    t = tokenizer_with(["[IMG]", "[IMG_BREAK]", "[IMG_END]"], "[IMG]")
-    pictures = pil("pixtral", "Pixtral", size={"longest_edge": 32}, patch_size=4)
+def qwen3_5():
+    processor, t = qwen_processor("Qwen3VL")
+    text = qwen_text(t, [2, 1, 1], mrope_interleaved=True, partial_rotary_factor=0.5)
+    text |= dict(num_hidden_layers=4, linear_key_head_dim=8, linear_value_head_dim=8, linear_num_key_heads=2, linear_num_value_heads=4)
+    vision = dict(depth=2, hidden_size=32, intermediate_size=40, out_hidden_size=32, num_heads=2, patch_size=4, num_position_embeddings=36)
+    config = transformers.Qwen3_5Config(text_config=text, vision_config=vision, **qwen_ids(t))
+    return transformers.Qwen3_5ForConditionalGeneration(config), processor
+
+
+def lighton_ocr():
+    names = {"image_token": "<|image_pad|>", "image_break_token": "<|vision_pad|>", "image_end_token": "<|vision_end|>"}
+    t = tokenizer_with(list(names.values()), "<|image_pad|>", extra_special_tokens=names)
+    pictures = pixtral_pictures(patch=8)
+    kind = importlib.import_module("transformers.models.lighton_ocr.processing_lighton_ocr").LightOnOcrProcessor
+    processor = kind(pictures, t, patch_size=4, spatial_merge_size=2, chat_template=t.chat_template)
+    config = transformers.LightOnOcrConfig(text_config=dict(TEXT, model_type="qwen3", vocab_size=len(t)), vision_config=PIXTRAL_VISION,
+                                           image_token_id=t.convert_tokens_to_ids("<|image_pad|>"), tie_word_embeddings=True)
+    return transformers.LightOnOcrForConditionalGeneration(config), processor
+
+
+PIXTRAL_VISION = dict(model_type="pixtral", hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=32,
+                      patch_size=4)
+
+
+def pixtral_pictures(patch=4):
     name = "transformers.models.pixtral."                                                 # the other one needs torchvision
     sys.modules[name + "image_processing_pixtral"] = importlib.import_module(name + "image_processing_pil_pixtral")
-    kind = importlib.import_module(name + "processing_pixtral").PixtralProcessor
+    return pil("pixtral", "Pixtral", size={"longest_edge": 32}, patch_size=patch)
+
+
+def gemma4(clipped=True):
+    names = {"boi_token": "<|image>", "image_token": "<|image|>", "eoi_token": "<image|>", "video_token": "<|video|>", "audio_token": "<|audio|>",
+             "boa_token": "<|audio>", "eoa_token": "<audio|>"}
+    t = tokenizer_with(list(names.values()), "<|image|>", extra_special_tokens=names)
+    pictures = pil("gemma4", "Gemma4", patch_size=4, pooling_kernel_size=3, max_soft_tokens=70)
+    transformers.ProcessorMixin.check_argument_for_proper_class = lambda *_: None         # videos need torchvision
+    processor = transformers.Gemma4Processor(None, pictures, t, None, chat_template=t.chat_template)
+    text = dict(TEXT, vocab_size=len(t), vocab_size_per_layer_input=len(t), num_hidden_layers=6, hidden_size_per_layer_input=8, num_kv_shared_layers=0,
+                global_head_dim=32, sliding_window=40, final_logit_softcapping=30.0, tie_word_embeddings=True)
+    vision = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2, head_dim=16, patch_size=4,
+                  pooling_kernel_size=3, position_embedding_size=80, use_clipped_linears=clipped, standardize=True)
+    ids = {k + "_id": t.convert_tokens_to_ids(v) for k, v in names.items()}
+    config = transformers.Gemma4Config(text_config=text, vision_config=vision, audio_config=None, **ids)
+    model = transformers.Gemma4ForConditionalGeneration(config)
+    model.model.vision_tower.std_bias.zero_(), model.model.vision_tower.std_scale.fill_(1)
+    return model, processor
+
+
+def pixtral_parts(merge):
+    t = tokenizer_with(["[IMG]", "[IMG_BREAK]", "[IMG_END]"], "[IMG]")
+    pictures = pixtral_pictures()
+    kind = importlib.import_module("transformers.models.pixtral.processing_pixtral").PixtralProcessor
     processor = kind(pictures, t, patch_size=4, spatial_merge_size=merge, chat_template=t.chat_template)
-    vision = dict(model_type="pixtral", hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=32,
-                  patch_size=4)
-    return processor, dict(text_config=dict(TEXT, model_type="mistral", vocab_size=len(t)), vision_config=vision,
+    return processor, dict(text_config=dict(TEXT, model_type="mistral", vocab_size=len(t)), vision_config=PIXTRAL_VISION,
                            image_token_index=t.convert_tokens_to_ids("[IMG]"), vision_feature_layer=-1, tie_word_embeddings=False)
 
 
@@ -228,7 +273,23 @@ def glm4v():
     return transformers.Glm4vForConditionalGeneration(config), processor
 
 
-FAMILIES = {"glm-ocr": glm_ocr, "glm4v": glm4v, "paligemma": paligemma, "pixtral": pixtral, "mistral3": mistral3, "qwen2-vl": qwen2_vl, "qwen2_5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
+def glm46v():
+    processor, t, vision, ids = glm_parts()
+    config = transformers.Glm46VConfig(text_config=dict(qwen_text(t, [1, 2, 1], partial_rotary_factor=0.5), model_type="glm4v_text"),
+                                       vision_config=dict(vision, image_size=24, model_type="glm4v_vision"), **ids)
+    return transformers.Glm46VForConditionalGeneration(config), processor
+
+
+def glm4v_moe():
+    processor, t, vision, ids = glm_parts()
+    text = qwen_text(t, [1, 2, 1], partial_rotary_factor=0.5)
+    text |= dict(n_routed_experts=4, num_experts_per_tok=2, moe_intermediate_size=16, n_shared_experts=1, first_k_dense_replace=1)
+    config = transformers.Glm4vMoeConfig(text_config=text, vision_config=dict(vision, image_size=24), **ids)
+    return transformers.Glm4vMoeForConditionalGeneration(config), processor
+
+
+OTHERS = {"glm46v": glm46v, "glm4v-moe": glm4v_moe}                   # as others; not in the archive
+FAMILIES = {"gemma4": gemma4, "qwen3_5": qwen3_5, "lighton-ocr": lighton_ocr, "glm-ocr": glm_ocr, "glm4v": glm4v, "paligemma": paligemma, "pixtral": pixtral, "mistral3": mistral3, "qwen2-vl": qwen2_vl, "qwen2_5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
 
 
 def draw(path, width, height, seed):
@@ -288,7 +349,7 @@ def write(name, root):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     torch.manual_seed(7)
-    model, processor = FAMILIES[name]()
+    model, processor = (FAMILIES | OTHERS)[name]()
     save_processor(processor, folder)
     model = fill_model(model, folder)
     for number, (pictures, question) in enumerate(CASES, 1):

@@ -128,3 +128,7 @@ family=pixtral
 refused "no longest edge" "size is no longest edge" 's/"longest_edge"/"height"/' processor_config.json
 family=internvl
 says "eyes: a library is of texts" 0 "the program is of the model's texts alone" "$BURIN" build "$WORK/$family.model" -o "$WORK/lib.a"
+family=gemma4
+refused "pictures that see themselves" "use_bidirectional_attention is not null: the program takes no pictures" 's/"use_bidirectional_attention": null/"use_bidirectional_attention": "vision"/' config.json
+refused "too many rows" "max_soft_tokens is not from 1 to 1120" 's/"max_soft_tokens": 70/"max_soft_tokens": 7000/' preprocessor_config.json
+refused "squares of another size" "patch_size or pooling_kernel_size is not config.json's" 's/"pooling_kernel_size": 3/"pooling_kernel_size": 2/' preprocessor_config.json

@@ -29,7 +29,7 @@ from generate import scale_and_offset                                           
 from uniform import uniform                                                                      # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
-ARCHIVE = HERE / "mmproj.tar.xz"
+ARCHIVE = pathlib.Path(os.environ.get("ARCHIVE", HERE / "mmproj.tar.xz"))
 TEXT_CLASSES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "mistral": "MistralForCausalLM", "lfm2": "Lfm2ForCausalLM",
                 "gemma3_text": "Gemma3ForCausalLM"}
 names_of = gguf.get_tensor_name_map
@@ -106,7 +106,7 @@ def convert(folder, out):
         if not sees:
             kind = type(kind.__name__, (kind,), {"set_vocab": words_of(folder), "model_arch": kind.model_arch})
         with torch.inference_mode():
-            kind(published, gguf.LlamaFileType.MOSTLY_F16, out / ("mmproj-model.gguf" if sees else "model.gguf"), eager=True).write()
+            kind(published, gguf.LlamaFileType[os.environ.get("TYPE", "MOSTLY_F16")], out / ("mmproj-model.gguf" if sees else "model.gguf"), eager=True).write()
 
 
 def write(name, root):
@@ -123,13 +123,13 @@ def write(name, root):
     model = type(model).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
     eyes.run_case(model, processor, out, 2, *eyes.CASES[1], root)
     convert(folder, out)
-    if "qwen" in name:                     # their bounds of pixels are in no mmproj file
+    if "qwen" in name or name == "gemma4":                 # their bounds of pixels are in no mmproj file
         shutil.copy(folder / "preprocessor_config.json", out)
     shutil.rmtree(folder)
     shutil.rmtree(root / "published")
 
 
-NAMES = ["gemma3", "idefics3", "internvl", "qwen2_5-vl", "qwen3-vl", "pixtral"]
+NAMES = ["gemma3", "idefics3", "internvl", "qwen2_5-vl", "qwen3-vl", "pixtral", "gemma4"]
 
 
 def main():

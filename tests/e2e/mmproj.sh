@@ -51,9 +51,9 @@ changed() {
     LC_ALL=C sed "$2" "$mmproj" > "$WORK/alone/changed.gguf"
     says "mmproj: $1" "$3" "$4" "$BURIN" build "$WORK/alone/model.gguf" --mmproj "$WORK/alone/changed.gguf" --emit=ir
 }
-changed "another projector" 's/gemma3/gemmaX/' 1 'clip.projector_type "gemmaX" is not read, only: gemma3, idefics3, internvl, '
+changed "another projector" 's/gemma3/gemmaX/' 1 'clip.projector_type "gemmaX" is not read, only: gemma3, gemma4v, idefics3, internvl, '
 changed "unknown metadata" 's/clip.use_gelu/clip.use_gelX/' 1 'metadata "clip.use_gelX" of the encoder of pictures is not supported'
 changed "no mean" 's/clip.vision.image_mean/clip.visiom.image_mean/' 1 'metadata "clip.visiom.image_mean"'
 changed "an unknown tensor" 's/mm.soft_emb_norm/mm.soft_emb_nose/' 1 'mm_soft_emb_norm'
 cp "$mmproj" "$WORK/alone/mmproj-x.gguf" && LC_ALL=C sed 's/gemma3/gemmaX/' "$mmproj" > "$WORK/alone/mmproj-x.gguf"
-says "mmproj: another projector in the folder" 0 "is not read, only: gemma3, idefics3" "$BURIN" build "$WORK/alone/model.gguf" --emit=ir
+says "mmproj: another projector in the folder" 0 "is not read, only: gemma3, gemma4v, idefics3" "$BURIN" build "$WORK/alone/model.gguf" --emit=ir

@@ -33,6 +33,8 @@ def scale_and_offset(tensor, name):
     let a picture through many layers."""
     if name.endswith("running_var"):
         return 0.15, 0.4
+    if tensor.numel() == 1 and bool(tensor.isinf()):      # bounds
+        return 0.25, float(tensor.sign())
     if tensor.dim() >= 2:
         fan_in = tensor.shape[-1] if "experts" in name else tensor[0].numel()
         embedding = any(word in name for word in ("embed", "wte", "wpe", "shared"))

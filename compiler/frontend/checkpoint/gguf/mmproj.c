@@ -115,8 +115,8 @@ static void set_activation(const Reading *r) {
 
 static void set_rows(const Reading *r, GgufPair rows) {
     const GgufTensor *t = gguf_tensor(r->gguf, rows.gguf);
-    if (t && t->rank == 2 && t->dims[1] <= INT32_MAX)
-        gguf_set_field(r, rows.name, json_integer((json_int_t)t->dims[1]));
+    uint64_t n = t && t->rank ? t->dims[t->rank > 1] : 0;
+    if (n && n <= INT32_MAX) gguf_set_field(r, rows.name, json_integer((json_int_t)n));
 }
 
 static bool has_tensor(const Gguf *g, const char *pattern) {

@@ -27,12 +27,21 @@ const char *gguf_with_layer(Arena *arena, const char *pattern, unsigned layer, c
     return arena_printf(arena, "%.*s.%u.%s%s", (int)(n - pattern), pattern, layer, n + 3, end);
 }
 
+// What follows the name of a layer: its weights, or bounds of its rows and results
+static bool is_part(const char *end) {
+    static const char *const parts[] = {".weight",    ".bias",       ".input_min",
+                                        ".input_max", ".output_min", ".output_max"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strcmp(end, parts[i])) return true;
+    return false;
+}
+
 // A name is that of a pair, then ".weight" or ".bias", or nothing, where the pair's is all of the
 // name.
 static const char *name_of_pair(const Gguf *g, const GgufTable *t, const char *gguf) {
     const char *dot = strrchr(gguf, '.');
     unsigned layer = 0;
-    bool ends = dot && (!strcmp(dot, ".weight") || !strcmp(dot, ".bias"));
+    bool ends = dot && is_part(dot);
     size_t length = ends ? (size_t)(dot - gguf) : strlen(gguf);
     for (int i = 0; i < t->tensors.n; i++) {
         const GgufPair *p = &t->tensors.items[i];
