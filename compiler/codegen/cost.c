@@ -42,6 +42,24 @@ static int functions_in(const Expr *e) {
     return n;
 }
 
+static bool same_memory(const View *a, const View *b) {
+    return a->base == b->base && (a->base == BASE_BUFFER  ? a->buffer == b->buffer
+                                  : a->base == BASE_STATE ? a->state == b->state
+                                                          : false);
+}
+
+// Of a network: the rows that a run leaves in this operand, which has room for the longest text; 0:
+// it is no cache.
+static double rows_in_cache(const Measure *m, const View *v) {
+    const Program *p = m->program;
+    for (int i = 0; i < p->n_kernels && !is_decoder(p); i++) {
+        const Kernel *k = p->kernels[i];
+        if (k->family == FAMILY_APPEND && same_memory(&k->out[0], v))
+            return (double)dim_eval(k->in[0].type.dim[0], value_of, (void *)m);
+    }
+    return 0;
+}
+
 // Keys that a row of attention reads
 static double keys_of(const Measure *m, const Kernel *k) {
     const Type *keys = &k->in[ATTENTION_KEY].type;
@@ -51,6 +69,8 @@ static double keys_of(const Measure *m, const Kernel *k) {
     bool cached = keys->rank == 4 && is_decoder(m->program);
     double n = cached ? (double)m->sizes->keys
                       : (double)dim_eval(keys->dim[keys->rank == 4 ? 2 : 0], value_of, (void *)m);
+    double rows = rows_in_cache(m, &k->in[ATTENTION_KEY]);
+    if (rows > 0) n = sequences > 0 ? rows / sequences : rows;
     if (cached && !kernel_int(k, "causal", 0))
         n = (double)dim_eval(keys->dim[2], value_of, (void *)m);
     if (!cached && keys->rank != 4 && sequences > 0) n /= sequences;
@@ -138,6 +158,8 @@ static double weight_bytes_of(const Measure *m, const Kernel *k, const View *v) 
     if (k->family == FAMILY_EMBED && w->columns > 0 && w->depth > 0)
         return (double)w->bytes / ((double)w->columns * (double)w->depth) *
                count_of(m, &k->out[0].type);
+    if (k->op == OP_gather && v == &k->in[0])
+        return bytes_of(m, &v->type) / count_of(m, &v->type) * count_of(m, &k->out[0].type);
     if (k->family != FAMILY_EXPERTS) return (double)w->bytes;
     double entries = count_of(m, &k->in[EXPERT_INDEX].type),
            experts = (double)w->experts;  // at most as many experts are read
@@ -147,6 +169,13 @@ static double weight_bytes_of(const Measure *m, const Kernel *k, const View *v) 
 static double cache_bytes_of(const Measure *m, const Kernel *k, const View *v) {
     CacheShape c = cache_shape(v->state->node);
     return keys_of(m, k) * (double)c.heads * (double)(c.width * c.element + 2 * c.scales);
+}
+
+// Bytes of an operand; of a network's cache those of the rows in it
+static double bytes_in_cache(const Measure *m, const View *v) {
+    double rows = v->type.rank == 4 ? rows_in_cache(m, v) : 0, all = bytes_of(m, &v->type);
+    double room = rows > 0 ? (double)dim_eval(v->type.dim[2], value_of, (void *)m) : 0;
+    return rows > 0 && rows < room ? all / room * rows : all;
 }
 
 Cost kernel_cost(const Program *p, const Kernel *k, const StepSizes *sizes) {
@@ -160,7 +189,7 @@ Cost kernel_cost(const Program *p, const Kernel *k, const StepSizes *sizes) {
                  v->state->node->type.rank == 4)
             c.bytes += cache_bytes_of(&m, k, v);
         else if (v->base == BASE_BUFFER || v->base == BASE_INPUT)
-            c.bytes += bytes_of(&m, &v->type);
+            c.bytes += bytes_in_cache(&m, v);
     }
     for (int i = 0; i < k->n_out; i++) {
         const View *v = &k->out[i];
@@ -169,7 +198,7 @@ Cost kernel_cost(const Program *p, const Kernel *k, const StepSizes *sizes) {
         else if (v->base == BASE_STATE && k->n_in > 1)
             c.bytes += bytes_of(&m, &k->in[0].type);
         else if (v->base == BASE_BUFFER || v->base == BASE_OUTPUT)
-            c.bytes += bytes_of(&m, &v->type);
+            c.bytes += bytes_in_cache(&m, v);
     }
     return c;
 }

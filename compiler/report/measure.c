@@ -198,8 +198,9 @@ static json_t *run_of(const Measuring *m, const char *what, const char *said,
     return o;
 }
 
+// `steps`: of the run; 0: as many as it took
 static json_t *run_program(const Measuring *m, const char *what, const char *words,
-                           const StepSizes *sizes) {
+                           const StepSizes *sizes, int64_t steps) {
     CommandLine line = {.arena = m->build->arena};
     command_add(&line, m->program);
     command_add_words(&line, words);
@@ -212,6 +213,7 @@ static json_t *run_program(const Measuring *m, const char *what, const char *wor
             "the program did not run, so there is nothing to measure\nhint: try it: burin run %s",
             m->build->options->model);
     json_t *o = run_of(m, what, said, sizes);
+    if (steps) json_put_count(o, "steps", (uint64_t)steps);
     if (!strstr(said, "are left out"))
         json_put(o, "layers", layers_of_trace(m->build->program, trace));
     free(said);
@@ -235,13 +237,13 @@ static void run_decoder(const Measuring *m, json_t *runs) {
     StepSizes one = {.rows = 1, .keys = (steps + 1) / 2};
     const char *words = arena_printf(b->arena, "--tokens %s -n %" PRId64 " --temp 0 --ignore-eos",
                                      some_tokens(b, 1), steps);
-    json_add(runs, run_program(m, "one row", words, &one));
+    json_add(runs, run_program(m, "one row", words, &one, steps));
     if (n > context) n = context / rows * rows;
     if (!n) return;
     StepSizes prompt = {.rows = rows, .keys = (n + 1) / 2};
     json_add(runs,
              run_program(m, "prompt", arena_printf(b->arena, "--tokens %s -n 0", some_tokens(b, n)),
-                         &prompt));
+                         &prompt, n / rows));
 }
 
 static void run_translation(const Measuring *m, json_t *runs) {
@@ -252,7 +254,7 @@ static void run_translation(const Measuring *m, json_t *runs) {
     StepSizes sizes = {.rows = 1, .keys = ANSWER / 2, .symbols = symbols};
     const char *words =
         arena_printf(b->arena, "--tokens %s -n %d --ignore-eos", some_tokens(b, SOURCE), ANSWER);
-    json_add(runs, run_program(m, "a text and its answer", words, &sizes));
+    json_add(runs, run_program(m, "a text and its answer", words, &sizes, 1));
 }
 
 // Over random values, of the sizes that the program takes by itself.
@@ -262,7 +264,7 @@ static void run_network(const Measuring *m, json_t *runs) {
     burin_network_values_open(&values, network_of(m->build->program), &command);
     StepSizes sizes = {.rows = burin_network_rows(values.net, values.symbols),
                        .symbols = values.symbols};
-    json_add(runs, run_program(m, "runs over random values", "--random --bench", &sizes));
+    json_add(runs, run_program(m, "runs over random values", "--random --bench", &sizes, 0));
     burin_network_values_close(&values);
 }
 

@@ -1,6 +1,7 @@
 // The model's summary, and the cost of a step.
 #include <string.h>
 
+#include "build/memory_needs.h"
 #include "passes/pass.h"
 #include "report/report.h"
 
@@ -120,6 +121,15 @@ static json_t *fusions_of(const PassContext *c) {
     return list;
 }
 
+// The parts of one total of memory, as the build's last line has them
+static json_t *needs_of(const Build *b) {
+    const MemoryNeeds n = memory_needs(b);
+    json_t *o = json_object();
+    json_put_count(o, "weights", n.weights), json_put_count(o, "cache", n.cache);
+    json_put_count(o, "state", n.state), json_put_count(o, "work", n.work);
+    return o;
+}
+
 json_t *summary_of(const Build *b, const Program *p) {
     json_t *o = json_object();
     uint64_t parameters = 0;
@@ -136,6 +146,7 @@ json_t *summary_of(const Build *b, const Program *p) {
     json_put(o, "formats", formats_of(p, &parameters));
     json_put_count(o, "parameters", parameters);
     json_put_count(o, "weight_bytes", program_weight_bytes(p));
+    json_put(o, "needs", needs_of(b));
     if (is_decoder(p))
         json_put_count(o, "context", (uint64_t)b->passes.context),
             json_put_count(o, "rows", (uint64_t)p->max_rows);

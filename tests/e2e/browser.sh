@@ -52,6 +52,15 @@ expects "a link to each part" true "[...document.querySelectorAll('nav a')].ever
 expects "a picture of each head" 36 "document.querySelectorAll('canvas.heat').length"
 expects "what a token sees" true "attention.row = 2, attention.head = 1, drawTokens(), section('tokens').querySelectorAll('.tokens span.chosen').length === 1 && section('tokens').textContent.includes('%')"
 expects "times of layers" 7 "section('time').querySelector('.layers').querySelectorAll('tbody tr').length"
+expects "a headline" "true 3" "[...document.querySelectorAll('.headline b')].every((b) => /^[0-9.]+/.test(b.textContent)) + ' ' + document.querySelectorAll('.headline b').length"
+expects "a bar of all memory" "weights KV work" "[...document.querySelectorAll('.needs .part')].map((p) => p.textContent.split(' ')[0]).join(' ')"
+expects "waiting is a row" true "data.time.runs.every((r) => !r.waits) || section('time').textContent.includes('(waiting for other threads)')"
+expects "columns sort, and back" "true true" "(() => { const t = section('time').querySelector('.scroll table'), h = t.tHead.rows[0].cells[3], n = () => [...t.tBodies[0].rows].map((r) => parseFloat(r.cells[3].textContent)); h.click(); const down = n().every((v, i, a) => !i || a[i - 1] >= v); h.click(); return down + ' ' + n().every((v, i, a) => !i || a[i - 1] <= v); })()"
+expects "no kernel is above its limit" true "[...section('time').querySelectorAll('.scroll td:last-child')].every((c) => !(parseFloat(c.textContent) > 100))"
+for width in 390 1280; do
+    echo "width $width" >> "$WORK/lines"
+    expects "nothing is wider than $width pixels" true "document.documentElement.scrollWidth <= $width"
+done
 expects "times of kernels" true "section('time').querySelectorAll('tbody tr').length > 20 && !!section('time').querySelector('circle')"
 page bert "$WORK/bert"
 expects "its graph" true "$boxes > 5"

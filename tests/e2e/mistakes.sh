@@ -183,6 +183,6 @@ refused() {
 refused "a port" "austen: --port 99999: expected a number from 0 to 65535" serve examples/austen --port 99999
 refused "a name" "did you mean --cache-dir?" serve examples/austen --cache-dri D
 refused "an option" "did you mean --temp?" run examples/austen --tmp 1
-refused "a value" "austen: --chunk 0: expected a number" run examples/austen x --chunk 0
+refused "a value" "austen: --top-p 7: expected a number from 0 to 1" run examples/austen x --top-p 7
 refused "a network" "digits: unknown option --nonesuch" run examples/digits/digits.onnx --nonesuch
 check "mistakes: before the build: nothing was compiled" test -z "$(find "$WORK/empty" -name "*.o")"

@@ -91,6 +91,13 @@ check "report: times of the layers" [ "$(at "$WORK/timed.json" 'time.runs.0.laye
 check "report: the layers are the whole" awk -v layers="$(at "$WORK/timed.json" 'time.runs.0.layers.*.ms' | awk '{ s += $1 } END { print s }')" \
     -v sites="$(at "$WORK/timed.json" 'time.runs.0.sites.*.ms' | awk '{ s += $1 } END { print s }')" \
     -v n="$(at "$WORK/timed.json" 'time.runs.0.sites.#')" 'BEGIN { d = layers - sites; exit !(d * d < (0.02 * sites + n / 100) ^ 2) }'
+check "report: a headline's memory is that of the build" [ "$(at "$WORK/timed.json" summary.needs.weights)" -gt 5000000 -a "$(at "$WORK/timed.json" summary.needs.cache)" -gt 1000000 ]
+# A network's caches have room for its longest text; what its runs read of them are their own rows: 64 wide, 2 layers' products of
+# scores and of values.
+timed bert "$WORK/bert" "runs over random values|"
+rows=$(at "$WORK/timed.json" time.runs.0.rows)
+at "$WORK/timed.json" 'time.runs.0.sites.*' | sed -n 's/.*"calls":\([0-9]*\).*"function":"attention_.*"operations":\([0-9]*\).*/\1 \2/p' > "$WORK/attention"
+check "report: attention counts the rows of its run" awk -v rows="$rows" '{ n++; if ($2 != $1 * 4 * rows * rows * 64) bad = 1 } END { exit bad || !n }' "$WORK/attention"
 timed numbers examples/numbers "a text and its answer|"
 
 # ---- attention ----

@@ -7,6 +7,9 @@ function timeOfKernel(p, k) {
   return site ? `${(1e3 * site.ms / site.calls).toFixed(1)} µs a call (${data.time.runs[0].step})` : "";
 }
 
+// Steps of a run; of a network, whose runs are as many as time allowed, the calls of what runs once in each.
+const stepsOf = (run) => run.steps || Math.max(1, Math.min(...run.sites.map((s) => s.calls)));
+
 const percent = (part, all) => number(all > 0 ? (100 * part / all).toFixed(1) + " %" : "");
 const bar = (share) => el("span", {class: "bar", style: `width:${Math.max(1, Math.round(150 * Math.min(1, share)))}px`});
 
@@ -63,29 +66,37 @@ function layersOf(run) {
           run.layers.map((l) => [l.layer || "the rest", number(l.ms.toFixed(2)), percent(l.ms, run.ms), bar(l.ms / most)])));
 }
 
+// Times are those of a step: a run is many.
 function runPart(run) {
+  const steps = stepsOf(run), each = (ms) => number((1e3 * ms / steps).toFixed(1));
   const rows = run.sites.map(
       (s) =>
-          [s.function, s.location, s.calls, number(s.ms.toFixed(2)), percent(s.ms, run.ms), bar(s.ms / run.ms),
-           number((1e3 * s.ms / s.calls).toFixed(1)), number(s.weight_bytes ? bytes(Math.round(s.weight_bytes / s.calls)) : ""),
-           number(s.operations ? count(s.operations / s.calls) : ""), s.least_ms ? percent(s.least_ms, s.ms) : number("")]);
+          [s.function, s.location, number((s.calls / steps).toFixed(s.calls % steps ? 2 : 0)), each(s.ms), percent(s.ms, run.ms),
+           bar(s.ms / run.ms), number((1e3 * s.ms / s.calls).toFixed(1)),
+           number(s.weight_bytes ? bytes(Math.round(s.weight_bytes / s.calls)) : ""),
+           number(s.operations ? count(s.operations / s.calls) : ""),
+           s.least_ms ? percent(Math.min(s.least_ms, s.ms), s.ms) : number("")]);
+  if (run.waits)
+    rows.push([
+      "(waiting for other threads)", "", number((run.waits / steps).toFixed(0)), each(run.waiting_ms),
+      percent(run.waiting_ms, run.ms), bar(run.waiting_ms / run.ms), number((1e3 * run.waiting_ms / run.waits).toFixed(1)),
+      number(""), number(""), number("")
+    ]);
   const by = (what, key) =>
       el("div", {}, el("h3", {}, "By " + what),
          table(
-             [what, number("ms"), number("share")],
-             sumBy(run, key).slice(0, 20).map(([name, ms]) => [name, number(ms.toFixed(2)), percent(ms, run.ms)])));
+             [what, number("µs a step"), number("share")],
+             sumBy(run, key).slice(0, 20).map(([name, ms]) => [name, each(ms), percent(ms, run.ms)])));
   return [
     el("h3", {}, run.step),
     el("p", {},
-       `${run.ms.toFixed(2)} ms in all (thread 0), ${
-           run.waits ? `${exact(run.waits)} waits for other threads took ${run.waiting_ms.toFixed(2)} ms, ${
-                           (100 * run.waiting_ms / run.ms).toFixed(1)} %` :
-                       "no waiting"}.`),
+       `${run.ms.toFixed(2)} ms of thread 0 in ${exact(steps)} steps: ${(run.ms / steps).toFixed(3)} ms each${
+           run.waits ? "" : ", no waiting"}.`),
     el("div", {class: "scroll"},
        table(
            [
-             "kernel", "place", number("calls"), number("ms"), number("share"), "", number("µs a call"), number("weights"),
-             number("operations"), number("of its limit")
+             "kernel", "place", number("calls a step"), number("µs a step"), number("share"), "", number("µs a call"),
+             number("weights"), number("operations"), number("of its limit")
            ],
            rows)),
     layersOf(run),
