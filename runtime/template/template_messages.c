@@ -8,6 +8,7 @@
 //     {"role": "developer", ...}           role: system, where the template knows no developer
 //     {"role": "tool", "tool_call_id": "c"}     name: that of the call
 //     {"role": "assistant", "reasoning": "..."} reasoning_content and thinking: the same, as transformers 5 has it
+//     {"content": null}                    no content
 #include <string.h>
 
 #include "template_value.h"
@@ -89,16 +90,22 @@ static void name_result(burin_render_state *r, burin_value names, burin_value me
         burin_dict_set(r, message, BURIN_LITERAL("name"), *name);
 }
 
-static void alias_reasoning(burin_render_state *r, burin_value message) {
+// Rebuilds a message without its nulls, with its reasoning under both names, as transformers 5
+// does.
+static burin_value normalize_message(burin_render_state *r, burin_value message) {
     static const char *const fields[] = {"reasoning_content", "thinking", "reasoning"};
-    const burin_value *found = NULL;
-    for (int i = 0; i < 3 && (!found || found->kind == BURIN_NONE); i++)
-        found = burin_dict_find_text(r, message, fields[i]);
-    if (!found || found->kind == BURIN_NONE) return;
-    burin_value reasoning = *found;
-    if (!burin_dict_find_text(r, message, "thinking"))
-        burin_dict_set(r, message, BURIN_LITERAL("thinking"), reasoning);
-    burin_dict_set(r, message, BURIN_LITERAL("reasoning_content"), reasoning);
+    const burin_value *reasoning = NULL;
+    burin_value out = burin_dict_new(r);
+    for (int i = 0; i < 3 && (!reasoning || reasoning->kind == BURIN_NONE); i++)
+        reasoning = burin_dict_find_text(r, message, fields[i]);
+    bool reasons = reasoning && reasoning->kind != BURIN_NONE;
+    if (reasons) burin_dict_set(r, out, BURIN_LITERAL("thinking"), *reasoning);
+    for (uint32_t i = 0; i < message.dict->n; i++) {
+        const burin_pair *pair = &message.dict->pairs[i];
+        if (pair->value.kind != BURIN_NONE) burin_dict_set(r, out, pair->key, pair->value);
+    }
+    if (reasons) burin_dict_set(r, out, BURIN_LITERAL("reasoning_content"), *reasoning);
+    return out;
 }
 
 void burin_prepare_messages(burin_render_state *r, burin_value messages) {
@@ -106,8 +113,9 @@ void burin_prepare_messages(burin_render_state *r, burin_value messages) {
          knows_developer = template_has(r, "developer", true);
     burin_value names = burin_dict_new(r);
     for (uint32_t i = 0; i < messages.list->n; i++) {
-        burin_value message = messages.list->items[i];
-        if (message.kind != BURIN_DICT) continue;
+        if (messages.list->items[i].kind != BURIN_DICT) continue;
+        burin_value message = normalize_message(r, messages.list->items[i]);
+        messages.list->items[i] = message;
         burin_value *role = burin_dict_find_text(r, message, "role"),
                     *content = burin_dict_find_text(r, message, "content"),
                     *calls = burin_dict_find_text(r, message, "tool_calls");
@@ -119,6 +127,5 @@ void burin_prepare_messages(burin_render_state *r, burin_value messages) {
             prepare_calls(r, *calls);
         }
         if (role && burin_is_text(*role, "tool")) name_result(r, names, message);
-        alias_reasoning(r, message);
     }
 }

@@ -26,6 +26,11 @@ MULTIPLIERS = dict(embedding_multiplier=3.0, lm_head_multiplier=0.5, mlp_multipl
                    ssm_multipliers=[0.5, 1.5, 0.7, 1.3, 0.9])
 
 
+HALF = dict(vocab_size=96, d_model=64, decoder_layers=2, decoder_attention_heads=4, decoder_ffn_dim=96, max_position_embeddings=64,
+            encoder_layers=2, encoder_attention_heads=4, encoder_ffn_dim=32, pad_token_id=0, bos_token_id=1, eos_token_id=2)
+SHAPES = dict(pronunciation_embed_dim=12, pronunciation_vocab_size=7, shape_embed_dim=20, shape_vocab_size=5)
+
+
 def causal(prefix, base=GROUPED, **more):
     return ("decoder", prefix + "ForCausalLM", dict(base, **more))
 
@@ -517,6 +522,20 @@ VARIANTS = {
         text_config=dict(GROUPED, rope_parameters={"rope_type": "default", "rope_theta": 1e4, "mrope_section": [4, 2, 2]}),
         vision_config=dict(hidden_size=64, depth=1, num_heads=4, intermediate_size=32, out_hidden_size=64, patch_size=4, image_size=16))),
     "qwen3_vl_moe-text": text("Qwen3VLMoeText", GROUPED, head_dim=16, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=32),
+    "bert-decoder": ("task", "BertLMHeadModel", dict(ENCODER, is_decoder=True)),
+    "xlm-roberta-xl-decoder": ("task", "XLMRobertaXLForCausalLM", dict(ENCODER, is_decoder=True)),
+    "roformer-decoder": ("task", "RoFormerForCausalLM", dict(ENCODER, is_decoder=True)),
+    "big_bird-decoder": ("task", "BigBirdForCausalLM", dict(ENCODER, is_decoder=True)),
+    "xmod-decoder": ("task", "XmodForCausalLM", dict(ENCODER, is_decoder=True, default_language="en_XX")),
+    "bert-generation-decoder": ("task", "BertGenerationDecoder", dict(TEXT, is_decoder=True)),
+    "roc_bert": text("RoCBert", **SHAPES),
+    "roc_bert-sequence": task("RoCBert", "SequenceClassification", enable_shape=False, **SHAPES, **THREE),
+    "roc_bert-words": text("RoCBert", concat_input=False, **SHAPES),
+    "bart-decoder": causal("Bart", HALF), "plbart-decoder": causal("PLBart", HALF), "mbart-decoder": causal("MBart", HALF),
+    "marian-decoder": causal("Marian", HALF), "pegasus-decoder": causal("Pegasus", HALF), "trocr": causal("TrOCR", HALF),
+    "blenderbot-decoder": causal("Blenderbot", HALF), "blenderbot-small-decoder": causal("BlenderbotSmall", HALF),
+    "bigbird_pegasus-decoder": causal("BigBirdPegasus", HALF), "whisper-decoder": causal("Whisper", HALF, max_target_positions=64),
+    "mvp-decoder": causal("Mvp", HALF, scale_embedding=True),
     "vit-nobias": image("ViT", qkv_bias=False, hidden_act="gelu_new"),
 }
 

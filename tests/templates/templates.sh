@@ -60,6 +60,11 @@ renders "large integers" "12345678901234567890 -98765432109876543210987654321 92
 printf '%s' '{{ a + 1 }}' > "$WORK/big.jinja"
 says "templates: sums beyond 64 bits" 1 "a number is too large: arithmetic is of 64 bits" "$BURIN" template "$WORK/big.jinja" --messages "$WORK/big.json"
 
+# A field of a message that is null is none, as in transformers 5; null within tools stays.
+echo '{"messages": [{"role": "assistant", "content": null, "tool_calls": null, "x": {"y": null}}], "tools": [{"d": null}]}' > "$WORK/null.json"
+printf '%s' '{{ messages[0].content is defined }}{{ messages[0] }}{{ tools }}' > "$WORK/null.jinja"
+renders "null in messages" "False{'role': 'assistant', 'x': {'y': None}}[{'d': None}]" "$WORK/null.jinja" --messages="$WORK/null.json"
+
 # Several templates by name, and every special token as a variable, as transformers has them.
 echo '{"messages": [{"role": "user", "content": "hi"}], "tools": [{"name": "f"}]}' > "$WORK/tools.json"
 several='[{"name": "rag", "template": "r"}, {"name": "default", "template": "A{% for m in messages %}{{ m.content }}{% endfor %}"}, {"name": "tool_use", "template": "B{{ tools | length }}{% macro f() %}{{ messages[0].content }}{% endmacro %}{{ f() }}"}]'

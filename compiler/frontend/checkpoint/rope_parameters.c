@@ -57,8 +57,11 @@ static bool has_other_names(json_t *parameters) {
     return false;
 }
 
-// The older field counts where it is not empty, with the same fields.
-static json_t *parameters_of(const json_t *config) {
+// The older field counts where it is not empty, with the same fields. The class of Cohere 2's
+// mixtures alone does not read it.
+static json_t *parameters_of(json_t *config) {
+    const char *type = json_string_value(json_object_get(config, "model_type"));
+    if (type && !strcmp(type, "cohere2_moe")) json_object_del(config, "rope_scaling");
     json_t *older = json_object_get(config, "rope_scaling");
     return json_object_size(older) ? older : json_object_get(config, "rope_parameters");
 }
