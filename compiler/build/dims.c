@@ -61,6 +61,24 @@ void bound_listener(Arena *arena, OnnxOptions *out) {
     bound_unnamed(arena, out, usual, sizeof usual / sizeof *usual);
 }
 
+void bound_detector(Arena *arena, OnnxOptions *out) {
+    OnnxBind *binds = (OnnxBind *)out->binds;
+    int sr = -1;
+    for (int i = 0; i < out->n_binds; i++)
+        if (!strcmp(binds[i].name, "sr")) sr = i;
+    if (sr < 0)
+        binds[sr = out->n_binds++] = (OnnxBind){.name = "sr", .is_number = true, .value = 16000};
+    int64_t samples = binds[sr].value == 8000 ? 288 : 576;
+    const OnnxDim usual[] = {
+        {.name = "batch", .lower = 1, .upper = 1},
+        {.name = "sequence", .lower = samples, .upper = samples},
+        {.name = "input_0", .lower = 1, .upper = 1},
+        {.name = "state_1", .lower = 1, .upper = 1},
+        {.name = "input_1", .lower = samples, .upper = samples},
+    };
+    bound_unnamed(arena, out, usual, sizeof usual / sizeof *usual);
+}
+
 OnnxOptions onnx_options(Arena *arena, const Options *o) {
     OnnxOptions out = {.library = arena_printf(arena, "%s/dsl", burin_home(arena)),
                        .dims = ARENA_ARRAY(arena, OnnxDim, MOST_DIMS)};

@@ -9,6 +9,9 @@ OnnxOptions onnx_options(Arena *, const Options *);
 // most; of a listener one recording at a time, of 20 s at most.
 void bound_voice(Arena *, OnnxOptions *);
 void bound_listener(Arena *, OnnxOptions *);
+// Of a detector of speech: one window, of 16,000 samples a second unless --bind=sr=8000 asks for
+// fewer.
+void bound_detector(Arena *, OnnxOptions *);
 void check_dims_used(const OnnxOptions *,
                      const Module *);  // a dimension that the model does not have ends the run
 #endif

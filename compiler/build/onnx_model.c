@@ -34,7 +34,7 @@ static bool binds_role(const char *list) {
 // --bind: "ids=tokens,am=mask,sr=16000"
 static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
     enum { MOST_BINDS = 256 };
-    OnnxBind *binds = ARENA_ARRAY(arena, OnnxBind, MOST_BINDS);
+    OnnxBind *binds = ARENA_ARRAY(arena, OnnxBind, MOST_BINDS + 1);  // one that bound_detector adds
     for (const char *p = list; p && *p;) {
         size_t length = strcspn(p, ","), name = strcspn(p, "=,");
         const char *role =
@@ -190,6 +190,16 @@ static void check_binds(const Build *b, const OnnxOptions *o) {
     }
 }
 
+// Returns true for a file whose inputs are those of Silero's detector of speech.
+static bool detects_speech(const Build *b) {
+    static const char *const expected[] = {"input", "state", "sr"};
+    size_t n = 0, known = 0;
+    const char *const *names = onnx_input_names(b->arena, b->options->model, &n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < 3; k++) known += !strcmp(names[i], expected[k]);
+    return n == 3 && known == 3;
+}
+
 // Returns true for a file that becomes a program of texts or recordings.
 static bool bound_sounds(const Build *b, OnnxOptions *onnx) {
     const char *model = b->options->model;
@@ -198,6 +208,8 @@ static bool bound_sounds(const Build *b, OnnxOptions *onnx) {
         bound_voice(b->arena, onnx);
     else if (hears)
         bound_listener(b->arena, onnx);
+    else if (b->options->n_files < 2 && detects_speech(b))
+        bound_detector(b->arena, onnx), hears = true;
     return speaks || hears;
 }
 

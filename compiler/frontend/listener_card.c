@@ -175,6 +175,38 @@ static bool read_labels(Arena *arena, const SoundFolder *f, int64_t n, bool by_f
     return whole;
 }
 
+// ---------------------------------------------------------------------------------------- detectors
+static bool is_shape(const Node *n, const char *name, int rank, int64_t *last, int64_t *values) {
+    if (n->type.dtype != DT_f32 || n->type.rank != rank || (name && strcmp(n->name, name)))
+        return false;
+    *values = 1;
+    for (int axis = 0; axis < rank; axis++) {
+        if (!dim_is_const(n->type.dim[axis], last)) return false;
+        *values *= *last;
+    }
+    return true;
+}
+
+// A window and a state in, a probability and the next state out: Silero's form, at 16,000 or 8,000
+// samples a second.
+static bool is_detector(const Graph *g, burin_listener *l) {
+    int64_t samples = 0, state = 0, values, one = 0, next = 0;
+    if (g->n_inputs != 2 || g->n_outputs != 2) return false;
+    for (int i = 0; i < 2; i++) {
+        if (is_shape(g->inputs[i], "input", 2, &samples, &values) && values != samples)
+            return false;
+        is_shape(g->inputs[i], "state", 3, &values, &state);
+        is_shape(g->outputs[i], NULL, 2, &values, &one);
+        is_shape(g->outputs[i], NULL, 3, &values, &next);
+    }
+    if ((samples != 576 && samples != 288) || one != 1 || !state || state != next) return false;
+    l->sample_rate = samples == 576 ? 16000 : 8000;
+    l->context = (int32_t)(samples / 9);
+    l->window = (int32_t)(samples - l->context);
+    l->state = (int32_t)state;
+    return state <= 1 << 20;
+}
+
 Card listener_card_read(Arena *arena, const SoundFolder *f, const Graph *g) {
     Card card = {0};
     int64_t n;
@@ -185,7 +217,9 @@ Card listener_card_read(Arena *arena, const SoundFolder *f, const Graph *g) {
     l->blank = -1;
     bool hears = logits_of(g, &n, &by_frame) && sound_features_read(l, settings) &&
                  takes_recordings(g, &l->features);
-    if (hears && read_labels(arena, f, n, by_frame, l, &labels))
+    if (!settings && f->is_file && is_detector(g, l))
+        card = make_listener_card(arena, 0, &labels, l);
+    else if (hears && read_labels(arena, f, n, by_frame, l, &labels))
         card = make_listener_card(arena, n, &labels, l);
     text_free(&labels);
     json_decref(settings);

@@ -42,7 +42,9 @@ typedef struct burin_listener {
     int32_t blank;         // the id between characters; -1: labels are classes
     int32_t lower;         // 1: capitals of ASCII become small letters
     int32_t by_tokenizer;  // 1: ids are those of the program's tokenizer, and labels are empty
-    int32_t unused;
+    // A detector of speech has these: samples of a step, samples of the step before that it begins
+    // with, values of the state between steps; window 0: none
+    int32_t window, context, state;
     burin_features features;
 } burin_listener;
 #endif

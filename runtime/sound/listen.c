@@ -18,8 +18,9 @@
 #include "program/input.h"
 #include "program/output.h"
 #include "sampler/sampler.h"
+#include "sound/detect.h"
 #include "sound/features.h"
-#include "sound/recording.h"
+#include "sound/recording_file.h"
 #include "sound/resample.h"
 #include "text/prompt.h"
 #include "text/run.h"
@@ -156,15 +157,7 @@ int64_t burin_hearer_prepare(const burin_hearer *k, burin_sound *sound) {
 }
 
 static burin_sound read_samples(const listener *k, const char *path) {
-    size_t bytes;
-    burin_sound sound;
-    unsigned char *file = burin_read_bytes(path, (size_t)4 << 30, &bytes);
-    const char *why = burin_recording_read(&sound, file, bytes);
-    free(file);
-    if (why)
-        burin_stop(BURIN_USER_MISTAKE,
-                   "%s: %s: expected " BURIN_SOUND_FORMATS "\nhint: ffmpeg -i FILE -f wav - | %s -",
-                   path, why, burin_program_name);
+    burin_sound sound = burin_recording_load(path, k->settings->sample_rate);
     int64_t missing = burin_hearer_prepare(k, &sound);
     if (missing)
         burin_stop(BURIN_USER_MISTAKE, "%s: it has %lld samples, at least %lld are needed", path,
@@ -285,11 +278,15 @@ static void hear_recording(listener *k, const char *path) {
 int burin_listen(const burin_model *model, const burin_command *c) {
     if (c->inputs.n || c->random || c->bench || c->output || c->logits_hash)
         return burin_run_network(model, c);
+    bool detects = burin_card_listener(model)->window > 0;
 #ifdef BURIN_SERVER
+    if (c->server.address && detects)
+        burin_stop(BURIN_USER_MISTAKE, "--serve: spans of speech have no route");
     if (c->server.address) return burin_serve_listener(model, c);
 #endif
     if (!c->n_texts)
         burin_stop(BURIN_USER_MISTAKE, "which recording?\nhint: %s talk.wav", burin_program_name);
+    if (detects) return burin_detect_speech(model, c);
     listener *k = burin_hearer_open(model, c);
     for (int i = 0; i < c->n_texts; i++) hear_recording(k, c->texts[i]);
     burin_hearer_close(k);

@@ -13,8 +13,7 @@
 #include "sound/alignment.h"
 #include "sound/decode.h"
 #include "sound/log_mel.h"
-#include "sound/recording.h"
-#include "sound/resample.h"
+#include "sound/recording_file.h"
 #include "sound/transcript.h"
 #include "text/prompt.h"
 
@@ -23,7 +22,6 @@ enum {
     LONG_PAUSE = 100,          // frames of silence that --vad skips
     MARGIN = 20                // frames before a sound that are heard
 };
-static const size_t most_file_bytes = (size_t)4 << 30;
 
 typedef struct burin_transcription {
     burin_run *run;
@@ -38,21 +36,6 @@ typedef struct burin_transcription {
 } transcription;
 
 // -------------------------------------------------------------------------------------- recordings
-static burin_sound read_recording(const char *path, int32_t rate) {
-    size_t bytes;
-    burin_sound sound;
-    const char *name = strcmp(path, "-") ? path : "standard input";
-    unsigned char *file = burin_read_bytes(path, most_file_bytes, &bytes);
-    const char *why = burin_recording_read(&sound, file, bytes);
-    free(file);
-    if (why)
-        burin_stop(BURIN_USER_MISTAKE,
-                   "%s: %s: expected " BURIN_SOUND_FORMATS "\nhint: ffmpeg -i %s -f wav - | %s -",
-                   name, why, strcmp(path, "-") ? path : "FILE", burin_program_name);
-    burin_resample(&sound, rate);
-    return sound;
-}
-
 // A recording shorter than a window is padded with silence. Returns how many frames have sound.
 static int64_t compute_features(transcription *t, burin_sound *sound) {
     const burin_speech *s = t->decoding.speech;
@@ -307,7 +290,7 @@ burin_transcript *burin_transcription_text(burin_transcription *t) {
 }
 
 static void transcribe_recording(transcription *t, const char *path) {
-    burin_sound sound = read_recording(path, t->decoding.speech->sample_rate);
+    burin_sound sound = burin_recording_load(path, t->decoding.speech->sample_rate);
     burin_transcription_begin(t, path, &sound);
     while (burin_transcription_step(t)) {}
     burin_transcript_end(burin_transcription_text(t));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sound/alignment.h"
+#include "sound/detect.h"
 #include "sound/elementary.h"
 #include "sound/log_mel.h"
 #include "sound/resample.h"
@@ -301,6 +302,30 @@ static void paths_follow_the_weights(void) {
     CHECK(first[0] == 0 && first[1] == 0 && first[2] == 0);
 }
 
+// ------------------------------------------------------------------------------------------- spans
+// Probabilities in tenths, a digit for a window of 512 samples; the spans are those of Silero's
+// own function.
+static void spans_are_those_of_silero(void) {
+    static const struct {
+        const char *tenths;
+        int64_t n, spans[4];
+    } rows[] = {{"9990000000000009999996660000004444446664", 1, {7200, 12768}},
+                {"6669996664449994444440000006669994446669", 2, {0, 11232, 13344, 20380}},
+                {"6660000004446660009994449996666669994444", 1, {5664, 20380}},
+                {"0000000000000000000000000000000000000000", 0, {0}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        float probability[40];
+        burin_speech_span spans[22];
+        for (int k = 0; k < 40; k++) probability[k] = (float)(rows[i].tenths[k] - '0') / 10;
+        int64_t n = burin_find_speech(probability, 512 * 40 - 100, 512, 16000, spans);
+        CHECK(n == rows[i].n);
+        for (int64_t k = 0; k < n; k++)
+            CHECK(spans[k].start == rows[i].spans[2 * k] &&
+                  spans[k].end == rows[i].spans[2 * k + 1]);
+    }
+    CHECK(burin_find_speech(NULL, 0, 512, 16000, (burin_speech_span[1]){{0, 0}}) == 0);
+}
+
 SUITE(sound) {
     TEST(every_format_is_read);
     TEST(channels_are_averaged);
@@ -312,4 +337,5 @@ SUITE(sound) {
     TEST(segments_follow_their_timestamps);
     TEST(punctuation_joins_words);
     TEST(paths_follow_the_weights);
+    TEST(spans_are_those_of_silero);
 }
