@@ -288,10 +288,9 @@ BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *out) {
     e.heap = (Candidate *)((uint8_t *)e.symbols + s.symbols);
     e.steps = (Step *)((uint8_t *)e.heap + s.heap);
     e.normalizing.match.ways = (burin_way *)((uint8_t *)e.steps + s.steps);
-    e.normalizing.match.visited = (uint8_t *)e.normalizing.match.ways + s.ways;
-    e.normalizing.match.marks = e.normalizing.match.visited + s.visited;
+    e.normalizing.match.marks = (uint8_t *)e.normalizing.match.ways + s.ways;
     e.normalizing.match.runs = (burin_stops *)(e.normalizing.match.marks + s.marks);
-    memset(e.normalizing.match.visited, 0, s.visited + s.marks);
+    memset(e.normalizing.match.marks, 0, s.marks);
     if (out->special) emit_all(&e, t->before);
     size_t begin = e.n;
     encode_added(&e, text, out->plain ? (burin_section){0, 0} : t->added, false);

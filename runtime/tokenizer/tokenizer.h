@@ -66,7 +66,7 @@ BURIN_LINKAGE size_t burin_utf8_whole(const char *bytes, size_t n);
 
 // ------------------------------------------------------------------------------ layout of the blob
 // Little-endian. A section is an offset from the blob's start, 8-aligned, and a count of elements.
-enum { BURIN_TOKENIZER_MAGIC = 0x4b545542, BURIN_TOKENIZER_VERSION = 4 };  // "BUTK"
+enum { BURIN_TOKENIZER_MAGIC = 0x4b545542, BURIN_TOKENIZER_VERSION = 5 };  // "BUTK"
 
 typedef struct burin_section {
     uint32_t offset, count;
@@ -126,12 +126,9 @@ typedef struct burin_set {  // of code points
 } burin_set;
 
 typedef enum {
-    BURIN_MATCH_SET,  // min to max times b characters of a set; a: burin_manner
-    // continues at a, or else at b; min: the number of a loop that begins here, or 0
-    BURIN_MATCH_SPLIT,
-    // continues at a, where loop min begins; at b if that has been tried from here
-    BURIN_MATCH_AGAIN,
-    BURIN_MATCH_JUMP,  // continues at a
+    BURIN_MATCH_SET,    // min to max times b characters of a set; a: burin_manner
+    BURIN_MATCH_SPLIT,  // continues at a, or else at b
+    BURIN_MATCH_JUMP,   // continues at a
     // the part up to DONE must match, and is never given back; then continues at a
     BURIN_MATCH_ATOMIC,
     // the part up to DONE must match (b: must not) without being consumed; then continues at a
@@ -140,7 +137,7 @@ typedef enum {
     BURIN_MATCH_START,     // the piece's start
     BURIN_MATCH_END,       // the piece's end
     BURIN_MATCH_BOUNDARY,  // a character of a set on one side, none on the other (b: not so)
-    BURIN_MATCH_DONE,      // the last one's min: how many loops the pattern has
+    BURIN_MATCH_DONE,
 } burin_match_op;
 typedef enum { BURIN_GREEDY, BURIN_POSSESSIVE, BURIN_LAZY } burin_manner;
 
@@ -241,7 +238,7 @@ typedef struct burin_tokenizer {
     burin_section affix;  // bytes of the prefix inside a word, or of a word's suffix
     uint32_t words;       // the set of characters of words
     // Memory of matching: ways back, at most; in patterns with loops ways back at each place;
-    // loops; bytes of marks at each place; sets that keep a run
-    uint32_t match_ways, match_loop_ways, match_loops, match_mark_bytes, match_runs;
+    // bytes of marks at each place; sets that keep a run
+    uint32_t match_ways, match_loop_ways, match_mark_bytes, match_runs;
 } burin_tokenizer;
 #endif

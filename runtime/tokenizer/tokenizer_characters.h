@@ -101,7 +101,6 @@ typedef struct burin_stops {
 
 typedef struct burin_match_memory {
     burin_way *ways;    // match_ways + match_loop_ways for each place
-    uint8_t *visited;   // match_loops for each place, all 0 between two matches
     uint8_t *marks;     // match_mark_bytes for each place, all 0 between two searches
     burin_stops *runs;  // match_runs for each pre-tokenizer
 } burin_match_memory;
@@ -113,8 +112,6 @@ typedef struct burin_matcher {
     bool bytes;           // characters are bytes (after BURIN_STEP_BYTES)
     const uint8_t *last;  // an empty match counts unless it is here; NULL: none counts
     burin_match_memory memory;
-    uint32_t loops;
-    const uint8_t *reach;             // no loop was tried from beyond
     uint32_t steps;                   // steps beyond those that found matches
     bool marking;                     // steps have come to BURIN_FREE_STEPS in this piece
     uint32_t mark_bytes;              // of each place: a bit for an instruction
@@ -127,8 +124,6 @@ static inline burin_matcher burin_matcher_of(const burin_tokenizer *t, burin_sec
                                              burin_span piece, burin_match_memory memory) {
     burin_matcher m = {
         .tokenizer = t, .program = burin_at(t, pattern), .piece = piece, .memory = memory};
-    m.loops = m.program[pattern.count - 1].min;
-    m.reach = piece.begin;
     m.mark_bytes = (pattern.count + 7) / 8;
     m.first_mark = UINT32_MAX;
     return m;
@@ -290,20 +285,9 @@ static inline const uint8_t *burin_turn_back(const burin_matcher *m, uint32_t *p
     return at;
 }
 
-static inline uint8_t *burin_visited(const burin_matcher *m, uint32_t loop, const uint8_t *at) {
-    return m->memory.visited + (loop - 1) * ((size_t)(m->piece.end - m->piece.begin) + 1) +
-           (size_t)(at - m->piece.begin);
-}
-
-static inline const uint8_t *burin_split(burin_matcher *m, uint32_t *pc, const uint8_t *at,
+static inline const uint8_t *burin_split(const burin_matcher *m, uint32_t *pc, const uint8_t *at,
                                          burin_way **top) {
     const burin_match *i = m->program + *pc;
-    if (i->min) {
-        uint8_t *visited = burin_visited(m, i->min, at);
-        if (*visited) return NULL;
-        *visited = 1;
-        if (at > m->reach) m->reach = at;
-    }
     *(*top)++ = (burin_way){i->b, (uint32_t)(at - m->piece.begin), (uint32_t)BURIN_ONE_WAY};
     *pc = i->a;
     return at;
@@ -404,9 +388,6 @@ static const uint8_t *burin_match_here(burin_matcher *m, uint32_t pc, const uint
             case BURIN_MATCH_SPLIT:
                 at = burin_untried(m, pc, at) ? burin_split(m, &pc, at, &top) : NULL;
                 break;
-            case BURIN_MATCH_AGAIN:
-                pc = i->min && *burin_visited(m, i->min, at) ? i->b : i->a;
-                break;
             case BURIN_MATCH_ATOMIC:
                 at = burin_match_body(m, pc, at, top);
                 pc = i->a;
@@ -423,13 +404,6 @@ static const uint8_t *burin_match_here(burin_matcher *m, uint32_t pc, const uint
         while (!at && top > ways) at = burin_turn_back(m, &pc, &top);
         if (!at) return NULL;
     }
-}
-
-static inline const uint8_t *burin_try(burin_matcher *m, const uint8_t *at) {
-    const uint8_t *end = burin_match_here(m, 0, at, m->memory.ways);
-    for (uint32_t loop = 1; loop <= m->loops && m->reach >= at; loop++)
-        memset(burin_visited(m, loop, at), 0, (size_t)(m->reach - at) + 1);
-    return end;
 }
 
 // `end`: of the match that was found, or NULL. What failed beyond it stays.
@@ -450,7 +424,7 @@ static inline bool burin_find(burin_matcher *m, const uint8_t *from, burin_span 
     uint32_t code;
     const uint8_t *end = NULL, *first = from;
     for (; from < m->piece.end; from += burin_next(m, from, &code)) {
-        end = burin_try(m, from);
+        end = burin_match_here(m, 0, from, m->memory.ways);
         if (end && (end > from || (m->last && from != m->last))) break;
         end = NULL;
     }

@@ -5,7 +5,7 @@
 #include "tokenizer_models.h"
 
 typedef struct Sizes {
-    size_t buffer, copy, symbols, heap, steps, ways, visited, marks, runs, total;  // bytes
+    size_t buffer, copy, symbols, heap, steps, ways, marks, runs, total;  // bytes
 } Sizes;
 
 static size_t size_sum(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
@@ -39,7 +39,7 @@ static size_t piece_bytes(const burin_tokenizer *t, size_t piece, size_t *copies
 enum { MATCH_BYTES_EVER = 512 << 20, MATCH_BYTES_A_BYTE = 16 << 10 };
 
 static bool matching_is_large(const Sizes *s, size_t text) {
-    return size_sum(s->ways, size_sum(s->visited, s->marks)) >
+    return size_sum(s->ways, s->marks) >
            size_sum(MATCH_BYTES_EVER, size_product(MATCH_BYTES_A_BYTE, text));
 }
 
@@ -59,12 +59,11 @@ static Sizes sizes_of(const burin_tokenizer *t, size_t text) {
     if (t->model == BURIN_MODEL_UNIGRAM) s.steps = size_of_array(places, sizeof(Step));
     s.ways = size_of_array(size_sum(t->match_ways, size_product(places, t->match_loop_ways)),
                            sizeof(burin_way));
-    s.visited = size_of_array(size_product(places, t->match_loops), 1);
     s.marks = size_of_array(places, t->match_mark_bytes);
     s.runs = size_of_array(size_product(size_sum(t->pretokenizers.count, 1), t->match_runs),
                            sizeof(burin_stops));
-    const size_t parts[] = {s.buffer, s.buffer, s.copy,    s.symbols, s.heap,
-                            s.steps,  s.ways,   s.visited, s.marks,   s.runs};
+    const size_t parts[] = {s.buffer, s.buffer, s.copy,  s.symbols, s.heap,
+                            s.steps,  s.ways,   s.marks, s.runs};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) s.total = size_sum(s.total, parts[i]);
     if (symbols >= UINT32_MAX / 4 || matching_is_large(&s, text)) s.total = SIZE_MAX;
     return s;

@@ -74,6 +74,8 @@ printf '\012\011\012\005<unk>\030\002\012\010\012\001a\025\000\000\200\177' > "$
 says "slow classes: an infinite score" 1 "piece 1 has an infinite score" "$BURIN" tokenize "$WORK/xlm-roberta/sentencepiece.bpe.model" x
 { printf '\012' && yes "$(printf '\003\012\001a')" | head -n 8388612; } > "$WORK/xlm-roberta/sentencepiece.bpe.model"
 says "slow classes: a piece too many" 1 "SentencePiece's file has more than 4194304 pieces" "$BURIN" tokenize "$WORK/xlm-roberta" x
+echo '{"config": {"pattern": "x", "default_num_special_tokens": 3, "default_vocab_size": 261}, "vocab": [{"rank": 0, "token_bytes": ""}]}' > "$WORK/tekken/tekken.json"
+says "slow classes: a token of no bytes" 1 "token 0 is damaged: expected base64, and ranks in order" "$BURIN" tokenize "$WORK/tekken" x
 special='"special_tokens": [{"rank": 0, "token_str": "<s>"}, {"rank": 1, "token_str": "<s>"}]'
 echo "{\"config\": {\"pattern\": \"x\", \"default_num_special_tokens\": 3, \"default_vocab_size\": 9}, \"vocab\": [], $special}" > "$WORK/tekken/tekken.json"
 says "slow classes: a special token twice" 1 'the special token "<s>" is in the file twice' "$BURIN" tokenize "$WORK/tekken" x

@@ -118,6 +118,20 @@ static void vocabulary_pretokenizer(void) {
     open_vocabulary();
 }
 
+// Pieces of no bytes, which are looked up as others are.
+static void vocabulary_pieces_of_nothing(void) {
+    begin(3, 0, 3);
+    put_string("tokenizer.ggml.model", "gpt2");
+    key("tokenizer.ggml.tokens", ARRAY);
+    u32(STRING);
+    u64(3);
+    string("");
+    string("a");
+    string("");
+    put_merges();
+    open_vocabulary();
+}
+
 static void gpt2_no_merges(void) {
     json("{'a':0,'b':1}");
     write_out("vocab.json");
@@ -173,6 +187,13 @@ static void folder_pickle(void) {
     raw("PK\003\004 and the rest of a zip file, as torch.save writes it");
     write_out("model/pytorch_model.bin");
     open_checkpoint("model");
+}
+
+static void bin_tokens_of_nothing(void) {
+    u32(1);
+    for (int id = 0; id < 5; id++) put_bin_token(0, "");
+    u32(0);
+    open_bin_tokenizer(6);
 }
 
 static void bin_empty(void) {
@@ -252,6 +273,7 @@ static const struct {
     {"regex-counts-broken", SPLIT("a{x}")},
     {"regex-repeated-twice", SPLIT("a+*")},
     {"regex-loop-inside", SPLIT("(?=(?:a?)*b)c")},
+    {"regex-loop-of-nothing", SPLIT("(?:a?|b)*c")},
     {"regex-nested-nothing", SPLIT("(?:(?:(?:(?:(?:(?:){1000}){1000}){1000}){1000}){1000}){1000}")},
     {"regex-deep", SPLIT("((((((((((((((((((a))))))))))))))))))")},
     {"added-no-id", WITH("'added_tokens':[{'content':'<s>'}]")},
@@ -428,6 +450,7 @@ static void regex_too_long(void) {
 static const BrokenCase broken_tokenizers[] = {CASE(vocabulary_no_model),
                                                CASE(vocabulary_kind),
                                                CASE(vocabulary_no_tokens),
+                                               CASE(vocabulary_pieces_of_nothing),
                                                CASE(vocabulary_counts),
                                                CASE(vocabulary_types),
                                                CASE(vocabulary_scores),
@@ -445,6 +468,7 @@ static const BrokenCase broken_tokenizers[] = {CASE(vocabulary_no_model),
                                                CASE(bin_nan),
                                                CASE(bin_long_token),
                                                CASE(bin_empty),
+                                               CASE(bin_tokens_of_nothing),
                                                CASE(bin_unknown),
                                                CASE(folder_pickle),
                                                CASE(tokenizer_too_large),

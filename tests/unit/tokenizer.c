@@ -464,7 +464,7 @@ static void matches_in_bounded_time(void) {
         "b)(?:b|b)(?:b|b)(?:b|b)(?:b|"
         "b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:b|b)(?:"
         "b|b)(?:b|b)(?:b|b)c",
-        "(?:b*b*b*b*)*c",
+        "(?:b*b*b*b)*c",
         "(?:(?:b|b)(?=b*)(?:b|b))+c",
         "(?=(?:b|bb)*c)b",
         "(?>(?:b|bb)+c)",
@@ -521,6 +521,47 @@ static void matches_long_texts_in_linear_time(void) {
         encode(&r, text, LENGTH, true);
         CHECK(r.n > 0);
         text[LENGTH - 1] = text[LENGTH / 2] = 'b';
+        arena_free(r.arena);
+        arena_free(arena);
+    }
+}
+
+// A long search marks what failed: the pieces after it are those of each text alone. The first
+// pattern alternative fails over the letters z.
+static void splits_after_long_searches_alike(void) {
+    static const char *const patterns[] = {
+        "(?:a|ab)+c|b",      "(?:a+b?)+c|a",     "(?>a|ab)+c",           "(?:ab*?)+?c|[ab]",
+        "(?=(?:a|b)+c)a|bc", "a{1,3}b{0,2}c|a",  "(?:[ab]{2,3})+c|ab?",  "(?:(?:ab?)+c?)+b|c",
+        "(?:a*b)*c|a",       "(?:a*?b)+?a?c|b+", "(?<!ba)(?:b+a?)+c|a+", "(?:a?b?){0,9}c|(?!bb)b",
+    };
+    enum { PREFIX = 9000, TEXTS = 200, LENGTH = 24 };
+    static char text[PREFIX + TEXTS * (LENGTH + 1)];
+    uint32_t random = 7;
+    for (size_t i = 0; i < sizeof text; i++) {
+        random = random * 1664525 + 1013904223;
+        bool line = i >= PREFIX && (i - PREFIX) % (LENGTH + 1) == 0;
+        text[i] = i < PREFIX ? 'z' : line ? '\n' : "abc"[(random >> 24) * 3 >> 8];
+    }
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        Arena *arena = arena_new();
+        Run r = load_text(arena_printf(
+            arena,
+            "{'pre_tokenizer':{'type':'Sequence','pretokenizers':[{'type':'Split','behavior':"
+            "'Isolated','pattern':{'Regex':'(?:z|zz)+y|\\n|%s'}},{'type':'ByteLevel',"
+            "'add_prefix_space':true,'use_regex':false}]},'model':{'type':'BPE','merges':[],'vocab'"
+            ":"
+            "{'a':0,'b':1,'c':2,'z':3,'\u0120':4,'\u010a':5}}}",
+            patterns[i]));
+        encode(&r, text, sizeof text, false);
+        Run all = r;
+        size_t at = r.n;
+        for (int k = TEXTS; k-- > 0; at -= r.n) {
+            encode(&r, text + PREFIX + k * (LENGTH + 1), LENGTH + 1, false);
+            bool same = r.n <= at && !memcmp(all.ids + at - r.n, r.ids, r.n * sizeof *r.ids);
+            CHECK(same);
+            if (!same) break;
+        }
+        CHECK(at == PREFIX + 1);
         arena_free(r.arena);
         arena_free(arena);
     }
@@ -609,6 +650,7 @@ SUITE(tokenizer) {
     TEST(splits_by_patterns);
     TEST(matches_in_bounded_time);
     TEST(matches_long_texts_in_linear_time);
+    TEST(splits_after_long_searches_alike);
     TEST(refuses_texts_that_need_far_more_memory);
     TEST(survives_wrong_bytes);
     TEST(counts_whole_characters);

@@ -371,7 +371,6 @@ burin_match_memory builder_match_memory(TokenizerBuilder *b, size_t bytes) {
     size_t places = bytes + 1, ways = b->head.match_ways + places * b->head.match_loop_ways;
     return (burin_match_memory){
         .ways = ARENA_ARRAY(b->arena, burin_way, ways + 1),
-        .visited = arena_alloc(b->arena, places * b->head.match_loops + 1),
         .marks = arena_alloc(b->arena, places * b->head.match_mark_bytes + 1),
         .runs = ARENA_ARRAY(b->arena, burin_stops, b->head.match_runs + 1)};
 }

@@ -1,10 +1,10 @@
 // A parsed pattern as instructions of the matcher in runtime/tokenizer/tokenizer_characters.h.
 //
-// (?:ab)+?c      SET a; SET b; SPLIT 7 3 (loop 1); SET a; SET b; AGAIN 2 7; ...; SET c; DONE
+// (?:ab)+?c      SET a; SET b; SPLIT 6 3; SET a; SET b; JUMP 2; SET c; DONE
 //
-// A repeated group is written out as often as it must occur; an unlimited rest is a loop. Loops
-// outside of look-around and atomic groups remember where they began, so that no place is tried
-// twice and an empty round ends the loop.
+// A repeated group is written out as often as it must occur; an unlimited rest is a loop. A loop's
+// body takes at least one character: the end of an empty round depends on the rounds before it,
+// which the marks of a long search do not record.
 #include <string.h>
 
 #include "frontend/tokenizer/pattern.h"
@@ -15,12 +15,11 @@ enum { MAX_PROGRAM = 4096 };
 typedef struct {
     TokenizerBuilder *b;
     const char *regex;
-    Bytes code;         // burin_match
-    int inside;         // of look-around and atomic groups
-    int visited;        // nodes of the pattern, each as often as it is repeated
-    int looping;        // loops around
-    bool empty_rounds;  // a loop's body may match nothing
-    uint16_t loops, runs;
+    Bytes code;   // burin_match
+    int visited;  // nodes of the pattern, each as often as it is repeated
+    int looping;  // loops around
+    bool has_loops;
+    uint16_t runs;
 } Program;
 
 static burin_match *instruction(Program *p, uint16_t at) {
@@ -78,21 +77,18 @@ static void set_targets(Program *p, uint16_t split, bool lazy, uint16_t body, ui
 }
 
 static void emit_loop(Program *p, const Pattern *n) {
-    bool remembers = !p->inside;
-    if (!remembers && is_nullable(n->first))
-        tokenizer_fatal(p->b,
-                        "the pattern \"%s\" repeats what may be empty inside of look-around or an "
-                        "atomic group, which is not "
-                        "supported",
-                        p->regex);
-    uint16_t loop = remembers ? ++p->loops : 0,
-             split = emit(p, (burin_match){.op = BURIN_MATCH_SPLIT, .min = loop});
-    p->empty_rounds |= is_nullable(n->first);
+    if (is_nullable(n->first))
+        tokenizer_fatal(
+            p->b,
+            "the pattern \"%.80s\" repeats without a limit what may be empty, which is not "
+            "supported",
+            p->regex);
+    uint16_t split = emit(p, (burin_match){.op = BURIN_MATCH_SPLIT});
+    p->has_loops = true;
     p->looping++;
     emit_pattern(p, n->first);
     p->looping--;
-    uint16_t again = emit(p, (burin_match){.op = BURIN_MATCH_AGAIN, .min = loop, .a = split});
-    instruction(p, again)->b = here(p);
+    emit(p, (burin_match){.op = BURIN_MATCH_JUMP, .a = split});
     set_targets(p, split, n->lazy, (uint16_t)(split + 1), here(p));
 }
 
@@ -116,9 +112,7 @@ static void emit_repeat(Program *p, const Pattern *n) {
 static void emit_inside(Program *p, burin_match m, const Pattern *n,
                         void (*emit_it)(Program *, const Pattern *)) {
     uint16_t at = emit(p, m);
-    p->inside++;
     emit_it(p, n);
-    p->inside--;
     emit(p, (burin_match){.op = BURIN_MATCH_DONE});
     instruction(p, at)->a = here(p);
 }
@@ -191,31 +185,19 @@ static void emit_pattern(Program *p, const Pattern *n) {
 static void count_ways(Program *p) {
     burin_tokenizer *h = &p->b->head;
     uint32_t ways = 0;
-    bool loops = false;
     for (uint16_t i = 0; i < here(p); i++) {
         const burin_match *m = instruction(p, i);
         ways += m->op == BURIN_MATCH_SPLIT || m->op == BURIN_MATCH_SET;
-        loops |= m->op == BURIN_MATCH_AGAIN;
     }
     if (ways > h->match_ways) h->match_ways = ways;
-    if (loops && ways > h->match_loop_ways) h->match_loop_ways = ways;
-    if (p->loops > h->match_loops) h->match_loops = p->loops;
+    if (p->has_loops && ways > h->match_loop_ways) h->match_loop_ways = ways;
     if (p->runs > h->match_runs) h->match_runs = p->runs;
     uint32_t mark_bytes = (here(p) + 7u) / 8;
     if (mark_bytes > h->match_mark_bytes) h->match_mark_bytes = mark_bytes;
 }
 
-// An empty round ends its loop, so that where a set may stop depends on how it was reached.
-static void drop_runs(Program *p) {
-    for (uint16_t i = 0; i < here(p); i++)
-        if (instruction(p, i)->op == BURIN_MATCH_SET)
-            instruction(p, i)->a &= (1 << BURIN_MANNER_BITS) - 1;
-    p->runs = 0;
-}
-
 static burin_section finish(Program *p) {
-    if (p->empty_rounds) drop_runs(p);
-    emit(p, (burin_match){.op = BURIN_MATCH_DONE, .min = p->loops});
+    emit(p, (burin_match){.op = BURIN_MATCH_DONE});
     count_ways(p);
     return builder_section(p->b, p->code.data, here(p), sizeof(burin_match));
 }
