@@ -13,7 +13,7 @@
 #include "util/diag.h"
 #include "util/hash.h"
 
-enum { FIRST_SLOTS = 64, MAX_TERMS = 4096 };
+enum { FIRST_SLOTS = 64, MAX_TERMS = 512 };
 
 struct DimTable {
     Dim **slots;
