@@ -51,13 +51,13 @@ static int create_part(const char *path, char **part) {
 
 static bool write_and_rename(int file, const char *part, const char *path, const void *data,
                              size_t bytes) {
-    bool written = burin_write_all(file, data, bytes);
+    bool written =
+        !fchmod(file, 0600) && burin_write_all(file, data, bytes);  // whatever the umask is
     int error = errno;
     if (close(file) && written) {
         written = false;
         error = errno;
     }
-    chmod(part, 0600);  // whatever the umask is
     if (written && rename(part, path)) {
         written = false;
         error = errno;
@@ -113,8 +113,28 @@ static bool wait_for_lock(int file, const char *path) {
     return true;
 }
 
+// A session that cannot be written in the end is refused before its text is: its folder takes no
+// file, or the name is too long to be extended.
+static bool takes_parts(const char *path) {
+    char *part;
+    int file = create_part(path, &part);
+    if (file < 0) return false;
+    close(file);
+    unlink(part);
+    free(part);
+    return true;
+}
+
 bool burin_lock_file(const char *path, const char **why) {
+    if (!*path) {
+        *why = "expected a file's name";
+        return false;
+    }
     if ((*why = irreplaceable(path))) return false;
+    if (!takes_parts(path)) {
+        *why = strerror(errno);
+        return false;
+    }
     char *name = with_ending(path, ".lock");
     for (;;) {
         int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0600);

@@ -49,6 +49,11 @@ int flock(int file, int operation);  // LOCK_EX, LOCK_EX | LOCK_NB; closing the 
 #define isatty   burin_windows_isatty
 #define realpath burin_windows_realpath
 
+static inline int fchmod(int file, int mode) {  // files have no modes of users and groups
+    (void)file, (void)mode;
+    return 0;
+}
+
 static inline int fcntl(int file, int command, ...) {  // there is no O_NONBLOCK to take away
     (void)file, (void)command;
     return 0;

@@ -103,7 +103,18 @@ mkdir "$WORK/folder" && mkfifo "$WORK/fifo" && ln -s "$WORK/folder/there" "$WORK
 says "session: a folder" 1 "folder: it is no file" "$talk" -n 3 --session "$WORK/folder"
 says "session: a pipe" 1 "fifo: it is no file" timeout 10 "$talk" -n 3 --session "$WORK/fifo"
 says "session: a folder that is not there" 1 "--session /nowhere/s: No such file" "$talk" -n 3 --session /nowhere/s
+says "session: no name" 1 "--session : expected a file's name" "$talk" --raw "It" -n 3 --session ""
+long=$(head -c 250 /dev/zero | tr '\0' a)
+says "session: a name that takes no ending" 1 "a: File name too long" "$talk" --raw "It" -n 3 --session "$WORK/$long"
+check "session: which is known before the text" test "$("$talk" --raw "It" -n 3 --session "$WORK/$long" 2> "$WORK/err")" = ""
 says "session: a link" 1 "link: it is a link" "$talk" --raw "It" -n 3 --session "$WORK/link"
+ln "$WORK/kept" "$WORK/s3.lock" && mkdir "$WORK/s4.lock" && mkfifo "$WORK/s5.lock"
+says "session: a hard link where its lock is" 0 "" "$talk" --raw "It" -n 3 --session "$WORK/s3"
+check "session: which is left as it was" test -s "$WORK/kept" -a ! -e "$WORK/s3.lock"
+says "session: a folder where its lock is" 1 "s4: Is a directory" "$talk" --raw "It" -n 3 --session "$WORK/s4"
+says "session: a pipe where its lock is" 0 "" timeout 10 "$talk" --raw "It" -n 3 --session "$WORK/s5"
+ln "$s" "$WORK/s6" && "$talk" -n 3 --session "$WORK/s6" < /dev/null > "$WORK/got" 2>&1
+check "session: another name of the file keeps what it had" sh -c "! cmp -s '$s' '$WORK/s6' && [ \$(stat -c %h '$s') = 1 ]"
 says "session: a link where its lock is" 1 "s2: its .lock is a link" "$talk" --raw "It" -n 3 --session "$WORK/s2"
 check "session: which lead nowhere" test ! -e "$WORK/folder/there"
 cp "$s" "$WORK/bad"
