@@ -90,3 +90,18 @@ grown=$(($(awk '/VmRSS/ {print $2}' "/proc/$server/status") - kept))
 check "hostile: memory does not grow: $grown KB" test $grown -lt 3000
 stopped
 check "hostile: it ends with status 0" test $? = 0
+
+# Closed standard descriptors: no connection takes their place, nothing is written to one.
+for closed in '2>&-' '0<&- >&- 2>&-'; do
+    sh -c "exec \"\$@\" $closed" sh "${TALK:-$WORK/talk}" --serve --port "$port" -t 1 -v &
+    server=$! tries=0
+    until printf 'GET /health\n' | "$BUILD/tools/http_client" "$port" 1 2> "$WORK/err" | grep -q '^200'; do
+        tries=$((tries + 1))
+        [ $tries -lt 200 ] || break
+        sleep 0.05
+    done > "$WORK/out" 2>&1
+    lives "a start with $closed"
+    reply "hostile: and a second request with $closed" '^200 .*"object"' GET /v1/models
+    stopped
+    check "hostile: it ends with $closed" test $? = 0
+done
