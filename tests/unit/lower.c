@@ -62,6 +62,26 @@ static const ScanResult *state_of(const Scan *s, int which) {
     return NULL;
 }
 
+// Readers of a view that have no second operand are not asked for one (found by fuzzing under
+// AddressSanitizer).
+static void asks_no_reader_for_operands_it_lacks(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_text(
+        arena,
+        "graph g(%x: f32[T, 60]) -> (%a, %b) where T <= 64 {\n"
+        "  %w = constant {hash=0x1, name=\"w\"} : f32[16, 30]\n  %pack = pack(%w) "
+        "{format=\"f32\"}\n"
+        "  %even = slice(%x) {axis=1, extent=30, start=0, step=2}\n"
+        "  %back = slice(%x) {axis=1, extent=60, start=59, step=-1}\n"
+        "  %e = exp(%even)\n  %h = reshape(%back) {shape=[T, 4, 15]}\n"
+        "  %a = matmul_packed(%even, %pack) {columns=16}\n  %t = transpose(%h) {perm=[0, 2, 1]}\n"
+        "  %s = silu(%t)\n  %m = reshape(%s) {shape=[T, 60]}\n"
+        "  %o = slice(%m) {axis=1, extent=30, start=0, step=2}\n  %b = add(%e, %o)\n}\n");
+    CHECK(p->n_kernels >= 2);
+    CHECK(kernel_of(p, "a") != NULL && kernel_of(p, "b") != NULL);
+    finish(arena, p);
+}
+
 // tests/e2e/scans/scans.burin: heads, a reduced axis and lanes; passes as sums need earlier sums;
 // a state is stored in the last pass that reads it.
 static void loops_by_lanes_are_scans(void) {
@@ -406,6 +426,7 @@ static void encoder_and_decoder_share(void) {
 
 SUITE(lower) {
     TEST(layers_are_a_loop);
+    TEST(asks_no_reader_for_operands_it_lacks);
     TEST(loops_by_lanes_are_scans);
     TEST(other_loops_stay);
     TEST(encoder_and_decoder_share);
