@@ -48,8 +48,9 @@ bool pass_split_products(Graph *g, PassContext *c) {
 }
 
 bool pass_fuse_attention(Graph *g, PassContext *c) {
+    bool turned = turn_scores(g) && settled(g, true) && (simplify_graph(g), true);
     bool changed = fuse_all_attention(g, c);
-    return simplify_graph(g) || changed;
+    return simplify_graph(g) || changed || turned;
 }
 
 bool pass_keep_keys(Graph *g, PassContext *c) {

@@ -7,6 +7,7 @@
 #include "passes/views.h"
 
 bool fuse_attention(Node *softmax, Attempt *);  // attention.c: every softmax is a site
+bool turn_scores(Graph *);                      // turned.c: before, transposes move to the operands
 bool keep_keys(Graph *, PassContext *);         // kept_keys.c: causal weights that are no attention
 bool split_products(Graph *);                   // split.c: slices of a product become products
 bool fuse_skip_norms(Graph *);                  // norm.c
