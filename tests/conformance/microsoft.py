@@ -211,6 +211,12 @@ def integer_cases():
     i8 = lambda *shape: integers(np.int8, *shape)
     scale, zero = lambda x: np.array(x, np.float32), lambda x, t=np.uint8: np.array(x, t)
     constants = ("b", "bs", "bz", "bias")
+    row = np.linspace(-2, 3, 8, dtype=np.float32).reshape(1, 2, 4)
+    case("layer_norm_one_weight", "LayerNormalization", {"x": row, "w": np.array([1.5], np.float32), "b": np.array(0.5, np.float32)}, ["w"], domain="", epsilon=1e-5)
+    case("simplified_layer_norm_ones", "SimplifiedLayerNormalization", {"x": row, "w": np.full((1, 1, 1), 1.5, np.float32)}, domain="", axis=-1, epsilon=1e-5)
+    case("layer_norm_broadcast", "LayerNormalization", {"x": row, "w": np.array([[2], [3]], np.float32)}, domain="", axis=1, epsilon=1e-5)
+    case("pow_of_integers", "Pow", {"x": np.array([1, 2, 9, 7]), "y": np.array([-0.5, -0.5, 0.5, 2], np.float32)}, domain="")
+    case("shrink_integers", "Shrink", {"x": np.array([-7, -1, 0, 2, 9], np.int32)}, domain="", lambd=1.5, bias=1.5)
     case("dynamic_quantize_zeros", "DynamicQuantizeLinear", {"x": np.zeros((2, 3), np.float32)}, outputs=3, domain="")
     case("dynamic_matmul", "DynamicQuantizeMatMul", {"a": floats(2, 3, 8), "b": i8(8, 6), "bs": scale(0.02)}, constants)
     case("dynamic_matmul_columns", "DynamicQuantizeMatMul",

@@ -46,9 +46,11 @@ static Value argument_value(OnnxCall *c, const OnnxArgument *a) {
                       : VALUE_FLOAT(a->number);
 }
 
-// Results computed in f32 for a narrower float are rounded once.
+// Results computed in f32 for a narrower float are rounded once, those for integers truncated.
 static Node *as_narrow(OnnxCall *c, Node *x, DType narrow) {
-    return x->type.dtype == onnx_wide(narrow) ? onnx_cast(c, x, narrow) : x;
+    bool widened = x->type.dtype == onnx_wide(narrow) ||
+                   (dtype_is_float(x->type.dtype) && !dtype_is_float(narrow));
+    return widened ? onnx_cast(c, x, narrow) : x;
 }
 
 // The block's parameters beginning with `first`: those that the node has as attributes.

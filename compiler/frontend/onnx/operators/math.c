@@ -1,7 +1,9 @@
 // Elementwise operators. Integers that are known as dimensions are computed here and now.
+#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/operators/ops.h"
+#include "ir/convert.h"
 
 void onnx_unary(OnnxCall *c, int op) { onnx_result(c, 0, ONNX_UNARY(c, (Op)op, onnx_node(c, 0))); }
 
@@ -162,10 +164,24 @@ void onnx_identity(OnnxCall *c, int argument) {
 }
 
 // The exponent may have another type.
+static bool holds_whole_numbers(const Node *n) {
+    if (n->op != OP_constant || !n->value || !n->value->data) return false;
+    for (int64_t i = 0; i < tensor_count(n->value); i++) {
+        double value = dtype_load(n->value->dtype, n->value->data, i);
+        if (value != trunc(value)) return false;
+    }
+    return true;
+}
+
+// The result has the type of x. Powers of integers by floats are computed in f64.
 void onnx_pow(OnnxCall *c, int argument) {
     (void)argument;
-    Node *x = onnx_node(c, 0);
-    onnx_result(c, 0, ONNX_BINARY(c, OP_pow, x, onnx_cast(c, onnx_node(c, 1), x->type.dtype)));
+    Node *x = onnx_node(c, 0), *y = onnx_node(c, 1);
+    DType type = x->type.dtype;
+    bool real = !dtype_is_float(type) && dtype_is_float(y->type.dtype) && !holds_whole_numbers(y);
+    DType in = real ? DT_f64 : type;
+    onnx_result(
+        c, 0, onnx_cast(c, ONNX_BINARY(c, OP_pow, onnx_cast(c, x, in), onnx_cast(c, y, in)), type));
 }
 
 // NaN is what differs from itself.

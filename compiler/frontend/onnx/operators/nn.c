@@ -123,6 +123,18 @@ Node *onnx_norm(OnnxCall *c, Op op, int operands, Node *const *in, double epsilo
     return onnx_cast(c, onnx_finish(c, n), narrow);
 }
 
+// A weight for each element of the axes from `axis` on, in one axis; fewer weights broadcast.
+static Node *norm_weight(OnnxCall *c, Node *w, const Type *type, int axis, const Dim *count) {
+    const Type flat = {.rank = 1, .dim = {count}};
+    const Type own = type_of(type->dtype, type->rank - axis, type->dim + axis);
+    const int more = w->type.rank - own.rank;
+    if (type_count(c->graph, &w->type) != count) {
+        if (more > 0) w = onnx_shape_to(c, w, own.rank, w->type.dim + more);
+        w = onnx_expand_to(c, w, &own);
+    }
+    return w->type.rank == 1 ? w : onnx_reshape(c, w, &flat);
+}
+
 // The last axis is the norms' own; with more, they are flattened into one and back.
 static Node *norm(OnnxCall *c, Op op, int operands) {
     Node *in[3] = {onnx_node(c, 0), onnx_node(c, 1), operands > 2 ? onnx_node(c, 2) : NULL};
@@ -133,9 +145,7 @@ static Node *norm(OnnxCall *c, Op op, int operands) {
         flat.dim[axis] = dim_binary(c->graph, DIM_MUL, flat.dim[axis], type.dim[i]);
     bool several = axis != type.rank - 1;
     if (several) in[0] = onnx_reshape(c, in[0], &flat);
-    for (int i = 1; i < operands; i++)
-        if (in[i]->type.rank != 1)
-            in[i] = onnx_reshape(c, in[i], &(Type){.rank = 1, .dim = {flat.dim[axis]}});
+    for (int i = 1; i < operands; i++) in[i] = norm_weight(c, in[i], &type, axis, flat.dim[axis]);
     Node *n = onnx_norm(c, op, operands, in, onnx_float(c, "epsilon", 1e-5f));
     return several ? onnx_reshape(c, n, &type) : n;
 }
