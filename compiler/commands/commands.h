@@ -8,6 +8,7 @@ void list_passes(void);
 void list_ops(void);
 void list_targets(Arena *);
 void list_formats(void);
+void list_std(Arena *);                                // burin help std
 void list_models(const char *home, const char *word);  // word: NULL: all
 
 // Before anything is understood of the model: tensors as they are stored, bytes a type, a GGUF's

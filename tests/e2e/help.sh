@@ -61,3 +61,26 @@ if command -v groff > /dev/null; then
     groff -man -ww -z -Tutf8 "$WORK/burin.1" > "$WORK/groff" 2>&1
     check "help: groff reads the manual without a warning" [ ! -s "$WORK/groff" ]
 fi
+
+# Blocks of descriptions: every one with its signature; where there is a comment and a use, with both.
+$BURIN help std > "$WORK/std"
+cat dsl/std/*.burin | sed -n 's/^block \([a-z_0-9A-Z]*(\).*/    \1/p' | sort > "$WORK/expected"
+sed -n 's/^\(    [a-z_0-9A-Z]*(\).*/\1/p' "$WORK/std" | sort > "$WORK/got"
+same "help: std: every block" "$WORK/expected" "$WORK/got"
+check "help: std: a comment, and a use" sh -c "grep -A 4 '^    softcap(x, cap)\$' '$WORK/std' | grep -q 'keeps x within -cap and cap' && grep -A 2 '^    softcap(' '$WORK/std' | grep -q 'softcap(x, final_logit'"
+
+# Syntax files: every word and number type of the language is in both; JSON is JSON; vim colours a line without an error.
+for word in $(sed -n 's/^"\([a-z]*\)" .*TOKEN(.*/\1/p' dsl/scan.l); do
+    for file in burin.tmLanguage.json burin.vim; do
+        grep -qw -- "$word" "dsl/syntax/$file" || not_ok "help: $word is missing in dsl/syntax/$file"
+    done
+done
+for file in burin ir; do
+    check "help: syntax of .$file is JSON" [ "$("$BUILD/tools/json_at" dsl/syntax/$file.tmLanguage.json fileTypes.0)" = $file ]
+done
+if command -v vim > /dev/null; then
+    colour() { vim -es -u NONE -N "$1" -c 'syntax on' -c 'syntax clear' -c 'unlet! b:current_syntax' -c "source dsl/syntax/$2.vim" -c "let x = synIDattr(synID($3, $4, 1), 'name')" -c "call writefile([x], '$WORK/colour')" -c 'qa!' < /dev/null > /dev/null 2>&1; cat "$WORK/colour"; }
+    check "help: vim: a keyword, a call" test "$(colour dsl/models/llama.burin burin 3 1) $(colour dsl/models/llama.burin burin 4 1) $(colour dsl/models/llama.burin burin 13 13)" = "burinKeyword burinKeyword burinCall"
+    $BURIN inspect examples/austen --stop-after=fuse > "$WORK/austen.ir" 2> /dev/null
+    check "help: vim: a value, an op" test "$(colour "$WORK/austen.ir" ir 2 3) $(colour "$WORK/austen.ir" ir 2 27)" = "irValue irOp"
+else skip "help: vim" "no vim: apt-get install vim"; fi
