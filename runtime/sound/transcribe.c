@@ -10,6 +10,7 @@
 #include "engine/encoder.h"
 #include "program/input.h"
 #include "program/output.h"
+#include "program/progress.h"
 #include "sound/alignment.h"
 #include "sound/decode.h"
 #include "sound/log_mel.h"
@@ -289,10 +290,18 @@ burin_transcript *burin_transcription_text(burin_transcription *t) {
     return &t->transcript;
 }
 
+static void show_heard(const transcription *t) {
+    const burin_speech *s = t->decoding.speech;
+    int64_t from = t->from < t->content ? t->from : t->content;
+    burin_progress("seconds of sound", from * s->hop / s->sample_rate,
+                   t->content * s->hop / s->sample_rate, "");
+}
+
 static void transcribe_recording(transcription *t, const char *path) {
     burin_sound sound = burin_recording_load(path, t->decoding.speech->sample_rate);
     burin_transcription_begin(t, path, &sound);
-    while (burin_transcription_step(t)) {}
+    while (burin_transcription_step(t)) show_heard(t);
+    burin_progress_end();
     burin_transcript_end(burin_transcription_text(t));
     burin_transcript_close(&t->transcript);
     burin_log_mel_close(&t->log_mel);

@@ -242,10 +242,24 @@ static void say_text(speech *p, const char *text, size_t bytes) {
     }
 }
 
+// Returns true if a line has a control character other than a tab, form feed or carriage return.
+static bool is_binary(const char *line, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)line[i];
+        if ((c < ' ' && c != '\t' && c != '\f' && c != '\r') || c == 0x7f) return true;
+    }
+    return false;
+}
+
 static void say_lines(speech *p, const char *path) {
     burin_lines lines;
     burin_lines_open(&lines, path);
-    while (burin_next_line(&lines)) say_text(p, lines.line, lines.bytes);
+    for (long long n = 1; burin_next_line(&lines); n++) {
+        if (is_binary(lines.line, lines.bytes))
+            burin_stop(BURIN_USER_MISTAKE, "%s: line %lld is no text: it has control characters",
+                       lines.name, n);
+        say_text(p, lines.line, lines.bytes);
+    }
     burin_lines_close(&lines);
 }
 
