@@ -218,6 +218,36 @@ static bool read_ratio(burin_eyes *e, Arena *arena, const json_t *settings) {
            refuse("min_patches or max_patches is not from 1 to 64");
 }
 
+// The sizes of grids; the model knows them, too. A tile is crop_size, or size.
+static bool read_anyres(burin_eyes *e, Arena *arena, const json_t *settings, const json_t *config) {
+    enum { MOST_SIZES = 64, MOST_TILES_OF_SIZE = 36 };
+    static const char usual[] = "[[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]";
+    const json_t *list = json_object_get(settings, "image_grid_pinpoints");
+    const json_t *of_model = json_object_get(config, "image_grid_pinpoints");
+    const json_t *size = json_object_get(settings, "crop_size"), *pair;
+    const char *sizes = "";
+    size_t i;
+    if (!list) list = json_own(arena, json_loads(usual, 0, NULL));
+    if (json_is_array(of_model) && !json_equal(list, of_model))
+        return refuse("image_grid_pinpoints is not config.json's");
+    if (!json_is_object(size)) size = json_object_get(settings, "size");
+    const json_t *height = json_object_get(size, "height");
+    if (!height) height = json_object_get(size, "shortest_edge");
+    if (e->height != e->columns || json_integer_value(height) != e->height)
+        return refuse(arena_printf(arena, "crop_size or size is not the %d pixels of a tile",
+                                   (int)e->height));
+    json_array_foreach((json_t *)(uintptr_t)list, i, pair) {
+        json_int_t h = json_integer_value(json_array_get(pair, 0)),
+                   w = json_integer_value(json_array_get(pair, 1));
+        if (h < 1 || w < 1 || h % e->height || w % e->height || i >= MOST_SIZES ||
+            h / e->height > MOST_TILES_OF_SIZE || w / e->height > MOST_TILES_OF_SIZE)
+            return refuse("image_grid_pinpoints has a size that is not whole tiles");
+        sizes = arena_printf(arena, "%s%s%d %d", sizes, *sizes ? " " : "", (int)h, (int)w);
+    }
+    e->sizes = sizes;
+    return *sizes || refuse("image_grid_pinpoints has no sizes");
+}
+
 static int32_t pixels_of(const json_t *settings, const char *old, const char *edge, int32_t usual) {
     const json_t *size = json_object_get(settings, "size"), *v = json_object_get(settings, old);
     if (!json_is_integer(v)) v = json_object_get(size, old);
@@ -270,6 +300,7 @@ static bool read_processor(burin_eyes *e, Arena *arena, const Checkpoint *rest, 
                                       e->columns);
     if (read && e->cut == BURIN_CUT_GRID) read = read_grid(e, arena, settings);
     if (read && e->cut == BURIN_CUT_RATIO) read = read_ratio(e, arena, settings);
+    if (read && e->cut == BURIN_CUT_ANYRES) read = read_anyres(e, arena, settings, rest->config);
     if (read && e->cut == BURIN_CUT_FREE) read = read_free(e, settings, frames);
     json_decref(settings);
     return read;
@@ -283,7 +314,7 @@ static int32_t window_of(const Checkpoint *text) {
 }
 
 static bool read_placement(burin_eyes *e, const Module *m, const Tokenizer *t) {
-    static const char *const cuts[] = {"none", "grid", "ratio", "free"};
+    static const char *const cuts[] = {"none", "grid", "ratio", "free", "anyres"};
     const char *cut = text_of(m, "cut");
     const Setting *sees_all = setting_of(m, "sees_all");
     e->sees_all = sees_all ? (int32_t)sees_all->number : 0;

@@ -57,13 +57,15 @@ static const Processor cutters[] = {
     {"GotOcr2", 0, false, 0, BURIN_BICUBIC, 1},  {"Qwen2VL", 0, false, 0, BURIN_BICUBIC, 1},
     {"Glm46V", 0, false, 0, BURIN_BICUBIC, 1},   {"Glm4v", 0, false, 0, BURIN_BICUBIC, 1},
     {"Pixtral", 0, false, 0, BURIN_BICUBIC, 1},  {"Gemma4", 0, false, 0, BURIN_BICUBIC, 3},
+    {"LlavaNext", 0, true, 0, BURIN_BICUBIC, 1},
 };
 static const char *const cut_fields[] = {
     "do_image_splitting",  "max_image_size",  "do_pad",
     "return_row_col_info", "video_sampling",  "crop_to_patches",
     "min_patches",         "max_patches",     "min_pixels",
     "max_pixels",          "patch_size",      "temporal_patch_size",
-    "merge_size",          "max_soft_tokens", "pooling_kernel_size"};
+    "merge_size",          "max_soft_tokens", "pooling_kernel_size",
+    "image_grid_pinpoints"};
 
 static const float usual_values[4][2][3] = {
     {{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}},

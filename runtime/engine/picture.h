@@ -46,6 +46,8 @@ typedef enum burin_cut {
     BURIN_CUT_FREE,   // no tiles: groups of merge x merge patches, each a row; `least` to `most`
                       // pixels, where `longest` is not 0 sides of at most that, with `fill` `most`
                       // pixels at most
+    BURIN_CUT_ANYRES,  // LLaVA-NeXT: the best grid of `sizes`, without its black borders; the last
+                       // row of a tile follows each line
 } burin_cut;
 
 // The eyes of a decoder: an encoder from pixels to rows that take the place of tokens, and the text
@@ -61,7 +63,8 @@ typedef enum burin_cut {
     X(window)                 \
     X(tile_rows)              \
     X(height) X(columns) X(token) X(axes) X(patch) X(merge) X(window_rows) X(enlarge) X(fill)
-#define BURIN_EYES_TEXTS(X) X(mark) X(row) X(alone) X(first) X(tile) X(line) X(overview) X(prompt)
+#define BURIN_EYES_TEXTS(X) \
+    X(mark) X(row) X(alone) X(first) X(tile) X(line) X(overview) X(prompt) X(sizes)
 enum { BURIN_SEES_PROMPT = 2 };
 typedef struct burin_eyes {
     const struct burin_encoder *encoder;
@@ -86,6 +89,7 @@ typedef struct burin_eyes {
     const char *first;        // before the tiles of a picture of several
     const char *tile, *line;  // a tile; the text after the last tile of a line
     const char *overview;     // the last tile, which is the whole picture
+    const char *sizes;        // BURIN_CUT_ANYRES: "HEIGHT WIDTH HEIGHT WIDTH ...", pixels
     const char *prompt;       // the text after the pictures of a prompt, "@"; NULL: as it is
 } burin_eyes;
 #endif

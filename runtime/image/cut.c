@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "image/anyres.h"
 #include "image/resize.h"
 
 enum { MOST_CUT_SIDE = 4096 };
@@ -77,16 +78,21 @@ static void copy_image(const burin_image *from, int32_t top, int32_t left, burin
                3 * (size_t)to->width);
 }
 
+void burin_tiles_keep_whole(const burin_image *image, burin_image *whole) {
+    burin_image_open(whole, (uint64_t)image->width, (uint64_t)image->height);
+    copy_image(image, 0, 0, whole);
+}
+
 // The tiles are cut out of a resized picture, the last one is made of the picture as it is.
 static void keep_whole(burin_image *image, const burin_eyes *e, burin_tiles *tiles) {
-    burin_image_open(&tiles->whole, (uint64_t)image->width, (uint64_t)image->height);
-    copy_image(image, 0, 0, &tiles->whole);
+    burin_tiles_keep_whole(image, &tiles->whole);
     resize_picture(image, e, (picture_size){tiles->columns * e->columns, tiles->lines * e->height});
 }
 
 const char *burin_tiles_of(burin_image *image, const burin_eyes *e, burin_tiles *tiles) {
     *tiles = (burin_tiles){.n = 1};
     if (e->cut == BURIN_CUT_NOT) return NULL;
+    if (e->cut == BURIN_CUT_ANYRES) return burin_anyres_cut(image, e, tiles);
     if (image->width / image->height > 1000 || image->height / image->width > 1000)
         return "one side is more than 1000 times the other";
     if (e->cut == BURIN_CUT_RATIO) {

@@ -10,6 +10,7 @@
 #include "engine/encoder.h"
 #include "engine/hash.h"
 #include "engine/network.h"
+#include "image/anyres.h"
 #include "image/cut.h"
 #include "image/free_size.h"
 #include "image/preprocess.h"
@@ -42,7 +43,9 @@ static void append_number(sight_text *t, int32_t number) {
 // The rows of a tile; of free sizes those of `lines` and `columns`, with e->line between lines.
 static void append_rows(sight_text *t, const burin_eyes *e, int32_t lines, int32_t columns) {
     bool is_free = e->cut == BURIN_CUT_FREE;
-    int32_t n = is_free ? lines * columns : e->tile_rows;
+    int32_t n = is_free                      ? lines * columns
+                : e->cut == BURIN_CUT_ANYRES ? (int32_t)burin_anyres_rows(e, lines, columns)
+                                             : e->tile_rows;
     for (int32_t i = 0; i < n; i++) {
         if (is_free && i && i % columns == 0)
             append_around(t, e->line, e->line ? strlen(e->line) : 0);
@@ -68,11 +71,25 @@ static void append_pattern(sight_text *t, const burin_eyes *e, const char *patte
     }
 }
 
+// Lines and columns of a picture's tiles, or of its rows.
+static int32_t lines_of_sight(const burin_eyes *e, const burin_tiles *tiles) {
+    return e->cut == BURIN_CUT_ANYRES ? tiles->kept_lines : tiles->lines;
+}
+
+static int32_t columns_of_sight(const burin_eyes *e, const burin_tiles *tiles) {
+    return e->cut == BURIN_CUT_ANYRES ? tiles->kept_columns : tiles->columns;
+}
+
+static int64_t rows_of_sight(const burin_eyes *e, const burin_tiles *tiles) {
+    return e->cut == BURIN_CUT_ANYRES ? burin_anyres_rows(e, tiles->kept_lines, tiles->kept_columns)
+                                      : (int64_t)tiles->n * e->tile_rows;
+}
+
 static char *text_of_cut(const burin_eyes *e, const burin_tiles *tiles) {
     sight_text t = {0};
     append_around(&t, "", 0);
-    if (e->cut == BURIN_CUT_FREE) {
-        append_pattern(&t, e, e->alone, tiles->lines, tiles->columns);
+    if (e->cut == BURIN_CUT_FREE || e->cut == BURIN_CUT_ANYRES) {
+        append_pattern(&t, e, e->alone, lines_of_sight(e, tiles), columns_of_sight(e, tiles));
         return t.data;
     }
     if (tiles->lines) append_pattern(&t, e, e->first, 0, 0);
@@ -114,13 +131,24 @@ static const char *encode_tiles(burin_run *run, burin_image *image, const burin_
     return why;
 }
 
+static const char *encode_anyres(burin_run *run, burin_image *image, const burin_tiles *tiles,
+                                 float *rows) {
+    const burin_eyes *e = run->model->eyes;
+    size_t n = (size_t)tiles->n * (size_t)e->tile_rows * (size_t)e->width;
+    float *of_tiles = burin_allocate(n, sizeof *of_tiles);
+    const char *why = encode_tiles(run, image, tiles, of_tiles);
+    if (!why) burin_anyres_arrange(e, tiles, of_tiles, rows);
+    free(of_tiles);
+    return why;
+}
+
 // Adds the picture to the run's, without its rows. -1: it has too many.
 static int32_t add_sight(burin_run *run, uint64_t hash, const burin_tiles *tiles) {
     const burin_eyes *e = run->model->eyes;
-    int64_t rows = (int64_t)tiles->n * e->tile_rows;
+    int64_t rows = rows_of_sight(e, tiles);
     if (rows > run->context) return -1;
     burin_sight *sight = burin_sights_add(&run->sights, hash, (int32_t)rows);
-    sight->lines = tiles->lines, sight->columns = tiles->columns;
+    sight->lines = lines_of_sight(e, tiles), sight->columns = columns_of_sight(e, tiles);
     sight->text = text_of_cut(e, tiles);
     return (int32_t)(sight - run->sights.items);
 }
@@ -128,8 +156,10 @@ static int32_t add_sight(burin_run *run, uint64_t hash, const burin_tiles *tiles
 // True if the picture's size gives the tiles that an earlier run has told of.
 static bool has_tiles(const burin_run *run, int32_t number, const burin_tiles *tiles) {
     const burin_sight *sight = &run->sights.items[number];
-    return sight->lines == tiles->lines && sight->columns == tiles->columns &&
-           (int64_t)sight->n == (int64_t)tiles->n * run->model->eyes->tile_rows;
+    const burin_eyes *e = run->model->eyes;
+    return sight->lines == lines_of_sight(e, tiles) &&
+           sight->columns == columns_of_sight(e, tiles) &&
+           (int64_t)sight->n == rows_of_sight(e, tiles);
 }
 
 // Sets the number of the picture, which gets its rows unless `sized`.
@@ -154,7 +184,8 @@ static const char *see_image(burin_run *run, burin_image *image, uint64_t hash, 
         sight->rows = burin_allocate((size_t)sight->n * (size_t)e->width, sizeof *sight->rows);
         why = is_free
                   ? burin_free_encode(run->session, image, tiles.lines, tiles.columns, sight->rows)
-                  : encode_tiles(run, image, &tiles, sight->rows);
+              : e->cut == BURIN_CUT_ANYRES ? encode_anyres(run, image, &tiles, sight->rows)
+                                           : encode_tiles(run, image, &tiles, sight->rows);
     }
     burin_image_close(&tiles.whole);
     return why;
@@ -178,12 +209,16 @@ int32_t burin_recall(burin_run *run, uint64_t hash, int32_t lines, int32_t colum
     int32_t number = burin_sights_find(&run->sights, hash);
     if (number >= 0) return number;
     if (lines < 0 || columns < 0 || lines > run->context || columns > run->context ||
-        !lines != !columns || (int64_t)lines * columns >= run->context)
+        (!lines != !columns && run->model->eyes->cut != BURIN_CUT_ANYRES) ||
+        (int64_t)lines * columns >= run->context)
         return -1;
     int32_t whole = run->model->eyes->cut != BURIN_CUT_FREE;
-    return add_sight(
-        run, hash,
-        &(burin_tiles){.lines = lines, .columns = columns, .n = lines * columns + whole});
+    return add_sight(run, hash,
+                     &(burin_tiles){.lines = lines,
+                                    .columns = columns,
+                                    .n = lines * columns + whole,
+                                    .kept_lines = lines,
+                                    .kept_columns = columns});
 }
 
 int32_t burin_see(burin_run *run, const uint8_t *file, size_t bytes, const char **why) {

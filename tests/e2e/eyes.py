@@ -84,6 +84,19 @@ def llava():
     return transformers.LlavaForConditionalGeneration(config), processor
 
 
+def llava_next():
+    t = tokenizer_with(["<image>"], "<image>")
+    sizes = [[16, 32], [32, 16], [32, 32], [48, 16], [16, 48]]
+    pictures = pil("llava_next", "LlavaNext", size={"shortest_edge": 16}, crop_size={"height": 16, "width": 16}, image_grid_pinpoints=sizes)
+    processor = transformers.LlavaNextProcessor(pictures, t, patch_size=4, vision_feature_select_strategy="default",
+                                                num_additional_image_tokens=1, chat_template=t.chat_template)
+    config = transformers.LlavaNextConfig(
+        text_config=dict(TEXT, model_type="mistral", vocab_size=len(t)),
+        vision_config=dict(VISION, model_type="clip_vision_model", num_hidden_layers=3), image_token_index=t.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-2, vision_feature_select_strategy="default", tie_word_embeddings=False, image_grid_pinpoints=sizes)
+    return transformers.LlavaNextForConditionalGeneration(config), processor
+
+
 def llava_siglip():
     t = tokenizer_with(["<image>"], "<image>")
     pictures = pil("siglip", "Siglip", size={"height": 16, "width": 16})
@@ -289,7 +302,7 @@ def glm4v_moe():
 
 
 OTHERS = {"glm46v": glm46v, "glm4v-moe": glm4v_moe}                   # as others; not in the archive
-FAMILIES = {"gemma4": gemma4, "qwen3_5": qwen3_5, "lighton-ocr": lighton_ocr, "glm-ocr": glm_ocr, "glm4v": glm4v, "paligemma": paligemma, "pixtral": pixtral, "mistral3": mistral3, "qwen2-vl": qwen2_vl, "qwen2_5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
+FAMILIES = {"llava-next": llava_next, "gemma4": gemma4, "qwen3_5": qwen3_5, "lighton-ocr": lighton_ocr, "glm-ocr": glm_ocr, "glm4v": glm4v, "paligemma": paligemma, "pixtral": pixtral, "mistral3": mistral3, "qwen2-vl": qwen2_vl, "qwen2_5-vl": qwen2_5_vl, "qwen3-vl": qwen3_vl, "gemma3": gemma3, "idefics3": idefics3, "llava": llava, "llava-siglip": llava_siglip, "internvl": internvl}
 
 
 def draw(path, width, height, seed):

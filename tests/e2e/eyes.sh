@@ -132,3 +132,16 @@ family=gemma4
 refused "pictures that see themselves" "use_bidirectional_attention is not null: the program takes no pictures" 's/"use_bidirectional_attention": null/"use_bidirectional_attention": "vision"/' config.json
 refused "too many rows" "max_soft_tokens is not from 1 to 1120" 's/"max_soft_tokens": 70/"max_soft_tokens": 7000/' preprocessor_config.json
 refused "squares of another size" "patch_size or pooling_kernel_size is not config.json's" 's/"pooling_kernel_size": 3/"pooling_kernel_size": 2/' preprocessor_config.json
+family=llava-next
+refused "sizes of no whole tiles" "image_grid_pinpoints is not config.json's" '/image_grid_pinpoints/,/48/s/48/40/' processor_config.json
+refused "tiles of another size" "crop_size or size is not the 16 pixels of a tile" '/"crop_size"/,/}/s/16/32/' processor_config.json
+# sizes NAME TEXT LIST: both files have these sizes of grids
+sizes() {
+    rm -rf "$WORK/changed" && cp -r "$WORK/$family.model" "$WORK/changed"
+    for file in config.json processor_config.json; do
+        tr -d '\n ' < "$WORK/$family.model/$file" | sed "s/\"image_grid_pinpoints\":\[\(\[[0-9,]*\],*\)*\]/\"image_grid_pinpoints\":$3/" > "$WORK/changed/$file"
+    done
+    says "eyes: refused: $1" 0 "$2" "$BURIN" build "$WORK/changed" --emit=ir
+}
+sizes "half a tile" "image_grid_pinpoints has a size that is not whole tiles" "[[16,24]]"
+sizes "no grid" "image_grid_pinpoints has no sizes" "[]"
