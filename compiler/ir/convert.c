@@ -92,6 +92,8 @@ static void store_integer(DType t, void *data, int64_t i, int64_t v) {
     }
 }
 
+int64_t int64_of_double(double x) { return sl_from_real(x, 64, false); }
+
 // Float to integer: truncates and saturates. Narrow integers wrap, as ONNX's Cast has it.
 static int64_t integer_of(DType t, double x) {
     if (t == DT_bool) return x != 0;

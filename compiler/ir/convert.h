@@ -3,6 +3,9 @@
 #define BURIN_IR_CONVERT_H
 #include "ir.h"
 
+// Truncates, saturates, and makes NaN 0: a cast of such numbers is undefined.
+int64_t int64_of_double(double);
+
 // One element by index, through double (64-bit integers beyond 2^53 lose bits here: use
 // convert_elements).
 double dtype_load(DType, const void *data, int64_t i);

@@ -58,3 +58,16 @@ in_time 40000_sums
     printf 'node ConstantOfShape m7 -> y\noutput y\n'
 } | model product_of_sums
 says "onnx: a product of sums of sizes is refused" 1 "a size is a sum of more than 512 products of other sizes" timeout 20 "$BURIN" inspect "$WORK/product_of_sums.onnx"
+
+# Scales and regions whose positions are no integers of 64 bits.
+resized() { printf 'ir 10\nopset 19\ninput a f32 [1,1,4,4]\ntensor b f32 [4] raw 0.4 0.6 %s 0.8\n%s\noutput x\n' "$1" "$2" | model resized; }
+for region in 1e30 -1e30 nan inf; do
+    resized "$region" "tensor c i64 [2] raw 3 3
+node Resize a b _ c -> x : axes=[2,3] coordinate_transformation_mode='tf_crop_and_resize' mode='linear'"
+    says "onnx: a region that ends at $region is refused" 1 "of the input, expected numbers up to 1e+06" "$BURIN" inspect "$WORK/resized.onnx"
+done
+for scale in 1e30 inf nan -1; do
+    resized 0 "tensor c f32 [2] raw 1 $scale
+node Resize a _ c -> x : axes=[2,3] mode='nearest'"
+    says "onnx: a scale of $scale is refused" 1 "scale " "$BURIN" inspect "$WORK/resized.onnx"
+done

@@ -462,6 +462,12 @@ static void reads_dense_of_embedding(void) {
     remove_folder(&f);
 }
 
+// An empty "model_type" is in no list of types (found by mutants under AddressSanitizer).
+static void knows_no_model_without_a_name(void) {
+    const char *name = "model.language_model.x";
+    CHECK(checkpoint_older_name(&(Checkpoint){.architecture = ""}, name) == name);
+}
+
 // A file with a hole: mapped, never copied.
 static void maps_five_gigabytes(void) {
     static const char header[] =
@@ -627,6 +633,7 @@ SUITE(checkpoint) {
     TEST(reads_dense_of_embedding);
     TEST(names_described_models_in_tables_of_gguf);
     TEST(reads_rope_parameters);
+    TEST(knows_no_model_without_a_name);
     TEST(maps_five_gigabytes);
     TEST(refuses_truncation_everywhere);
     TEST(survives_wrong_bytes);

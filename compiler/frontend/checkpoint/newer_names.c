@@ -16,9 +16,10 @@ static const Renaming renamings[] = {
 #undef NAME
 };
 
-// Returns true if the blank-separated list has the word.
+// Returns true if the blank-separated list has the word. No list has an empty one.
 static bool has_word(const char *list, const char *word) {
     size_t n = strlen(word);
+    if (!n) return false;
     for (const char *at = strstr(list, word); at; at = strstr(at + 1, word))
         if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return true;
     return false;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
+#include "ir/convert.h"
 
 static Value value_of_json(Elaborator *, const json_t *, const char *path);
 
@@ -129,8 +130,9 @@ static bool is_literal(const Ast *x) {
 static Value check_kind(Elaborator *e, const Declaration *d, Value v) {
     if (!is_literal(d->ast->a)) return v;
     Value standard = evaluate(e, d->ast->a);
-    if (standard.kind == V_INT && v.kind == V_FLOAT && v.f == (double)(int64_t)v.f)
-        return (Value){.kind = V_INT, .i = (int64_t)v.f, .path = v.path};
+    if (standard.kind == V_INT && v.kind == V_FLOAT && v.f < 0x1p63 &&
+        v.f == (double)int64_of_double(v.f))
+        return (Value){.kind = V_INT, .i = int64_of_double(v.f), .path = v.path};
     if (standard.kind == V_FLOAT && v.kind == V_INT)
         return (Value){.kind = V_FLOAT, .f = (double)v.i, .path = v.path};
     if (v.kind == standard.kind) return v;

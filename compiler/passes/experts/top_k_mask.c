@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/convert.h"
 #include "passes/experts/mixture.h"
 
 static bool is_number(const Node *n, double value) {
@@ -90,7 +91,7 @@ static bool match_highest(Node *n, Choice *c) {
     if (n->type.rank != 2 || !match_less(n, &rank, &most) || !match_scalar(most, &k) ||
         !match_rank(rank))
         return false;
-    c->mask = n, c->k = (int64_t)ceil(k);
+    c->mask = n, c->k = int64_of_double(ceil(k));
     return c->k > 0;
 }
 

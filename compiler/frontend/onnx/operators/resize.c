@@ -33,10 +33,10 @@ static double coordinate(const Resize *r, const ResizeAxis *a, int64_t i) {
 }
 
 static int64_t nearest_index(const Resize *r, double x) {
-    if (!strcmp(r->nearest, "round_prefer_ceil")) return (int64_t)floor(x + 0.5);
-    if (!strcmp(r->nearest, "floor")) return (int64_t)floor(x);
-    if (!strcmp(r->nearest, "ceil")) return (int64_t)ceil(x);
-    return (int64_t)ceil(x - 0.5);
+    if (!strcmp(r->nearest, "round_prefer_ceil")) return int64_of_double(floor(x + 0.5));
+    if (!strcmp(r->nearest, "floor")) return int64_of_double(floor(x));
+    if (!strcmp(r->nearest, "ceil")) return int64_of_double(ceil(x));
+    return int64_of_double(ceil(x - 0.5));
 }
 
 static int64_t clamp_index(int64_t i, int64_t n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
@@ -53,8 +53,9 @@ static double filter(const Resize *r, double x) {
 // or nothing.
 static void weigh(const Resize *r, const ResizeAxis *a, double x, double *weights) {
     double scale = r->antialias && a->scale < 1 ? a->scale : 1, sum = 0;
-    int64_t reach = (int64_t)ceil((strcmp(r->mode, "linear") ? 2 : 1) / scale);
-    for (int64_t j = (int64_t)floor(x) - reach; j <= (int64_t)floor(x) + reach + 1; j++) {
+    int64_t reach = int64_of_double(ceil((strcmp(r->mode, "linear") ? 2 : 1) / scale)),
+            middle = int64_of_double(floor(x));
+    for (int64_t j = middle - reach; j <= middle + reach + 1; j++) {
         double w = filter(r, ((double)j - x) * scale);
         if (r->exclude_outside && (j < 0 || j >= a->in)) continue;
         weights[clamp_index(j, a->in)] += w, sum += w;
@@ -123,8 +124,10 @@ static void keep_ratio(const OnnxCall *c, ResizeAxis *axes, int n) {
     double scale = axes[0].scale;
     for (int i = 1; i < n; i++)
         if (smaller ? axes[i].scale < scale : axes[i].scale > scale) scale = axes[i].scale;
-    for (int i = 0; i < n; i++)
-        axes[i].scale = scale, axes[i].out = (int64_t)floor(scale * (double)axes[i].in + 0.5);
+    for (int i = 0; i < n; i++) {
+        axes[i].scale = scale;
+        axes[i].out = int64_of_double(floor(scale * (double)axes[i].in + 0.5));
+    }
 }
 
 // The sizes (or scales) as numbers. An axis whose size is that of x, whatever the run makes it, has
@@ -149,6 +152,8 @@ static void read_numbers(OnnxCall *c, const Node *x, const int64_t *axis, int n,
     }
 }
 
+#define MOST_OF_REGION 1e6  // positions, which are multiples of it, stay exact integers
+
 static void read_axes(OnnxCall *c, const Node *x, const int64_t *axis, int n, ResizeAxis *axes) {
     bool scaled = is_given(c, 2), kept[MAX_RANK];
     double numbers[MAX_RANK];
@@ -161,13 +166,16 @@ static void read_axes(OnnxCall *c, const Node *x, const int64_t *axis, int n, Re
         if (kept[i] && !scaled) value = (double)onnx_extent(c, x, (int)axis[i]);
         axes[i] = (ResizeAxis){.in = onnx_extent(c, x, (int)axis[i]), .end = 1};
         axes[i].scale = scaled ? value : value / (double)axes[i].in;
-        axes[i].out = scaled ? (int64_t)floorf((float)value * (float)axes[i].in)
-                             : (int64_t)value;  // 2.3 times 10 is 23
+        axes[i].out = scaled ? int64_of_double(floorf((float)value * (float)axes[i].in))
+                             : int64_of_double(value);  // 2.3 times 10 is 23
         if (roi)
             axes[i].start = dtype_load(roi->dtype, roi->data, i),
             axes[i].end = dtype_load(roi->dtype, roi->data, n + i);
         if (!(axes[i].scale > 0) || axes[i].out < 0 || axes[i].out > INT32_MAX)
             onnx_fatal(c, "scale %g", axes[i].scale);
+        if (!(fabs(axes[i].start) <= MOST_OF_REGION && fabs(axes[i].end) <= MOST_OF_REGION))
+            onnx_fatal(c, "a region from %g to %g of the input, expected numbers up to %g",
+                       axes[i].start, axes[i].end, MOST_OF_REGION);
     }
     if (!scaled) keep_ratio(c, axes, n);
 }
@@ -241,7 +249,7 @@ void onnx_upsample(OnnxCall *c, int argument) {
         double scale = dtype_load(scales->dtype, scales->data, i);
         if (scale == 1) continue;
         int64_t in = onnx_extent(c, x, i);
-        ResizeAxis a = {in, (int64_t)floorf((float)scale * (float)in), scale, 0, 1};
+        ResizeAxis a = {in, int64_of_double(floorf((float)scale * (float)in)), scale, 0, 1};
         if (a.out < 0 || a.out > INT32_MAX || !(scale > 0)) onnx_fatal(c, "scale %g", scale);
         x = resize_axis(c, x, i, &r, &a);
     }

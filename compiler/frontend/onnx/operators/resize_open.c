@@ -11,7 +11,7 @@
 static const Dim *scaled_size(OnnxCall *c, const Dim *n, double scale) {
     enum { MOST = 4096 };
     for (int64_t q = 1; q <= MOST; q++) {
-        int64_t p = (int64_t)floor(scale * (double)q + 0.5);
+        int64_t p = int64_of_double(floor(scale * (double)q + 0.5));
         if (p > 0 && (float)((double)p / (double)q) == (float)scale)
             return dim_binary(c->graph, DIM_FLOORDIV,
                               dim_binary(c->graph, DIM_MUL, n, dim_const(c->graph, p)),
