@@ -16,6 +16,7 @@
 #include "build/build.h"
 #include "build/memory_needs.h"
 #include "build/output_name.h"
+#include "build/program_kind.h"
 #include "cli/program_options.h"
 #include "commands/commands.h"
 #include "debug/calibrate.h"
@@ -24,7 +25,6 @@
 #include "output/memory.h"
 #include "output/output.h"
 #include "passes/pass.h"
-#include "program/options.h"
 #include "report/report.h"
 #include "toolchain/cache.h"
 #include "toolchain/compiler.h"
@@ -127,19 +127,6 @@ static void compare_perplexity(Arena *arena, const Options *o, const char *outpu
     diag_keep(folder);
 }
 
-// What a program can be tried with
-static const char *trial_of(const Build *b) {
-    if (b->kind != OUTPUT_PROGRAM || !b->tools.native) return NULL;
-    if (b->has_chat) return " --chat";
-    if (b->labels || b->embeds) return " \"a text\"";
-    if (b->speaks) return " \"Hello there.\" -o hello.wav";
-    if (b->pictures) return " photo.jpg";
-    if (b->hears || b->module->speech) return " talk.wav";
-    if (!is_decoder(b->program)) return " --info";
-    if (!b->tokenizer) return " --tokens 1,2,3";
-    return b->program->encoder ? " \"a text\"" : " \"Once upon a time\"";
-}
-
 static uint64_t file_bytes(const char *path) {
     struct stat s;
     return stat(path, &s) ? 0 : (uint64_t)s.st_size;
@@ -148,7 +135,8 @@ static uint64_t file_bytes(const char *path) {
 // The one line that a build ends with: what was written, the memory it needs, what to try.
 static void print_summary(const Build *b, const char *output) {
     char size[32];
-    const char *base = path_name(output), *trial = trial_of(b);
+    const char *base = path_name(output),
+               *trial = b->kind == OUTPUT_PROGRAM && b->tools.native ? program_trial(b) : NULL;
     bool wheel = b->written, renamed = !wheel && b->kind != OUTPUT_PROGRAM &&
                                        strncmp(base, b->name, strcspn(base, "."));
     print_spelled("%s: %s for", output,
@@ -162,7 +150,7 @@ static void print_summary(const Build *b, const char *output) {
            b->tools.server ? ", with a server (libevent)" : "", memory_needs_text(b));
     if (renamed) printf("; its C names begin with %s_", b->name);
     if (wheel) print_spelled("; pip install %s, then import %s", output, b->name);
-    if (trial) print_spelled("; try %s%s%s", strchr(output, '/') ? "" : "./", output, trial);
+    if (trial) print_spelled("; try %s%s %s", strchr(output, '/') ? "" : "./", output, trial);
     printf("\n");
 }
 
@@ -272,20 +260,6 @@ static const char *program_path(Build *b, const char *cached, const char **folde
     return arena_printf(b->arena, "%s/%s%s", *folder, b->name, machine_ending(b->tools.machine));
 }
 
-static burin_kind kind_of_program(const Build *b) {
-    if (b->module->speech) return BURIN_TRANSCRIBER;
-    if (is_decoder(b->program))
-        return b->module->eyes       ? BURIN_SEER
-               : b->program->encoder ? BURIN_ENCODER_DECODER
-                                     : BURIN_DECODER;
-    return b->pictures ? BURIN_CLASSIFIER
-           : b->speaks ? BURIN_SPEAKER
-           : b->hears  ? BURIN_LISTENER
-           : b->labels ? BURIN_LABELLER
-           : b->embeds ? BURIN_EMBEDDER
-                       : BURIN_NETWORK;
-}
-
 // A word that the program would refuse is refused before it is compiled. In a process of its own,
 // whose notes are not shown: the program has them again.
 static void check_words(const Build *b, const ProgramWords *given) {
@@ -298,7 +272,7 @@ static void check_words(const Build *b, const ProgramWords *given) {
     pid_t child = log ? fork() : -1;
     if (!child) {
         dup2(fileno(log), STDOUT_FILENO), dup2(fileno(log), STDERR_FILENO);
-        program_words_read(kind_of_program(b), given->n + 1, words);
+        program_words_read(program_kind(b)->modes->kind, given->n + 1, words);
         _exit(0);
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}

@@ -12,6 +12,7 @@
 #include "build/memory_needs.h"
 #include "build/output_name.h"
 #include "build/pictures.h"
+#include "build/program_kind.h"
 #include "build/server.h"
 #include "build/sounds.h"
 #include "cli/option_tables.h"
@@ -491,24 +492,6 @@ const char *weights_symbol(const Build *b) {
     return b->is_draft ? "burin_draft_weights" : "burin_weights";
 }
 
-// NULL: a library's model, or one that guesses for another
-static const char *modes_of(const Build *b) {
-    if (b->is_draft || (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)) return NULL;
-    if (b->module->speech) return "speech";
-    if (is_decoder(b->program))
-        return b->module->eyes       ? b->has_chat ? "chat_eyes" : "text_eyes"
-               : b->program->encoder ? "sources"
-               : b->has_chat         ? "chat"
-                                     : "text";
-    const burin_network *net = &describe_net(b->program)->net;
-    if (b->pictures) return b->picture_modes;
-    if (b->speaks) return "voice";
-    if (b->hears) return "listen";
-    return b->labels                                                 ? "label"
-           : b->tokenizer && net->tokens >= 0 && net->embedding >= 0 ? "embed"
-                                                                     : "network";
-}
-
 void build_sources(const Build *b, const char *folder) {
     bool library = b->kind != OUTPUT_PROGRAM;
     DispatchOptions d = {.cpus = b->tools.cpus,
@@ -519,8 +502,8 @@ void build_sources(const Build *b, const char *folder) {
                          .template_offset = b->image.template_offset,
                          .template_bytes = b->chat.bytes,
                          .sums_offset = b->image.sums_offset,
-                         .modes = modes_of(b),
-                         .speech = modes_of(b) && b->module->speech,
+                         .modes = program_modes(b),
+                         .speech = program_modes(b) && b->module->speech,
                          .modes_apart = b->kind == OUTPUT_FOLDER,
                          .tokenizer_bytes = b->tokenizer ? b->tokenizer->bytes : 0};
     if (b->draft) d.draft = arena_printf(b->arena, "%s_model", b->draft->name);

@@ -11,7 +11,6 @@
 #include "engine/picture.h"
 #include "ir/convert.h"
 #include "ir/eval/eval.h"
-#include "main/run_text.h"
 #include "program/output.h"
 #include "text/modes.h"
 
@@ -111,7 +110,7 @@ static void network_forward(const burin_step *step, int thread) {
 
 // ----------------------------------------------------------------------------------------- the run
 static int run(const burin_model *model, const Build *b) {
-    burin_kind kind = burin_kind_of(model);
+    burin_kind kind = model->modes->kind;
     CommandLine line = {.arena = b->arena};
     command_add(&line, b->name);
     for (int i = 0; i < b->options->n_rest; i++) command_add(&line, b->options->rest[i]);

@@ -95,7 +95,7 @@ static void watch_interrupt(void) {
 }
 
 static void print_all_help(const burin_model *model) {
-    burin_print_all_help(burin_kind_of(model), model->name);
+    burin_print_all_help(model->modes->kind, model->name);
     burin_print("\n");
     if (!model->net)
         burin_print("context: %d tokens; rows at once: %d\n", model->context, model->max_rows);
@@ -103,7 +103,7 @@ static void print_all_help(const burin_model *model) {
 }
 
 static void print_help(const burin_model *model, const char *group) {
-    burin_print_help(burin_kind_of(model), model->name, group);
+    burin_print_help(model->modes->kind, model->name, group);
     if (!model->net && !model->tokenizer_bytes)
         burin_print("this model has no tokenizer: %s --tokens 1,2,3 -n 10\n", burin_program_name);
 }
@@ -117,14 +117,14 @@ int main(int argc, char **argv) {
     signal(SIGBUS, file_ended);
     watch_interrupt();
     burin_ranks_start(model);
-    burin_command command = burin_command_line(burin_kind_of(model), argc, argv);
+    burin_command command = burin_command_line(model->modes->kind, argc, argv);
     int status = 0;
     if (command.help_all)
         print_all_help(model);
     else if (command.help)
         print_help(model, command.help);
     else if (command.completion)
-        burin_print_completion(burin_kind_of(model), command.completion);
+        burin_print_completion(model->modes->kind, command.completion);
     else if (command.version)
         burin_print("%s %s\n", model->name, model->identity);
     else if (command.info)

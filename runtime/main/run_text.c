@@ -7,7 +7,6 @@
 #include "bench/bench.h"
 #include "bench/perplexity.h"
 #include "engine/network.h"
-#include "network/model_card.h"
 #include "program/input.h"
 #include "program/output.h"
 #include "text/generation.h"
@@ -16,19 +15,6 @@
 #include "text/prompt.h"
 #include "text/tokenize.h"
 #include "tokenizer/prompt_ids.h"
-
-burin_kind burin_kind_of(const burin_model *model) {
-    if (model->speech) return BURIN_TRANSCRIBER;
-    if (model->encoder) return BURIN_ENCODER_DECODER;
-    if (model->eyes) return BURIN_SEER;
-    if (burin_card_picture(model)) return BURIN_CLASSIFIER;
-    if (burin_card_voice(model)) return BURIN_SPEAKER;
-    if (burin_card_listener(model)) return BURIN_LISTENER;
-    if (burin_labels(model)) return BURIN_LABELLER;
-    return burin_network_embeds(model) ? BURIN_EMBEDDER
-           : model->net                ? BURIN_NETWORK
-                                       : BURIN_DECODER;
-}
 
 // --chat, or nothing to read at a terminal and a model that is made to talk.
 static bool wants_to_talk(const burin_model *model, const burin_command *c) {

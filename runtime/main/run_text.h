@@ -4,7 +4,6 @@
 #include "engine/program.h"
 #include "program/options.h"
 
-burin_kind burin_kind_of(const burin_model *);
 int burin_run_text(const burin_model *,
                    const burin_command *);  // one of burin_generate ...; returns the exit status
 #endif

@@ -28,13 +28,13 @@ typedef struct option {
     uint16_t programs;  // the kinds of programs that take it
     const char *name, *alias, *argument;
     uint8_t kind;
-    uint16_t place;      // in burin_command
-    double least, most;  // INTEGER and REAL
+    uint16_t place;     // in burin_command
+    float least, most;  // INTEGER and REAL; of values that are rounded to f32, too
     const char *help;
 } option;
 
 #define AT(field) offsetof(burin_command, field)
-static const double huge = 1e15;
+static const float huge = 1e15F;
 static const option options[] = {
     {I, "--image", NULL, "FILE", LIST, AT(images), 0, 0,
      "put a picture before the prompt; may be repeated; - is standard input"},

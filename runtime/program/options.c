@@ -22,9 +22,9 @@ static _Noreturn void out_of_range(const given *g) {
     const option *o = g->option;
     if (o->most >= huge)
         burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: expected a number from %g", g->name, g->value,
-                   o->least);
+                   (double)o->least);
     burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: expected a number from %g to %g", g->name, g->value,
-               o->least, o->most);
+               (double)o->least, (double)o->most);
 }
 
 // 0,8 and 90% and 4k are numbers to their writers: the hint has them as they are written here.
@@ -45,7 +45,7 @@ static void set_number(void *place, const given *g) {
     char *end;
     double real = strtod(g->value, &end);
     if (end == g->value || *end) not_a_number(g, real, end);
-    if (!(real >= o->least && real <= o->most)) out_of_range(g);
+    if (!((float)real >= o->least && (float)real <= o->most)) out_of_range(g);
     if (o->kind == REAL) {
         *(double *)place = real;
         return;

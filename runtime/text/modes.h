@@ -5,6 +5,7 @@
 #include "text/generation.h"
 
 struct burin_modes {
+    burin_kind kind;  // the program's command line takes the options of this kind
     // the requested mode; returns the exit status
     int (*run)(const burin_model *, const burin_command *);
     // NULL: the model has no chat template
@@ -27,8 +28,11 @@ extern const struct burin_modes burin_modes_text, burin_modes_chat, burin_modes_
     burin_modes_speech;
 // A decoder with eyes, the same with a chat template
 extern const struct burin_modes burin_modes_text_eyes, burin_modes_chat_eyes;
-// A graph of tensors; with embeddings of texts; with labels of texts; with labels of pictures; with
-// speech; with texts or labels of recordings
+// A graph of tensors; with embeddings of texts; with labels of texts; with speech; with texts or
+// labels of recordings
 extern const struct burin_modes burin_modes_network, burin_modes_embed, burin_modes_label,
-    burin_modes_picture, burin_modes_voice, burin_modes_listen;
+    burin_modes_voice, burin_modes_listen;
+// Of pictures: labels, embeddings, objects, maps, or their match with texts
+extern const struct burin_modes burin_modes_picture, burin_modes_picture_embed,
+    burin_modes_picture_objects, burin_modes_picture_map, burin_modes_picture_match;
 #endif
