@@ -35,5 +35,25 @@ E2
 "$WORK/whisper" --srt "$sound/mono16k.wav" > "$WORK/got"
 printf '1\n00:00:00,000 --> 00:00:02,800\nThe compiler reads the model and writes a program.\n\n' > "$WORK/expected"
 same "whisper-base: SRT" "$WORK/expected" "$WORK/got"
+cat > "$WORK/expected" << 'E2'
+start,end,text
+0.00,0.12,"The"
+0.12,0.44,"compiler"
+0.44,0.92,"reads"
+0.92,1.18,"the"
+1.18,1.44,"model"
+1.44,1.72,"and"
+1.72,1.92,"writes"
+1.92,2.12,"a"
+2.12,2.78,"program."
+E2
+for beams in 1 3; do
+    "$WORK/whisper" --csv --word-timestamps --beams $beams "$sound/mono16k.wav" > "$WORK/got"
+    same "whisper-base: times of words, $beams beams" "$WORK/expected" "$WORK/got"
+done
+{ head -c 40 "$sound/mono16k.wav" && printf '\000\000\017\000' && head -c 983040 /dev/zero; } > "$WORK/silence.wav"
+echo > "$WORK/expected"
+"$WORK/whisper" "$WORK/silence.wav" > "$WORK/got"
+same "whisper-base: silence has no text" "$WORK/expected" "$WORK/got"
 "$BUILD/tools/log_mel" "$sound/mono16k.wav" "$sound/mono16k.features.npy" > "$WORK/got"
 check "whisper-base: features within 1.3e-5 of PyTorch's in f32" awk '{ exit !($1 < 1.3e-5) }' "$WORK/got"

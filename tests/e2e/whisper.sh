@@ -63,6 +63,15 @@ whisper --language de --translate --json --word-timestamps "$tiny/short.wav" | g
 echo '"words": [{"word": "q", "start": 0.00, "end": 0.00}, {"word": "mx", "start": 0.70, "end": 0.76}]}' > "$WORK/expected"
 same "whisper: words in JSON" "$WORK/expected" "$WORK/got"
 
+# English-only, with the shape of large-v3-turbo: 128 mel bands, a decoder of fewer layers and more heads than the encoder has
+check "whisper: an English-only model builds" "$BURIN" build "$tiny/english" --mcpu=native -o "$WORK/english"
+for beams in 1 2; do
+    "$WORK/english" --temp 0 --json --beams $beams "$tiny/long.wav" | sed 's/"text": "[^"]*", //g' | grep -o '"start[^]]*]' > "$WORK/got$beams"
+done
+same "whisper: an English-only model" "$tiny/english/long.txt" "$WORK/got1"
+same "whisper: an English-only model with --beams" "$tiny/english/beams.txt" "$WORK/got2"
+says "whisper: the language of an English-only model" 1 "this model knows one language" "$WORK/english" --language en "$tiny/long.wav"
+
 # Silence: none is written; a pause before a recording moves its times alone, in whole frames.
 little() { printf '%b' "$(printf '\\0%o\\0%o\\0%o\\0%o' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24)))"; }
 short_of() { printf '%b' "$(printf '\\0%o\\0%o' $(($1 & 255)) $(($1 >> 8)))"; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Makes tiny.tar.xz: a Whisper of random weights whose window is one second, two recordings, and what transformers makes of them
-# (text.txt, and segments in the form of --json). short.flac is short.wav. Needs torch, transformers, soundfile.
+# (text.txt, and segments in the form of --json); english has another shape, as turbo and English-only models have, and its own long.txt.
+# short.flac is short.wav. Needs torch, transformers, soundfile.
 import os
 import shutil
 import subprocess
@@ -30,10 +31,10 @@ def make_tokenizer():
     t.save(f"{OUT}/tokenizer.json")
 
 
-def make_model(seed):
+def make_model(seed, mels=8, layers=1, heads=2, wide=32, english=False):
     torch.manual_seed(seed)
-    config = WhisperConfig(vocab_size=VOCABULARY, num_mel_bins=8, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-                           decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_source_positions=50, max_target_positions=40,
+    config = WhisperConfig(vocab_size=VOCABULARY, num_mel_bins=mels, d_model=16, encoder_layers=layers, decoder_layers=1, encoder_attention_heads=2,
+                           decoder_attention_heads=heads, encoder_ffn_dim=32, decoder_ffn_dim=wide, max_source_positions=50, max_target_positions=40,
                            pad_token_id=ID["endoftext"], bos_token_id=ID["endoftext"], eos_token_id=ID["endoftext"],
                            decoder_start_token_id=ID["startoftranscript"], suppress_tokens=None, begin_suppress_tokens=None, init_std=0.5)
     model = WhisperForConditionalGeneration(config).eval()
@@ -41,8 +42,10 @@ def make_model(seed):
         for name, p in model.named_parameters():
             p.copy_((p if "encoder.embed_positions" in name or p.dim() == 1 else torch.randn_like(p) * 0.6).half().float())
     g = model.generation_config
-    g.is_multilingual, g.lang_to_id = True, {"<|en|>": ID["en"], "<|de|>": ID["de"]}
-    g.task_to_id = {"transcribe": ID["transcribe"], "translate": ID["translate"]}
+    g.is_multilingual = not english
+    if not english:
+        g.lang_to_id = {"<|en|>": ID["en"], "<|de|>": ID["de"]}
+        g.task_to_id = {"transcribe": ID["transcribe"], "translate": ID["translate"]}
     g.no_timestamps_token_id, g.prev_sot_token_id, g.max_initial_timestamp_index = ID["notimestamps"], ID["startofprev"], 20
     g.suppress_tokens, g.begin_suppress_tokens, g.max_length = [3, ID["startoftranscript"], ID["nospeech"]], [26, ID["endoftext"]], 40
     g.return_timestamps, g.alignment_heads = False, [[0, 1], [0, 0]]
@@ -98,6 +101,15 @@ def words_of(model, extractor, name, **how):
     return ["start,end,text"] + [f'{max(w["timestamp"][0], 0):.2f},{w["timestamp"][1]:.2f},"{w["text"].strip()}"' for w in found]
 
 
+def make_english(expected):
+    model, extractor = make_model(3, mels=128, layers=3, heads=4, wide=64, english=True), WhisperFeatureExtractor(feature_size=128, chunk_length=1)
+    expected["english/long"] = segments_of(model, extractor, "long")
+    expected["english/beams"] = segments_of(model, extractor, "long", num_beams=2, temperature=0.0)
+    model.half().save_pretrained(f"{OUT}/english")
+    extractor.save_pretrained(f"{OUT}/english")
+    shutil.copy(f"{OUT}/tokenizer.json", f"{OUT}/english")
+
+
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     os.makedirs(OUT)
@@ -113,6 +125,7 @@ def main():
     expected["beams"] = segments_of(model, extractor, "long", language="en", num_beams=3, temperature=0.0)
     expected["beam_words"] = words_of(model, extractor, "long", language="de", num_beams=4, temperature=0.0)
     model.half().save_pretrained(OUT)
+    make_english(expected)
     samples, rate = soundfile.read(f"{OUT}/short.wav", dtype="int16")
     soundfile.write("short.flac", samples, rate)
     for name, lines in expected.items():
