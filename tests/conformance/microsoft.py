@@ -217,6 +217,10 @@ def integer_cases():
     case("layer_norm_broadcast", "LayerNormalization", {"x": row, "w": np.array([[2], [3]], np.float32)}, domain="", axis=1, epsilon=1e-5)
     case("pow_of_integers", "Pow", {"x": np.array([1, 2, 9, 7]), "y": np.array([-0.5, -0.5, 0.5, 2], np.float32)}, domain="")
     case("shrink_integers", "Shrink", {"x": np.array([-7, -1, 0, 2, 9], np.int32)}, domain="", lambd=1.5, bias=1.5)
+    rows = lambda *shape: np.linspace(-1, 2, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+    case("embed_layer_norm_no_segments", "EmbedLayerNormalization",
+         {"ids": np.array([[1, 3, 2], [0, 2, 2]], np.int32), "segments": None, "word": rows(7, 8) ** 2, "position": rows(5, 8), "segment": -rows(2, 8),
+          "g": rows(8), "b": rows(8), "mask": np.array([[1, 2, 1], [1, 1, 0]], np.int32)}, outputs=2, epsilon=1e-5)
     case("dynamic_quantize_zeros", "DynamicQuantizeLinear", {"x": np.zeros((2, 3), np.float32)}, outputs=3, domain="")
     case("dynamic_matmul", "DynamicQuantizeMatMul", {"a": floats(2, 3, 8), "b": i8(8, 6), "bs": scale(0.02)}, constants)
     case("dynamic_matmul_columns", "DynamicQuantizeMatMul",

@@ -547,7 +547,7 @@ typedef struct Embedding {
     int mask;                                           // operand
 } Embedding;
 
-// words, segments and positions, their sum's norm, and how many words the mask leaves
+// words, segments (all 0 if absent) and positions, their sum's norm, and how many ones the mask has
 static void embed_layer_norm(OnnxCall *c, const Embedding *e, Node *positions) {
     Node *ids = onnx_node(c, 0), *sum = onnx_take(c, e->words, ids, 0), *table = e->positions;
     if (ids->type.rank != 2 || table->type.rank != 2)
@@ -555,29 +555,34 @@ static void embed_layer_norm(OnnxCall *c, const Embedding *e, Node *positions) {
     positions = positions ? onnx_take(c, table, positions, 0)
                           : onnx_slice_at(c, table, 0, dim_const(c->graph, 0), ids->type.dim[1]);
     sum = ONNX_BINARY(c, OP_add, sum, positions);
-    if (e->segments)
-        sum = ONNX_BINARY(c, OP_add, sum, onnx_take(c, e->segments, onnx_node(c, 1), 0));
+    if (e->segments) {
+        const Dim *zero = dim_const(c->graph, 0), *one = dim_const(c->graph, 1);
+        Node *of = onnx_operand(c, 1) ? onnx_take(c, e->segments, onnx_node(c, 1), 0)
+                                      : onnx_slice_at(c, e->segments, 0, zero, one);
+        sum = ONNX_BINARY(c, OP_add, sum, of);
+    }
     Node *y =
         normalized(c, false, (Node *[]){sum, e->gamma, e->beta}, onnx_float(c, "epsilon", 1e-12f));
     onnx_result(c, 0, y);
     onnx_result(c, 2, sum);
     Type lengths = {.dtype = DT_i32, .rank = 1, .dim = {ids->type.dim[0]}};
-    onnx_result(c, 1,
-                onnx_operand(c, e->mask)
-                    ? onnx_reduce_axis(c, OP_reduce_sum,
-                                       onnx_cast(c, onnx_node(c, e->mask), DT_i32), 1, false)
-                    : onnx_expand_to(c, onnx_scalar(c, DT_i32, 0), &lengths));
+    if (!onnx_operand(c, e->mask)) {
+        onnx_result(c, 1, onnx_expand_to(c, onnx_scalar(c, DT_i32, 0), &lengths));
+        return;
+    }
+    Node *mask = onnx_cast(c, onnx_node(c, e->mask), DT_i32),
+         *ones = ONNX_BINARY(c, OP_equal, mask, onnx_scalar(c, DT_i32, 1));
+    onnx_result(c, 1, onnx_reduce_axis(c, OP_reduce_sum, onnx_cast(c, ones, DT_i32), 1, false));
 }
 
 // ids, segment ids, word, position and segment tables, gamma, beta, mask, position ids
 void onnx_ms_embed_layer_norm(OnnxCall *c, int argument) {
     (void)argument;
-    bool has_segments = onnx_operand(c, 1) && onnx_operand(c, 4);
     Embedding e = {.words = onnx_node(c, 2),
                    .positions = onnx_node(c, 3),
                    .gamma = onnx_node(c, 5),
                    .beta = onnx_node(c, 6)};
-    e.segments = has_segments ? onnx_node(c, 4) : NULL, e.mask = 7;
+    e.segments = onnx_optional_node(c, 4), e.mask = 7;
     embed_layer_norm(c, &e, onnx_optional_node(c, 8));
 }
 
@@ -585,10 +590,9 @@ void onnx_ms_embed_layer_norm(OnnxCall *c, int argument) {
 // zero points from 13
 void onnx_ms_quantized_embed_layer_norm(OnnxCall *c, int argument) {
     (void)argument;
-    bool has_segments = onnx_operand(c, 1) && onnx_operand(c, 4);
     Node *x[5] = {0};
     for (int i = 0; i < 5; i++) {
-        if (i == 2 && !has_segments) continue;
+        if (i == 2 && !onnx_operand(c, 4)) continue;
         Node *whole = onnx_centred(c, onnx_node(c, 2 + i), onnx_optional_node(c, 13 + i), false),
              *scale = onnx_node(c, 8 + i);
         x[i] = ONNX_BINARY(c, OP_mul, onnx_cast(c, whole, scale->type.dtype), scale);
