@@ -1,6 +1,7 @@
 // A folder of ONNX files instead of weights, as optimum exports it:
 //
 //   encoder_model.onnx and decoder_model.onnx (or decoder_model_merged.onnx)    both, one program
+//   encoder.onnx and decoder.onnx                                               the same
 //   decoder_model_merged.onnx, decoder_model.onnx, model.onnx                   the first existing one
 //   model_fp16.onnx, model_quantized.onnx, model_q4.onnx ...                    the same names with an ending, of transformers.js
 //   NAME.onnx                                                                   the only file, whatever its name
@@ -62,10 +63,13 @@ static bool reads_weights(const Options *o) {
 }
 
 static bool take_form(Options *o, const char *folder, const char *form) {
-    static const char *const decoders[] = {"decoder_model", "decoder_model_merged"};
+    static const char *const encoders[] = {"encoder_model", "encoder"}, *const decoders[] = {
+                                                                            "decoder_model",
+                                                                            "decoder_model_merged",
+                                                                            "decoder"};
     static const char *const alone[] = {"decoder_model_merged", "decoder_model", "model"};
-    const char *encoder = model_in(folder, "encoder_model", form),
-               *decoder = encoder ? first_of(folder, decoders, 2, form) : NULL;
+    const char *encoder = first_of(folder, encoders, 2, form),
+               *decoder = encoder ? first_of(folder, decoders, 3, form) : NULL;
     const char *model = decoder ? encoder : first_of(folder, alone, 3, form);
     if (!model) return false;
     o->model = o->files[0] = model;

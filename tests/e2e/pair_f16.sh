@@ -20,6 +20,7 @@ mkdir -p "$WORK/export/onnx"
 ln -s "$PWD/$case/encoder.onnx" "$WORK/export/onnx/encoder_model.onnx"
 ln -s "$PWD/$case/decoder.onnx" "$WORK/export/onnx/decoder_model.onnx"
 says "f16 pair: a folder of both" 0 "graph decode" "$BURIN" inspect "$WORK/export" --stop-after=infer
+says "f16 pair: a folder of encoder.onnx and decoder.onnx" 0 "graph decode" "$BURIN" inspect $case --stop-after=infer
 here=$PWD
 names_the_program() { (mkdir "$WORK/elsewhere" && cd "$WORK/elsewhere" && "$here/$BURIN" build ../export && test -x export) > "$WORK/log" 2>&1; }
 check "f16 pair: ... names the program" names_the_program
