@@ -9,8 +9,8 @@
 #include "program/option_rows.h"
 #include "program/output.h"
 
-static bool has_text(const option *o) { return o->kind == TEXT || o->kind == OPTIONAL; }
-static const char *text_of(const option *o, const burin_command *c) {
+static bool has_option_text(const option *o) { return o->kind == TEXT || o->kind == OPTIONAL; }
+static const char *text_of_option(const option *o, const burin_command *c) {
     return *(const char *const *)((const char *)c + o->place);
 }
 
@@ -45,7 +45,7 @@ static bool first_given(const burin_command *c, const char *names, char name[40]
 // "--positions 0,16": as it was given, or with the name of its value
 static void spell_given(const burin_command *c, const char *name, size_t size, char *to) {
     const option *o = find_given(c, name);
-    const char *value = !o ? NULL : has_text(o) ? text_of(o, c) : o->argument;
+    const char *value = !o ? NULL : has_option_text(o) ? text_of_option(o, c) : o->argument;
     snprintf(to, size, "%s%s%s", name, value && *value ? " " : "", value ? value : "");
 }
 
@@ -54,7 +54,7 @@ static const char *spell_other(const char *name) {
     return strcmp(name, "TEXTS") ? name : "the texts";
 }
 
-static void check_rule(const burin_command *c, const option_rule *rule) {
+static void check_option_rule(const burin_command *c, const option_rule *rule) {
     char name[40], other[40], spelled[200] = "";
     if (!first_given(c, rule->options, name)) return;
     if (first_given(c, rule->others, other) == (rule->kind == NEEDS)) return;
@@ -113,7 +113,7 @@ static void check_history(const burin_command *c) {
                    "--history is of a conversation\nhint: --chat --history %s", c->history);
 }
 
-static void check_values(const burin_command *c) {
+static void check_option_values(const burin_command *c) {
     if (c->over && strcmp(c->over, "mpi"))
         burin_stop(BURIN_BAD_COMMAND_LINE, "--over %s: expected mpi\nhint: --over=mpi", c->over);
     if (c->sampling.mirostat == 1)
@@ -157,20 +157,20 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
 
 void burin_check_options(burin_kind program, const burin_command *c) {
     check_format(program, c);
-    check_values(c);
+    check_option_values(c);
     check_inputs(program, c);
     check_history(c);
     for (size_t i = 0; i < sizeof option_rules / sizeof *option_rules; i++)
-        check_rule(c, &option_rules[i]);
+        check_option_rule(c, &option_rules[i]);
     for (size_t i = 0; i < sizeof rules_of_recordings / sizeof *rules_of_recordings; i++)
-        if (program == BURIN_TRANSCRIBER) check_rule(c, &rules_of_recordings[i]);
+        if (program == BURIN_TRANSCRIBER) check_option_rule(c, &rules_of_recordings[i]);
     say_without_effect(program, c);
 }
 
-static uint64_t add_value(uint64_t sum, const option *o, const burin_command *c) {
+static uint64_t add_option_value(uint64_t sum, const option *o, const burin_command *c) {
     const void *place = (const char *)c + o->place;
     const burin_texts *list = place;
-    const char *text = has_text(o) ? text_of(o, c) : NULL;
+    const char *text = has_option_text(o) ? text_of_option(o, c) : NULL;
     sum = burin_hash_bytes(sum, o->name, strlen(o->name) + 1);
     if (text) return burin_hash_bytes(sum, text, strlen(text) + 1);
     for (int i = 0; o->kind == LIST && i < list->n; i++)
@@ -180,7 +180,7 @@ static uint64_t add_value(uint64_t sum, const option *o, const burin_command *c)
                                                  : sum;
 }
 
-static bool is_one_of(const char *names, const char *wanted) {
+static bool is_name_in(const char *names, const char *wanted) {
     char name[40];
     while (next_name(&names, name))
         if (!strcmp(name, wanted)) return true;
@@ -190,7 +190,7 @@ static bool is_one_of(const char *names, const char *wanted) {
 uint64_t burin_command_sum(const burin_command *c) {
     uint64_t sum = burin_hash_start;
     for (int i = 0; i < N_OPTIONS; i++)
-        if (c->given[i] && !is_one_of(options_without_result, options[i].name))
-            sum = add_value(sum, &options[i], c);
+        if (c->given[i] && !is_name_in(options_without_result, options[i].name))
+            sum = add_option_value(sum, &options[i], c);
     return sum;
 }
