@@ -246,6 +246,7 @@ VERSION := $(shell sed -n 's/.*BURIN_VERSION "\(.*\)"/\1/p' compiler/version.h)
 install: $(BUILD)/burin
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/burin $(dir $(COMPLETION_BASH) $(COMPLETION_ZSH) $(MANUAL) $(PKGCONFIG))
 	install $(BUILD)/burin $(DESTDIR)$(PREFIX)/bin/burin
+	install tests/tools/record.py $(DESTDIR)$(PREFIX)/bin/burin-record
 	cp -R runtime dsl LICENSE $(SHARE)/burin/
 	if [ -d $(BUILD)/objects ]; then cp -R $(BUILD)/objects $(SHARE)/burin/; fi
 	$(BUILD)/burin help bash > $(COMPLETION_BASH)
@@ -255,7 +256,7 @@ install: $(BUILD)/burin
 	    'Description: compiles one Transformer into one standalone program' 'Version: $(VERSION)' > $(PKGCONFIG)
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/burin $(COMPLETION_BASH) $(COMPLETION_ZSH) $(MANUAL) $(PKGCONFIG)
+	rm -f $(DESTDIR)$(PREFIX)/bin/burin $(DESTDIR)$(PREFIX)/bin/burin-record $(COMPLETION_BASH) $(COMPLETION_ZSH) $(MANUAL) $(PKGCONFIG)
 	rm -rf $(SHARE)/burin
 
 format:

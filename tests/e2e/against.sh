@@ -52,3 +52,14 @@ says "against: logits.npy" 0 "1 values compared, 0 differ" $BURIN check "$family
 says "against: a folder" 0 "1 values compared, 0 differ" $BURIN check "$family" --against "$family"
 says "against: --input" 0 "0 differ" $BURIN check "$family" --input "tokens=$family/input_ids.npy" --against "$family/logits.npy"
 says "against: other tokens" 1 "logits is the first value that differs" $BURIN check "$family" --tokens "9,${tokens#*,}" --against "$family/logits.npy"
+
+# burin-record: what it says without its packages, and what ONNX Runtime computes, where it is installed.
+python=${PYTHON:-python3}
+if "$python" -c 'import numpy' 2> /dev/null; then
+    says "against: burin-record: no ids" 1 "burin-record: c: expected integers with commas, F.npy" "$python" tests/tools/record.py a.onnx "$WORK/b.npz" c
+else skip "against: burin-record" "no numpy"; fi
+if "$python" -c 'import numpy, onnx, onnxruntime' 2> /dev/null; then
+    says "against: burin-record: inputs" 1 "without a value: image" "$python" tests/tools/record.py examples/digits/digits.onnx "$WORK/new.npz" x=1
+    says "against: burin-record: nodes" 0 "158 values" "$python" tests/tools/record.py examples/digits/digits.onnx "$WORK/new.npz" image=examples/digits/images.npy
+    says "against: burin-record: they agree" 0 "155 values compared, 0 differ" $BURIN check examples/digits/digits.onnx --against "$WORK/new.npz"
+else skip "against: burin-record of ONNX files" "no onnxruntime"; fi
