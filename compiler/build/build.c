@@ -38,16 +38,40 @@ static bool has_suffix(const char *name, const char *suffix) {
 }
 
 // -------------------------------------------------------------------------------- checking options
+static bool is_one_of(const char *value, const char *const *names, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(value, names[i])) return true;
+    return false;
+}
+
+// Other words for number formats, as far as they are among the names.
+static const char *meant_format(const char *value, const char *const *names, size_t n) {
+    static const char *const words[][2] = {
+        {"int8", "q8_0"},   {"int8", "q8"},     {"q8", "q8_0"},  {"8bit", "q8_0"}, {"i8", "q8_0"},
+        {"fp8", "q8_0"},    {"fp16", "f16"},    {"half", "f16"}, {"16", "f16"},    {"8", "q8_0"},
+        {"float16", "f16"}, {"float32", "f32"}, {"fp32", "f32"}, {"float", "f32"}, {"32", "f32"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(value, words[i][0]) && is_one_of(words[i][1], names, n)) return words[i][1];
+    return NULL;
+}
+
 static void check_one_of(const char *option, const char *value, const char *const *names,
                          size_t n) {
-    if (!value) return;
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(value, names[i])) return;
-    const char *near = strchr(value, ',') ? NULL : nearest_name(value, names, n);
+    if (!value || is_one_of(value, names, n)) return;
+    const char *near = meant_format(value, names, n);
+    if (!near && !strchr(value, ',')) near = nearest_name(value, names, n);
     if (near)
         usage_error("--%s=%s: unknown\n  hint: did you mean %s? There are %s", option, value, near,
                     name_list(names, n));
     usage_error("--%s=%s: expected one of %s", option, value, name_list(names, n));
+}
+
+// The first name that begins with the same letters: "fusion" means fuse.
+static const char *same_beginning(const char *word, const char *const *names, size_t n) {
+    enum { LETTERS = 3 };
+    for (size_t i = 0; i < n; i++)
+        if (strlen(word) >= LETTERS && !strncmp(word, names[i], LETTERS)) return names[i];
+    return NULL;
 }
 
 // The first or last pass that an option names, by itself or by its group.
@@ -62,6 +86,7 @@ static int pass_named(const char *option, const char *name, bool first, int abse
     for (int i = 0; i < PASS_COUNT; i++)
         if (!strcmp(name, pass_info[i].name)) return i;
     const char *near = nearest_name(name, names, GROUP_COUNT + PASS_COUNT);
+    if (!near) near = same_beginning(name, names, GROUP_COUNT + PASS_COUNT);
     if (near)
         usage_error("--%s=%s: unknown\n  hint: did you mean %s? `burin passes` lists them", option,
                     name, near);

@@ -186,3 +186,9 @@ refused "an option" "did you mean --temp?" run examples/austen --tmp 1
 refused "a value" "austen: --top-p 7: expected a number from 0 to 1" run examples/austen x --top-p 7
 refused "a network" "digits: unknown option --nonesuch" run examples/digits/digits.onnx --nonesuch
 check "mistakes: before the build: nothing was compiled" test -z "$(find "$WORK/empty" -name "*.o")"
+
+# Words for formats and passes that others use
+says "mistakes: --kv int8" 2 "did you mean q8_0?" "$BURIN" build examples/austen --kv int8
+says "mistakes: --kv fp16" 2 "did you mean f16?" "$BURIN" build examples/austen --kv fp16
+says "mistakes: --activations int8" 2 "did you mean q8?" "$BURIN" build examples/austen --activations int8
+says "mistakes: --stop-after=fusion" 2 "did you mean fuse?" "$BURIN" build examples/austen --stop-after=fusion
