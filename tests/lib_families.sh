@@ -32,7 +32,11 @@ results() {
     [ $_kind = network ] || mkdir "$WORK/out"
     case $_kind in
         decoder) "$@" --tokens "$(integers "$_folder/input_ids.npy")" -n 0 --logits "$WORK/out/logits.npy" ;;
-        pair) "$@" --tokens "$(integers "$_folder/input_ids.npy")" --decoder-tokens "$(integers "$_folder/decoder_input_ids.npy")" -n 0 --logits "$WORK/out/logits.npy" ;;
+        pair)
+            if [ -e "$_folder/pixel_values.npy" ]; then set -- "$@" --input "pixel_values=$_folder/pixel_values.npy"
+            else set -- "$@" --tokens "$(integers "$_folder/input_ids.npy")"; fi
+            "$@" --decoder-tokens "$(integers "$_folder/decoder_input_ids.npy")" -n 0 --logits "$WORK/out/logits.npy"
+            ;;
         network)
             for _input in input_ids decoder_input_ids pixel_values input_values input_features; do
                 [ ! -f "$_folder/$_input.npy" ] || set -- "$@" --input "$_input=$_folder/$_input.npy"

@@ -281,7 +281,7 @@ static void load_card(Build *b) {
 }
 
 static void load_picture_card(Build *b) {
-    if (!b->checkpoint || b->chat.blob || b->module->n_graphs != 1) return;
+    if (!b->checkpoint || b->chat.blob || b->module->eyes) return;
     Card card = picture_card_read(b->arena, b->checkpoint, b->module->graphs[0], b->tokenizer);
     b->pictures = card.blob != NULL;
     b->picture_modes = card.pictures;

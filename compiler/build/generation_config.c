@@ -24,9 +24,15 @@ static const json_t *setting(const Settings *s, const char *name) {
     return json_is_null(v) ? NULL : v;
 }
 
+// config.json, or its part of the decoder after an encoder of another family.
+static const json_t *config_setting(const Settings *s, const char *name) {
+    const json_t *v = json_object_get(s->config, name);
+    return v && !json_is_null(v) ? v : json_object_get(json_object_get(s->config, "decoder"), name);
+}
+
 static const json_t *token_setting(const Settings *s, const char *name) {
     const json_t *v = setting(s, name);
-    if (!v) v = json_object_get(s->config, name);
+    if (!v) v = config_setting(s, name);
     return json_is_null(v) ? NULL : v;
 }
 

@@ -10,6 +10,7 @@ static const ProgramKind kinds[] = {
     {MODES(text_eyes), "\"Once upon a time\""},
     {MODES(chat_eyes), "--chat"},
     {MODES(sources), "\"a text\""},
+    {MODES(picture_text), "photo.jpg"},
     {MODES(speech), "talk.wav"},
     {MODES(network), "--info"},
     {MODES(embed), "\"a text\""},
@@ -36,7 +37,7 @@ static const char *modes_of(const Build *b) {
     if (b->module->speech) return "speech";
     if (!is_decoder(b->program)) return modes_of_network(b);
     if (b->module->eyes) return b->has_chat ? "chat_eyes" : "text_eyes";
-    if (b->program->encoder) return "sources";
+    if (b->program->encoder) return b->pictures ? b->picture_modes : "sources";
     return b->has_chat ? "chat" : "text";
 }
 
@@ -53,6 +54,6 @@ const char *program_modes(const Build *b) {
 }
 
 const char *program_trial(const Build *b) {
-    bool reads_ids = is_decoder(b->program) && !b->module->speech && !b->tokenizer;
+    bool reads_ids = is_decoder(b->program) && !b->module->speech && !b->pictures && !b->tokenizer;
     return reads_ids ? "--tokens 1,2,3" : program_kind(b)->trial;
 }

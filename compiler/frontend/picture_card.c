@@ -41,15 +41,16 @@ static const Processor processors[] = {
     {"MobileNetV2", 256, true, 224, BURIN_BILINEAR, 0},
     {"Segformer", 512, false, 0, BURIN_BILINEAR, 2},
     {"DPT", 384, false, 0, BURIN_BICUBIC, 0},
+    {"Donut", 2560, false, 0, BURIN_BILINEAR, 0},
 };
 
 // Fields of one processor alone.
 static const struct {
     const char *processor, *field;
-} own_fields[] = {{"ConvNext", "crop_pct"},
-                  {"EfficientNet", "include_top"},
-                  {"DPT", "keep_aspect_ratio"},
-                  {"DPT", "ensure_multiple_of"}};
+} own_fields[] = {{"ConvNext", "crop_pct"},     {"EfficientNet", "include_top"},
+                  {"DPT", "keep_aspect_ratio"}, {"DPT", "ensure_multiple_of"},
+                  {"Donut", "do_thumbnail"},    {"Donut", "do_align_long_axis"},
+                  {"Donut", "do_pad"}};
 
 // Processors that cut pictures into tiles, and the fields that say how (frontend/eyes.c).
 static const Processor cutters[] = {
@@ -190,10 +191,28 @@ static bool read_filter(burin_picture *p, const json_t *config, const Processor 
            refuse_field("resample", "is not 0 to 4 (nearest, lanczos, bilinear, bicubic, box)");
 }
 
+// Donut: a page within the size, black around it. Files of old have [width, height].
+static bool read_page(burin_picture *p, const json_t *config) {
+    const json_t *size = json_object_get(config, "size");
+    const bool pair = json_is_array(size) && json_array_size(size) == 2;
+    p->resize = BURIN_PAGE;
+    p->page = (flag_of(config, "do_align_long_axis", false) ? BURIN_PAGE_TURNED : 0) |
+              (flag_of(config, "do_resize", true) ? BURIN_PAGE_RESIZED : 0) |
+              (flag_of(config, "do_thumbnail", true) ? BURIN_PAGE_WITHIN : 0);
+    if (!flag_of(config, "do_pad", true)) return refuse_field("do_pad", "is false");
+    if (pair) p->width = pixels_of(json_array_get(size, 0));
+    if (pair) p->height = pixels_of(json_array_get(size, 1));
+    if (pair ? !p->width || !p->height : !read_sides(size, &p->height, &p->width))
+        return refuse_field("size", "is no height and width of 1 to 4096 pixels");
+    return true;
+}
+
 static bool read_resize(burin_picture *p, const json_t *config, const Processor *k) {
     const json_t *size = json_object_get(config, "size"), *edge;
-    if (!flag_of(config, "do_resize", true)) return true;
+    const bool page = !strcmp(k->name, "Donut");
+    if (!page && !flag_of(config, "do_resize", true)) return true;
     if (!read_filter(p, config, k)) return false;
+    if (page) return read_page(p, config);
     edge = json_object_get(size, "shortest_edge");
     bool one = edge && json_object_size(size) == 1;
     p->resize =
@@ -303,7 +322,7 @@ bool picture_size_of_folder(const char *folder, int64_t *height, int64_t *width)
 static bool fits_input(const burin_picture *p, int64_t height, int64_t width) {
     int32_t from_height = p->crop_height ? p->crop_height : p->height;
     int32_t from_width = p->crop_height ? p->crop_width : p->width;
-    bool known = p->crop_height || p->resize == BURIN_EXACT_SIZE;
+    bool known = p->crop_height || p->resize == BURIN_EXACT_SIZE || p->resize == BURIN_PAGE;
     if (!known && p->resize == BURIN_SHORTEST_EDGE)
         return refuse_field("do_center_crop", "is off, and sizes differ by picture");
     if (known && (from_height != height || from_width != width))
@@ -364,6 +383,8 @@ static bool find_task(const Checkpoint *c, const Graph *g, const Tokenizer *t, b
         return true;
     }
     if (g->n_inputs != 1) return false;
+    card->task = BURIN_READS_PICTURES;
+    if (output_rank(g, "encoder_last_hidden_state") == 2) return true;
     if (name && strstr(name, "ForImageClassification") && type && type->rank == 1) {
         card->task = BURIN_LABELS_PICTURES;
         return dim_is_const(type->dim[0], labels);
@@ -436,6 +457,7 @@ static Card card_of_task(Arena *arena, const Checkpoint *c, const Graph *g, cons
                     : card.task == BURIN_EMBEDS_PICTURES ? "picture_embed"
                     : card.task == BURIN_FINDS_OBJECTS   ? "picture_objects"
                     : card.task == BURIN_MAPS_PIXELS     ? "picture_map"
+                    : card.task == BURIN_READS_PICTURES  ? "picture_text"
                                                          : "picture_match";
     return made;
 }

@@ -17,6 +17,7 @@ typedef enum burin_task {
     BURIN_EMBEDS_PICTURES,   // an embedding a picture
     BURIN_FINDS_OBJECTS,     // boxes in a picture, with labels
     BURIN_MAPS_PIXELS,       // depth of each pixel, or with labels a label
+    BURIN_READS_PICTURES,    // the text of a picture: an encoder before a decoder
     BURIN_MATCHES_PICTURES,  // pictures and texts that fit
 } burin_task;
 

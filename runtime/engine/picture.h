@@ -5,7 +5,18 @@
 
 struct burin_encoder;
 
-typedef enum burin_resize { BURIN_KEEP_SIZE, BURIN_EXACT_SIZE, BURIN_SHORTEST_EDGE } burin_resize;
+typedef enum burin_resize {
+    BURIN_KEEP_SIZE,
+    BURIN_EXACT_SIZE,
+    BURIN_SHORTEST_EDGE,
+    BURIN_PAGE,  // Donut: as burin_page_steps say, then black around it up to height and width
+} burin_resize;
+
+typedef enum burin_page_steps {
+    BURIN_PAGE_TURNED = 1,   // by 90 degrees where the longer side is another than the size's
+    BURIN_PAGE_RESIZED = 2,  // the shortest edge becomes that of the size
+    BURIN_PAGE_WITHIN = 4,   // made smaller until it fits
+} burin_page_steps;
 
 // Numbers are PIL's, as in "resample".
 typedef enum burin_resampling {
@@ -26,6 +37,8 @@ typedef struct burin_picture {
     int32_t crop_height, crop_width;  // pixels; 0: no crop
     int32_t keep_ratio;  // BURIN_EXACT_SIZE: 1: one side becomes that, the other by the ratio
     int32_t multiple;    // pixels that a side is a multiple of; 0: any
+    int32_t page;        // burin_page_steps
+    int32_t unused;
 } burin_picture;
 
 // Pictures and texts: the score of a product of their embeddings, and the padding of texts.

@@ -55,19 +55,24 @@ void burin_picture_network_close(burin_picture_network *k) {
     free(k->symbols);
 }
 
-burin_image burin_picture_network_load(burin_picture_network *k, const char *path) {
+burin_image burin_picture_load(const burin_picture *picture, const char *path, int32_t height,
+                               int32_t width, float *pixels) {
     burin_image image;
     size_t bytes;
     uint8_t *file = burin_read_bytes(path, BURIN_MOST_PICTURE, &bytes);
     const char *why = burin_image_read(&image, file, bytes);
     burin_image size = {.width = image.width, .height = image.height};
     free(file);
-    if (!why) why = burin_image_preprocess(&image, k->picture, k->height, k->width, k->pixels);
+    if (!why) why = burin_image_preprocess(&image, picture, height, width, pixels);
     burin_image_close(&image);
     if (why)
         burin_stop(BURIN_USER_MISTAKE, "%s: %s\nhint: pictures are %sPPM, PGM, BMP and GIF files",
                    path, why, BURIN_PICTURE_LIBRARIES);
     return size;
+}
+
+burin_image burin_picture_network_load(burin_picture_network *k, const char *path) {
+    return burin_picture_load(k->picture, path, k->height, k->width, k->pixels);
 }
 
 void burin_picture_network_run(burin_picture_network *k) {

@@ -21,6 +21,10 @@ typedef struct burin_picture_network {
 void burin_picture_network_open(burin_picture_network *, const burin_model *,
                                 const burin_command *);
 void burin_picture_network_close(burin_picture_network *);
+// Reads a file into pixels [3][height][width]; returns its size. Ends the program for a file that
+// is no picture.
+burin_image burin_picture_load(const burin_picture *, const char *path, int32_t height,
+                               int32_t width, float *pixels);
 // Reads a file into `pixels`; returns its size. Ends the program for a file that is no picture.
 burin_image burin_picture_network_load(burin_picture_network *, const char *path);
 void burin_picture_network_run(burin_picture_network *);

@@ -6,8 +6,8 @@
 
 static char preprocess_reason[160];
 
-static const char *resize_shortest(burin_image *image, const burin_picture *p) {
-    int64_t width = image->width, height = image->height, edge = p->height;
+static const char *resize_shortest(burin_image *image, const burin_picture *p, int32_t to) {
+    int64_t width = image->width, height = image->height, edge = to;
     int64_t shorter = width < height ? width : height, longer = width < height ? height : width;
     int64_t other = (int64_t)((double)(edge * longer) / (double)shorter);
     if (other > BURIN_MOST_SIDE || other * edge > BURIN_MOST_PIXELS) {
@@ -53,6 +53,36 @@ static const char *resize_by_ratio(burin_image *image, const burin_picture *p) {
     return NULL;
 }
 
+// Makes a page smaller until it is within the size.
+static void shrink_page(burin_image *image, const burin_picture *p) {
+    const int64_t rows = image->height, columns = image->width;
+    int64_t height = rows < p->height ? rows : p->height,
+            width = columns < p->width ? columns : p->width;
+    if (height == rows && width == columns) return;
+    if (rows > columns) width = (int64_t)((double)(columns * height) / (double)rows);
+    if (columns > rows) height = (int64_t)((double)(rows * width) / (double)columns);
+    const int32_t filter = p->resample == BURIN_NEAREST ? BURIN_BICUBIC : p->resample;
+    burin_image_resize(image, (int32_t)(width ? width : 1), (int32_t)(height ? height : 1),
+                       (burin_resampling)filter);
+}
+
+static const char *prepare_page(burin_image *image, const burin_picture *p) {
+    const bool upright = p->width<p->height, wide = p->width> p->height;
+    if ((p->page & BURIN_PAGE_TURNED) &&
+        ((upright && image->width > image->height) || (wide && image->width < image->height)))
+        burin_image_orient(image, 6);
+    if (p->page & BURIN_PAGE_RESIZED) {
+        const char *why = resize_shortest(image, p, upright ? p->width : p->height);
+        if (why) return why;
+    }
+    if (p->page & BURIN_PAGE_WITHIN) shrink_page(image, p);
+    if (image->width <= p->width && image->height <= p->height) return NULL;
+    burin_format(preprocess_reason, sizeof preprocess_reason,
+                 "it becomes %d x %d pixels, more than the %d x %d that the model takes",
+                 image->width, image->height, p->width, p->height);
+    return preprocess_reason;
+}
+
 // Floor of half of `a`.
 static int32_t halve(int32_t a) { return a >= 0 ? a / 2 : -((1 - a) / 2); }
 
@@ -64,19 +94,22 @@ float burin_preprocess_byte(const burin_picture *p, int channel, uint8_t byte) {
 const char *burin_image_preprocess(burin_image *image, const burin_picture *p, int32_t height,
                                    int32_t width, float *values) {
     const char *why = NULL;
-    if (p->resize == BURIN_SHORTEST_EDGE) why = resize_shortest(image, p);
+    if (p->resize == BURIN_SHORTEST_EDGE) why = resize_shortest(image, p, p->height);
     if (p->resize == BURIN_EXACT_SIZE && (p->keep_ratio || p->multiple))
         why = resize_by_ratio(image, p);
     else if (p->resize == BURIN_EXACT_SIZE)
         burin_image_resize(image, p->width, p->height, (burin_resampling)p->resample);
+    if (p->resize == BURIN_PAGE) why = prepare_page(image, p);
     if (why) return why;
-    if (!p->crop_height && (image->height != height || image->width != width)) {
+    const bool page = p->resize == BURIN_PAGE;
+    if (!page && !p->crop_height && (image->height != height || image->width != width)) {
         burin_format(preprocess_reason, sizeof preprocess_reason,
                      "it has %d x %d pixels, the model takes %d x %d", image->width, image->height,
                      width, height);
         return preprocess_reason;
     }
-    int32_t top = halve(image->height - height), left = halve(image->width - width);
+    const int32_t top = page ? -((height - image->height) / 2) : halve(image->height - height),
+                  left = page ? -((width - image->width) / 2) : halve(image->width - width);
     for (int c = 0; c < 3; c++) {
         for (int32_t y = 0; y < height; y++) {
             for (int32_t x = 0; x < width; x++) {

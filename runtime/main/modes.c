@@ -4,6 +4,7 @@
 #include "chat/conversation.h"
 #include "image/classify.h"
 #include "image/eyes.h"
+#include "image/source.h"
 #include "main/run_text.h"
 #include "network/embed.h"
 #include "network/labels.h"
@@ -50,6 +51,13 @@ const struct burin_modes burin_modes_sources = {.kind = BURIN_ENCODER_DECODER,
                                                 .print_network = burin_network_print,
                                                 .from_sources = burin_generate_from_sources,
                                                 .bench_encoder = burin_bench_encoder};
+
+const struct burin_modes burin_modes_picture_text = {.kind = BURIN_ENCODER_DECODER,
+                                                     .run = burin_run_text,
+                                                     .print_network = burin_network_print,
+                                                     .from_sources = burin_generate_from_sources,
+                                                     .bench_encoder = burin_bench_encoder,
+                                                     .picture = burin_picture_source};
 
 const struct burin_modes burin_modes_speech = {.kind = BURIN_TRANSCRIBER,
                                                .run = burin_run_text,

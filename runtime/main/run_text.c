@@ -20,7 +20,7 @@
 static bool wants_to_talk(const burin_model *model, const burin_command *c) {
     bool nothing = !c->prompt && !c->prompt_file && !c->tokens && !c->json;
     return c->chat ||
-           (nothing && model->template_bytes && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
+           (nothing && model->modes->chat && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
 }
 
 static void tokenize_prompts(const burin_model *model, const burin_command *c) {

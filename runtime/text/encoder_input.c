@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/allocate.h"
 #include "engine/encoder.h"
+#include "engine/network.h"
 #include "program/input.h"
 #include "program/network_values.h"
 #include "program/output.h"
+#include "text/modes.h"
 #include "text/prompt.h"
 
 static bool is_text(const burin_run *run) {
@@ -17,8 +20,15 @@ static bool is_text(const burin_run *run) {
     return c->tokens || c->prompt || c->prompt_file || !c->inputs.n;
 }
 
+// Arguments and lines are names of pictures' files.
+static bool reads_pictures(const burin_run *run) {
+    return run->model->modes->picture && !run->command->inputs.n && !run->command->random;
+}
+
 void burin_no_source(const burin_run *run) {
     const burin_network *net = run->model->encoder->net;
+    if (reads_pictures(run))
+        burin_stop(BURIN_USER_MISTAKE, "which picture?\nhint: %s photo.png", burin_program_name);
     if (net->tokens < 0)
         burin_stop(BURIN_USER_MISTAKE, "nothing is given to encode\nhint: --input %s=F.npy",
                    net->inputs[0].name);
@@ -29,6 +39,7 @@ void burin_no_source(const burin_run *run) {
 
 const char *burin_source_lines(const burin_run *run) {
     const burin_command *c = run->command;
+    if (reads_pictures(run) && !c->tokens) return c->prompt_file;
     if (run->model->encoder->net->tokens < 0 && (c->tokens || c->prompt || c->prompt_file))
         burin_stop(BURIN_USER_MISTAKE, "this model's source is no text\nhint: --input %s=F.npy",
                    run->model->encoder->net->inputs[0].name);
@@ -66,7 +77,33 @@ static burin_tokens read_tokens(const burin_run *run, const burin_work_item *lin
     return tokens;
 }
 
+static int32_t encode_picture(burin_run *run, const burin_work_item *line) {
+    const burin_network *net = run->model->encoder->net;
+    if (!line && !run->command->prompt) burin_no_source(run);
+    char *name = NULL;
+    if (line) {
+        name = burin_allocate(line->bytes + 1, 1);
+        memcpy(name, line->line, line->bytes);
+        name[line->bytes] = 0;
+    }
+    float *pixels = run->model->modes->picture(run, name ? name : run->command->prompt);
+    int64_t *symbols = burin_allocate((size_t)net->n_symbols + 1, sizeof *symbols);
+    burin_network_usual_symbols(net, symbols);
+    burin_status status =
+        burin_encode_source(run->session, 0, (const void *const[]){pixels}, symbols);
+    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+    free(symbols);
+    free(pixels);
+    free(name);
+    return run->session->source_length[0];
+}
+
 int32_t burin_encode_next(burin_run *run, const burin_work_item *line, burin_tokens *source) {
+    if (reads_pictures(run) && !run->command->tokens) {
+        free(source->id);
+        *source = (burin_tokens){0};
+        return encode_picture(run, line);
+    }
     const burin_network *net = run->model->encoder->net;
     burin_tokens tokens = {0};
     burin_network_values values;

@@ -21,6 +21,8 @@ struct burin_modes {
     void (*print_network)(const burin_network *);
     void (*from_sources)(burin_generation *);
     void (*bench_encoder)(burin_run *);
+    // The encoder's input of a picture's file, malloc'd; NULL: its sources are no pictures
+    float *(*picture)(const burin_run *, const char *file);
 };
 
 // A decoder; with a chat template; after an encoder; of recordings
@@ -35,4 +37,6 @@ extern const struct burin_modes burin_modes_network, burin_modes_embed, burin_mo
 // Of pictures: labels, embeddings, objects, maps, or their match with texts
 extern const struct burin_modes burin_modes_picture, burin_modes_picture_embed,
     burin_modes_picture_objects, burin_modes_picture_map, burin_modes_picture_match;
+// A decoder after an encoder of pictures
+extern const struct burin_modes burin_modes_picture_text;
 #endif

@@ -25,6 +25,9 @@ CASES = [
         size={"height": 33, "width": 33}, resample=0, image_mean=[0.485, 0.456, 0.406], image_std=[0.478, 0.473, 0.474])),
     ("segformer-pixels", {}, "SegformerImageProcessor", dict(size={"height": 64, "width": 96})),
     ("dpt-depth", {}, "DPTImageProcessor", dict(size={"height": 32, "width": 32})),
+    ("trocr-reader", {"decoder_start_token_id": 2}, "ViTImageProcessor", dict(size={"height": 16, "width": 16})),
+    ("donut", {"decoder_start_token_id": 9}, "DonutImageProcessor", dict(size={"height": 24, "width": 12}, do_align_long_axis=True)),
+    ("donut", {"decoder_start_token_id": 7}, "DonutImageProcessor", dict(size=[12, 24], do_resize=False, resample=3)),
     ("depth-anything-metric", {}, "DPTImageProcessor", dict(size={"height": 42, "width": 42}, ensure_multiple_of=14, resample=2)),
 ]
 
@@ -52,6 +55,14 @@ def depths(processor, outputs):
     return f"{float(depth.min()):.6f} {float(depth.max()):.6f}"
 
 
+def read(model, inputs, config):
+    """Eight tokens, and the first logits."""
+    start = config["decoder_start_token_id"]
+    ids = model.generate(**inputs, max_new_tokens=8, do_sample=False, num_beams=1, decoder_start_token_id=start, eos_token_id=-1, forced_eos_token_id=None)
+    logits = model(**inputs, decoder_input_ids=torch.tensor([[start]])).logits[0, 0, :3]
+    return ",".join(str(int(i)) for i in ids[0][1:]) + " " + " ".join(f"{float(x):.6f}" for x in logits)
+
+
 def main(folder):
     for name, changes, processor, settings in CASES:
         with tempfile.TemporaryDirectory() as temporary:
@@ -64,8 +75,11 @@ def main(folder):
             model = cls.from_pretrained(copy, dtype=torch.float32, attn_implementation="eager").eval()
             pil = getattr(transformers, processor.replace("ImageProcessor", "ImageProcessorPil"))(**settings)
             with torch.no_grad():
-                outputs = model(**pil(picture(), return_tensors="pt"))
-                if "predicted_depth" in outputs:
+                inputs = pil(picture(), return_tensors="pt")
+                outputs = None if name in ("trocr-reader", "donut") else model(**inputs)
+                if outputs is None:
+                    result = read(model, inputs, config)
+                elif "predicted_depth" in outputs:
                     result = depths(pil, outputs)
                 else:
                     result = parts(pil, outputs, config) if outputs.logits.dim() == 4 else labels(outputs, config)

@@ -105,6 +105,8 @@ def inputs_of(kind, config):
         frames = getattr(config, "max_length", 61) if bands else 1500
         values = torch.from_numpy(uniform("samples", frames * (bands or 1)).astype(np.float32)).reshape(1, frames, bands or 1)
         return {"input_features" if hasattr(config, "encoder_config") else "input_values": values if bands else values[..., 0]}
+    if kind == "read":
+        return inputs_of("image", config.encoder) | {"decoder_input_ids": some_tokens(9, config.decoder.vocab_size, first=3)}
     inputs = {"input_ids": some_tokens(TOKENS, vocabulary)}
     if kind == "pair":
         inputs["decoder_input_ids"] = some_tokens(9, vocabulary, first=3)
@@ -118,6 +120,7 @@ OUTPUTS = {"decoder": ["logits"], "encoder": ["last_hidden_state", "pooler_outpu
            "towers": ["logits_per_image", "text_embeds", "image_embeds"],
            "image": ["last_hidden_state", "pooler_output", "logits", "cls_logits", "distillation_logits", "pred_boxes", "predicted_depth"],
            "sound": ["last_hidden_state", "logits"],
+           "read": ["encoder_last_hidden_state", "logits"],
            "pair": ["encoder_last_hidden_state", "last_hidden_state", "logits"]}
 
 

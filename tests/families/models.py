@@ -374,6 +374,20 @@ DEPTH = dict(hidden_size=16, intermediate_size=32, num_hidden_layers=4, num_atte
              backbone_out_indices=[0, 1, 2, 3], neck_hidden_sizes=[8, 8, 12, 16], fusion_hidden_size=8)
 DINO = dict(model_type="dinov2", hidden_size=16, num_hidden_layers=4, num_attention_heads=2, mlp_ratio=2, image_size=42, patch_size=14,
             out_indices=[1, 2, 3, 4], reshape_hidden_states=False)
+READS = dict(vocab_size=96, decoder_layers=2, decoder_attention_heads=2, decoder_ffn_dim=32, max_position_embeddings=32, is_decoder=True,
+             add_cross_attention=True)
+READERS = {
+    "trocr-reader": ("read", "VisionEncoderDecoderModel", dict(
+        encoder=dict(VISION, model_type="vit", hidden_size=16, intermediate_size=32, num_attention_heads=2, qkv_bias=False),
+        decoder=dict(READS, model_type="trocr", d_model=24, cross_attention_hidden_size=16))),
+    "trocr-small": ("read", "VisionEncoderDecoderModel", dict(
+        encoder=dict(VISION, model_type="deit", hidden_size=16, intermediate_size=32, num_attention_heads=2),
+        decoder=dict(READS, model_type="trocr", d_model=24, cross_attention_hidden_size=16, scale_embedding=True, layernorm_embedding=False,
+                     activation_function="relu", tie_word_embeddings=False))),
+    "donut": ("read", "VisionEncoderDecoderModel", dict(
+        encoder=dict(model_type="donut-swin", embed_dim=8, depths=[2, 1], num_heads=[2, 2], window_size=3, image_size=[24, 12], patch_size=2),
+        decoder=dict(READS, model_type="mbart", d_model=16, is_encoder_decoder=False, scale_embedding=True, add_final_layer_norm=True))),
+}
 CONVOLUTIONS = {
     "dpt-depth": ("image", "DPTForDepthEstimation", DEPTH),
     "dpt-pixels": ("image", "DPTForSemanticSegmentation", dict(DEPTH, readout_type="add", use_batch_norm_in_fusion_residual=True, **THREE)),
@@ -539,7 +553,7 @@ VARIANTS = {
     "vit-nobias": image("ViT", qkv_bias=False, hidden_act="gelu_new"),
 }
 
-MODELS = {**DECODERS, **ENCODERS, **TASKS, **TOWERS, **CONVOLUTIONS, **IMAGES, **PAIRS, **VARIANTS}
+MODELS = {**DECODERS, **ENCODERS, **TASKS, **TOWERS, **READERS, **CONVOLUTIONS, **IMAGES, **PAIRS, **VARIANTS}
 
 MODELS |= {
     "wav2vec2": sound("Wav2Vec2ForCTC"),

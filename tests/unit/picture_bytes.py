@@ -25,11 +25,11 @@ for resample in (0, 2, 3, 4):
 print("};")
 
 shapes = [
-    (ViTImageProcessorPil(size={"height": 4, "width": 3}, resample=2), "{1.0 / 255, {0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}, BURIN_EXACT_SIZE, 4, 3, 2, 0, 0, 0, 0}"),
+    (ViTImageProcessorPil(size={"height": 4, "width": 3}, resample=2), "{1.0 / 255, {0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}, BURIN_EXACT_SIZE, 4, 3, 2, 0, 0, 0, 0, 0, 0}"),
     (CLIPImageProcessorPil(size={"shortest_edge": 7}, crop_size={"height": 4, "width": 5}, image_mean=[0.1, 0.2, 0.3], image_std=[0.4, 0.5, 0.6]),
-     "{1.0 / 255, {0.1f, 0.2f, 0.3f}, {0.4f, 0.5f, 0.6f}, BURIN_SHORTEST_EDGE, 7, 7, 3, 4, 5, 0, 0}"),
+     "{1.0 / 255, {0.1f, 0.2f, 0.3f}, {0.4f, 0.5f, 0.6f}, BURIN_SHORTEST_EDGE, 7, 7, 3, 4, 5, 0, 0, 0, 0}"),
     (BeitImageProcessorPil(size={"height": 3, "width": 6}, crop_size={"height": 5, "width": 4}, do_center_crop=True, resample=0, do_normalize=False),
-     "{1 / 255., {0}, {1, 1, 1}, BURIN_EXACT_SIZE, 3, 6, 0, 5, 4, 0, 0}"),
+     "{1 / 255., {0}, {1, 1, 1}, BURIN_EXACT_SIZE, 3, 6, 0, 5, 4, 0, 0, 0, 0}"),
 ]
 print("static const preprocessed_picture preprocessed_pictures[] = {")
 for processor, settings in shapes:

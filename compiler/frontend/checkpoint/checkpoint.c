@@ -285,6 +285,8 @@ static Special special(const Checkpoint *c, const char *key) {
     const json_t *value = json_object_get(c->generation, key);
     if (value && !json_is_null(value)) return (Special){value, key, c->generation_source};
     value = json_object_get(c->config, key);
+    if (!value)  // of the decoder after an encoder of another family
+        value = json_object_get(json_object_get(c->config, "decoder"), key);
     return (Special){json_is_null(value) ? NULL : value, key, c->config_source};
 }
 

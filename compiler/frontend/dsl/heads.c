@@ -34,7 +34,8 @@ static Task task_of(const Elaborator *e) {
                  {"ForTokenClassification", TASK_TOKENS},
                  {"ForQuestionAnswering", TASK_ANSWER},
                  {"Model", TASK_STATES}};
-    static const char *const of_text[] = {"HeadModel", "HeadsModel", "MTModel"};
+    static const char *const of_text[] = {"HeadModel", "HeadsModel", "MTModel",
+                                          "EncoderDecoderModel"};
     const char *name = class_of(e);
     if (e->options->states) return TASK_STATES;
     for (size_t i = 0; i < sizeof of_text / sizeof *of_text; i++)
