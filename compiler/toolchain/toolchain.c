@@ -216,11 +216,11 @@ static const char *base_flags(const Compilation *c, bool small) {
     const char *flags = t->quick && !machine_is_bare(t->machine) ? FLAGS_QUICK_RUNTIME
                         : small                                  ? FLAGS_SMALL
                                                                  : FLAGS_RUNTIME;
-    return baseline(c,
-                    arena_printf(t->arena, "%s%s%s%s%s %s", t->png ? "-DBURIN_PNG=1 " : "",
-                                 t->jpeg ? "-DBURIN_JPEG=1 " : "", t->flac ? "-DBURIN_FLAC=1 " : "",
-                                 t->server ? "-DBURIN_SERVER=1 " : "", flags,
-                                 target_find(t->machine->cpu, false)->flags));
+    return baseline(
+        c, arena_printf(t->arena, "%s%s%s%s%s%s %s", t->png ? "-DBURIN_PNG=1 " : "",
+                        t->jpeg ? "-DBURIN_JPEG=1 " : "", t->webp ? "-DBURIN_WEBP=1 " : "",
+                        t->flac ? "-DBURIN_FLAC=1 " : "", t->server ? "-DBURIN_SERVER=1 " : "",
+                        flags, target_find(t->machine->cpu, false)->flags));
 }
 
 const char *toolchain_kernel_flags(const Toolchain *t) {
@@ -406,6 +406,8 @@ static void compile_runtime(Compilation *c) {
         add_unit(c, "runtime-png.c", &(RuntimeFiles){(const char *[]){"codecs/png.c"}, 1}, false);
     if (c->tools->jpeg)
         add_unit(c, "runtime-jpeg.c", &(RuntimeFiles){(const char *[]){"codecs/jpeg.c"}, 1}, false);
+    if (c->tools->webp)
+        add_unit(c, "runtime-webp.c", &(RuntimeFiles){(const char *[]){"codecs/webp.c"}, 1}, false);
     if (c->tools->flac)
         add_unit(c, "runtime-flac.c", &(RuntimeFiles){(const char *[]){"codecs/flac.c"}, 1}, false);
     if (machine_is_windows(c->tools->machine))
@@ -551,9 +553,9 @@ void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t
                              place, IMAGE_ADDRESS, (unsigned long long)draft);
     if (script) place = arena_printf(t->arena, "%s,--no-eh-frame-hdr", place);
     const char *libraries =
-        arena_printf(t->arena, "%s %s %s %s %s -lm -lpthread -o", t->editor ? t->editor : "",
+        arena_printf(t->arena, "%s %s %s %s %s %s -lm -lpthread -o", t->editor ? t->editor : "",
                      t->server ? t->server : "", t->png ? t->png : "", t->jpeg ? t->jpeg : "",
-                     t->flac ? t->flac : "");
+                     t->webp ? t->webp : "", t->flac ? t->flac : "");
     link_by(t, (Linking){place, libraries, script}, objects, folder, output);
 }
 

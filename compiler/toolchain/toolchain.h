@@ -17,13 +17,13 @@ typedef struct Toolchain {
     const char *home;
     Sysroot sysroot;
     bool native, verbose;
-    bool quick;              // -O1
-    bool chosen;             // the CPUs were, by --mcpu
-    bool fast;               // --math=fast
-    const char *mpi;         // --with=mpi: the compiler that knows where MPI is; NULL: without
-    const char *server;      // the libraries of --with=server; NULL: without
-    const char *png, *jpeg;  // the libraries of a program that takes pictures; NULL: without
-    const char *flac;        // the library of a program that takes recordings; NULL: without
+    bool quick;          // -O1
+    bool chosen;         // the CPUs were, by --mcpu
+    bool fast;           // --math=fast
+    const char *mpi;     // --with=mpi: the compiler that knows where MPI is; NULL: without
+    const char *server;  // the libraries of --with=server; NULL: without
+    const char *png, *jpeg, *webp;  // the libraries of a program that takes pictures; NULL: without
+    const char *flac;               // the library of a program that takes recordings; NULL: without
     const char
         *editor;  // the libraries of a line editor, which the program is linked with; NULL: without
 } Toolchain;

@@ -48,8 +48,8 @@ static void put_in_middle(burin_image *image, int32_t height, int32_t width) {
     *image = whole;
 }
 
-// Patches that are dropped at each border, where the picture takes `part` of them, which is rounded
-// to 7 digits first.
+// Patches without a row at each border of a side, of which the picture takes `part`, rounded
+// to 7 digits.
 static int32_t dropped(int32_t patches, double part) {
     return (patches - (int32_t)floor(part + 5e-8)) / 2;
 }

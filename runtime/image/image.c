@@ -104,7 +104,11 @@ static const image_format image_formats[] = {
     {MAGIC("BM", 0), burin_bmp_read, NULL},
     {MAGIC("GIF87a", 0), burin_gif_read, NULL},
     {MAGIC("GIF89a", 0), burin_gif_read, NULL},
-    {MAGIC("WEBP", 8), NULL, "it is WebP"},
+#ifdef BURIN_WEBP
+    {MAGIC("WEBP", 8), burin_webp_read, NULL},
+#else
+    {MAGIC("WEBP", 8), NULL, "it is WebP, and this program was built without libwebp"},
+#endif
     {MAGIC("ftypavif", 4), NULL, "it is AVIF"},
     {MAGIC("ftyphei", 4), NULL, "it is HEIC"},
     {MAGIC("ftypmif1", 4), NULL, "it is HEIC"},

@@ -30,19 +30,27 @@ const char *burin_image_read(burin_image *, const uint8_t *file, size_t bytes); 
 const char *burin_netpbm_read(burin_image *, const uint8_t *file, size_t bytes);
 const char *burin_bmp_read(burin_image *, const uint8_t *file, size_t bytes);
 const char *burin_gif_read(burin_image *, const uint8_t *file, size_t bytes);
-#if defined(BURIN_PNG) && defined(BURIN_JPEG)
-#define BURIN_PICTURE_LIBRARIES "PNG, JPEG, "
-#elif defined(BURIN_PNG)
-#define BURIN_PICTURE_LIBRARIES "PNG, "
-#elif defined(BURIN_JPEG)
-#define BURIN_PICTURE_LIBRARIES "JPEG, "
+#ifdef BURIN_WEBP
+#define BURIN_WEBP_NAME "WebP, "
 #else
-#define BURIN_PICTURE_LIBRARIES ""
+#define BURIN_WEBP_NAME ""
+#endif
+#if defined(BURIN_PNG) && defined(BURIN_JPEG)
+#define BURIN_PICTURE_LIBRARIES "PNG, JPEG, " BURIN_WEBP_NAME
+#elif defined(BURIN_PNG)
+#define BURIN_PICTURE_LIBRARIES "PNG, " BURIN_WEBP_NAME
+#elif defined(BURIN_JPEG)
+#define BURIN_PICTURE_LIBRARIES "JPEG, " BURIN_WEBP_NAME
+#else
+#define BURIN_PICTURE_LIBRARIES BURIN_WEBP_NAME
 #endif
 #ifdef BURIN_PNG
 const char *burin_png_read(burin_image *, const uint8_t *file, size_t bytes);  // runtime/codecs
 #endif
 #ifdef BURIN_JPEG
 const char *burin_jpeg_read(burin_image *, const uint8_t *file, size_t bytes);  // runtime/codecs
+#endif
+#ifdef BURIN_WEBP
+const char *burin_webp_read(burin_image *, const uint8_t *file, size_t bytes);  // runtime/codecs
 #endif
 #endif

@@ -18,7 +18,7 @@ import tempfile
 import numpy as np
 import torch
 import transformers
-from PIL import Image
+from PIL import Image, ImageOps
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 HERE = pathlib.Path(__file__).parent
@@ -318,6 +318,11 @@ def draw_pictures(root):
     draw(root / "wide.png", 60, 40, 1)
     draw(root / "small.png", 14, 15, 2)
     Image.open(root / "small.png").save(root / "small.ppm")
+    Image.open(root / "small.png").save(root / "exact.webp", lossless=True)
+    exif = Image.Exif()
+    exif[0x112] = 6                                             # turned
+    Image.open(root / "small.png").save(root / "lossy.webp", quality=70, exif=exif)
+    ImageOps.exif_transpose(Image.open(root / "lossy.webp")).convert("RGB").save(root / "lossy.ppm")
 
 
 def pack(archive, root):

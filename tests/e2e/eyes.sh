@@ -38,6 +38,13 @@ same "eyes: the same logits of plain C" "$WORK/hash" "$WORK/other"
 raw() { "$@" --image "$WORK/small.ppm" "What is this?" -n 0 --logits-hash; }
 raw "$WORK/$family.p" --raw > "$WORK/raw"
 raw "$BURIN" run "$WORK/$family.model" --interpret -- > "$WORK/other" 2> "$WORK/notes"
+looks_like() { "$WORK/$family.p" --image "$WORK/$1" "What is this?" -n 0 --logits-hash > "$WORK/$2"; }
+for pair in exact.webp:small.ppm lossy.webp:lossy.ppm; do
+    looks_like "${pair%:*}" got && looks_like "${pair#*:}" expected
+    same "eyes: $pair: the same logits" "$WORK/expected" "$WORK/got"
+done
+head -c 300 "$WORK/exact.webp" > "$WORK/short.webp"
+says "eyes: half a WebP" 1 "short.webp: libwebp: it ends early or is damaged" "$WORK/$family.p" --image "$WORK/short.webp" "What?" -n 0
 same "eyes: the same logits of the interpreter" "$WORK/raw" "$WORK/other"
 check "eyes: check" "$BURIN" check "$WORK/$family.model"
 

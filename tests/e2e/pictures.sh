@@ -34,11 +34,11 @@ if ! "$BURIN" build "$vit" --mcpu=native --with=images -o "$WORK/p" > "$WORK/out
     exit 0
 fi
 for cc in gcc clang-19; do
-    for file in runtime/codecs/png.c runtime/codecs/jpeg.c; do
+    for file in runtime/codecs/png.c runtime/codecs/jpeg.c runtime/codecs/webp.c; do
         check "$file: no warnings of $cc" $cc -std=gnu17 -D_GNU_SOURCE -DBURIN_PNG=1 -DBURIN_JPEG=1 -O1 -Wall -Wextra -Werror -Iruntime -c "$file" -o "$WORK/object"
     done
 done
-check "pictures: the program names its formats" sh -c "'$WORK/p' --info | grep -qx 'pictures  PNG (libpng), JPEG (libjpeg-turbo), PPM, PGM, BMP, GIF'"
+check "pictures: the program names its formats" sh -c "'$WORK/p' --info | grep -qx 'pictures  PNG (libpng), JPEG (libjpeg-turbo), WebP (libwebp), PPM, PGM, BMP, GIF'"
 
 # near EXPECTED GOT: the same fields, scores to 3e-6
 near() {

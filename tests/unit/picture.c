@@ -132,7 +132,7 @@ static void bad_files_have_reasons(void) {
         {BYTES(""), "it is empty"},
         {BYTES("<html><body>"), "it is HTML"},
         {BYTES("GIF89a"), "GIF: the file is cut"},
-        {BYTES("RIFF\0\0\0\0WEBPVP8 "), "it is WebP"},
+        {BYTES("RIFF\0\0\0\0WEBPVP8 "), "it is WebP, and this program was built without libwebp"},
         {BYTES("hello"), "it begins as no picture does"},
         {BYTES("P6"), "its header is cut"},
         {BYTES("P6 1 1 255"), "its header is cut"},
