@@ -38,14 +38,19 @@ static bool is_one_of(const char *name, const char *const *names, size_t n) {
     return false;
 }
 
-// Would NAME.c hide a file of the runtime, NAME a target of the Makefile, or NAME_init something of
-// the runtime or of libc?
+// Returns true if NAME.c would hide a file of the runtime, NAME a target of the Makefile, or
+// NAME_init something of the runtime or of libc; or if Python cannot import NAME.
 static bool is_taken(const char *name) {
     static const char *const names[] = {
 #include "runtime_names.h"
-        "runtime",     "all",  "clean", "install", "uninstall", "makefile",
-        "gnumakefile", "sem",  "mtx",   "cnd",     "iconv",     "mq",
-        "dbm",         "thrd", "tss",   "aio",     "re",        "obstack",
+        "runtime", "all",    "clean",  "install", "uninstall", "makefile", "gnumakefile",
+        "sem",     "mtx",    "cnd",    "iconv",   "mq",        "dbm",      "thrd",
+        "tss",     "aio",    "re",     "obstack", "and",       "as",       "assert",
+        "async",   "await",  "break",  "class",   "continue",  "def",      "del",
+        "elif",    "else",   "except", "finally", "for",       "from",     "global",
+        "if",      "import", "in",     "is",      "lambda",    "nonlocal", "not",
+        "or",      "pass",   "raise",  "return",  "try",       "while",    "with",
+        "yield",
     };
     static const char *const families[] = {"burin", "pthread", "posix_spawn"};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
@@ -182,6 +187,8 @@ void check_output_name(Arena *arena, const Machine *machine, const char *output)
         usage_error("-o %s: a folder, and no name in it\n  hint: -o %smodel", output, output);
     check_ending(arena, machine, output);
     if (output_kind(output) == OUTPUT_PROGRAM) return;
+    if (output_is_wheel(output) && *base == '-')
+        usage_error("-o %s: a wheel's name begins with a letter\n  hint: -o model.whl", output);
     if (output_is_wheel(output) && strchr(base, '-'))
         usage_error(
             "-o %s: a wheel's version and platform are added\n  hint: -o %.*s.whl writes "

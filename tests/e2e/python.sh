@@ -146,4 +146,5 @@ same "a wheel's package writes the program's text" "$WORK/expected" "$WORK/got"
 check "a wheel replaces its own" "$BURIN" build examples/austen --mcpu=native -o "$WORK/wheel/story.whl"
 echo mine > "$(echo "$WORK"/wheel/story-1.0*.whl)"
 says "a wheel of others is kept" 1 "burin did not write it" "$BURIN" build examples/austen --mcpu=native -o "$WORK/wheel/story.whl"
+says "a name that Python cannot import" 0 "pip install $WORK/wheel/model_class-1.0+i" "$BURIN" build examples/austen --mcpu=native -o "$WORK/wheel/class.whl"
 says "a wheel with a version" 2 "story.whl writes story-VERSION-py3-none-PLATFORM.whl" "$BURIN" build examples/austen -o story-1.0.whl
