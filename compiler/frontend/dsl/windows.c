@@ -111,7 +111,7 @@ Value run_sliding_windows(Elaborator *e, Loc at, const Value *a) {
     if (!want_tensor(e, a[0], at, "the operand of sliding_windows")) return VALUE(V_ERROR);
     const int rank = a[0].node->type.rank;
     if (n < 1 || n > rank || n > MAX_SPATIAL)
-        return report(e, at, "sliding_windows over %d axes of a tensor of %d", n, rank);
+        return report(e, at, "sliding_windows over %d axes, but the tensor has %d", n, rank);
     if (!read_sizes(e, a[1], at, "the kernel", n, 1, kernel) ||
         !read_sizes(e, absent_is(a[2], 1), at, "the stride", n, 1, strides) ||
         !read_sizes(e, absent_is(a[3], 1), at, "the dilation", n, 1, dilations))
