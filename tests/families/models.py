@@ -550,6 +550,12 @@ VARIANTS = {
     "blenderbot-decoder": causal("Blenderbot", HALF), "blenderbot-small-decoder": causal("BlenderbotSmall", HALF),
     "bigbird_pegasus-decoder": causal("BigBirdPegasus", HALF), "whisper-decoder": causal("Whisper", HALF, max_target_positions=64),
     "mvp-decoder": causal("Mvp", HALF, scale_embedding=True),
+    "dbrx-yarn": causal("Dbrx", dict(vocab_size=96, d_model=64, n_layers=1, n_heads=4, max_seq_len=64), rope_parameters=dict(YARN, rope_theta=5e5),
+                        attn_config=dict(kv_n_heads=2, clip_qkv=8.0, rope_theta=1e4), ffn_config=dict(hidden_size=64, ffn_hidden_size=32, moe_num_experts=4, moe_top_k=2)),
+    "blenderbot-small-scaled": ("pair", "BlenderbotSmallForConditionalGeneration", dict(PAIR, scale_embedding=True)),
+    "bert-generation-untied": ("task", "BertGenerationDecoder", dict(TEXT, tie_word_embeddings=False)),
+    "deepseek_v2-bias": causal("DeepseekV2", LATENT, mlp_bias=True, attention_bias=True),
+    "ernie4_5_moe-bias": causal("Ernie4_5_Moe", moe_num_experts=4, moe_k=2, moe_intermediate_size=32, use_bias=True),
     "vit-nobias": image("ViT", qkv_bias=False, hidden_act="gelu_new"),
 }
 
