@@ -380,6 +380,10 @@ static const Operator OPERATORS[] = {
     {"resize-axes-many", 20, "tensor s f32 [3] raw 2 2 2\nnode Resize x _ s -> z : axes=[0,1,0]"},
     {"resize-empty", 20,
      "input e f32 [0,4]\ntensor n i64 [2] raw 2 3\nnode Resize e _ _ n -> z : mode='linear'"},
+    {"resize-region", 20,
+     "input e f32 [4,4]\ntensor region f32 [4] raw 0 0 1e30 1\ntensor n i64 [2] raw 2 3\nnode "
+     "Resize e "
+     "region _ n -> z : mode='linear' coordinate_transformation_mode='tf_crop_and_resize'"},
     {"mel-no-bins", 20,
      "tensor n i64 [] raw 0\ntensor t i64 [] raw 8000\ntensor u f32 [] raw 0\ntensor f f32 [] raw "
      "8\n"
