@@ -1,5 +1,4 @@
-// The program of an object detector: the boxes of a picture with their labels, in its own pixels;
-// --draw writes the picture with them.
+// The program of an object detector: the boxes of a picture with their labels, in its own pixels.
 #include <stdlib.h>
 #include <string.h>
 
