@@ -1,4 +1,4 @@
-// What options need and what they exclude: a row each. Only option_rules.c reads it.
+// Needs and exclusions between options, a row each. Only option_rules.c reads it.
 #ifndef BURIN_OPTION_RULES_H
 #define BURIN_OPTION_RULES_H
 
@@ -6,8 +6,8 @@
 // that belong to no option; --beams counts above 1.
 typedef struct option_rule {
     enum { EXCLUDES, NEEDS } kind;
-    const char *options;  // where one of these is given,
-    const char *others;   // EXCLUDES: none of these may be; NEEDS: one of them must be
+    const char *options;  // rule for each of these
+    const char *others;   // EXCLUDES: refused beside it; NEEDS: at least one is required
     const char *message;
     const char *hint;  // after a blank at its end: of EXCLUDES the given one of `others`, of NEEDS
                        // that of `options` with its value
@@ -84,7 +84,7 @@ static const option_rule option_rules[] = {
     {NEEDS, "--window", "--perplexity", "--window without --perplexity", "--perplexity F.txt "},
 };
 
-// Of a transcriber: what only a run on tensors takes, and what only a recording does.
+// Rules of transcribers: options for runs on tensors alone, and for recordings alone.
 static const option_rule rules_of_recordings[] = {
     {NEEDS,
      "--tokens --decoder-tokens --top-k --top-p --min-p --typical --logit-bias --stop "
@@ -97,7 +97,7 @@ static const option_rule rules_of_recordings[] = {
      "--json --word-timestamps"},
 };
 
-// Options that no line's result depends on: --resume goes on whatever they were.
+// Options that change no line's result: --resume accepts other values of these.
 static const char options_without_result[] =
     "-f --input -t --cpu --over --resume --rank-timeout --rank-messages --numa --output --profile "
     "-v --chunk --draft --draft-max --serve --replay --host --port --api-key --parallel --queue "

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Typical mistakes of a first hour, a row each: who is called, exit status, its words, and a part of what is printed.
+# Typical mistakes of a first hour, a row each: program, exit status, its words, and a part of the output.
 . tests/lib.sh
 need "mistakes" examples/austen/model.safetensors
 unsanitized mistakes
@@ -156,7 +156,7 @@ bare|0|--help|x --tokens 1,2,3
 story|1|hi --session nowhere/s|--session nowhere/s: No such file or directory
 END
 
-# Help: at most 25 lines; a group's options; all of them.
+# Help: at most 25 lines; a group's options; all options.
 check "mistakes: --help has $(story --help | wc -l) lines" test "$(story --help | wc -l)" -le 25
 story --help-all > "$WORK/wide"
 check "mistakes: --help-all has at most 80 columns" sh -c '! grep ".\{81\}" "$1"' - "$WORK/wide"
@@ -164,11 +164,11 @@ check "mistakes: --help GROUP" sh -c "'$WORK/story' --help samp | grep -q -- --d
 check "mistakes: --help-all" sh -c "'$WORK/story' --help-all | grep -q -- --dry-base && '$WORK/story' --help-all | grep -q -- --chat"
 says "mistakes: no such group" 0 "there is no group colours of options: Input, Output" "$WORK/story" --help colours
 
-# Ctrl-C says what happened; the lock of a session goes.
+# Ctrl-C prints a message and removes the lock of a session.
 timeout -s INT 1 "$WORK/story" --raw "It was" -n 1000000 --ignore-eos --shift --session "$WORK/s" > "$WORK/got" 2> "$WORK/err"
 check "mistakes: Ctrl-C" sh -c "grep -qx 'story: interrupted' '$WORK/err' && [ ! -e '$WORK/s.lock' ]"
 
-# Of many lines it says how far they are: as many results as that are in the file.
+# With many lines the message has the number of results, and the file has this number.
 yes "It was" | head -n 100000 > "$WORK/many"
 timeout -s INT 1 "$WORK/story" --lines --json -f "$WORK/many" -n 3 > "$WORK/got" 2> "$WORK/err"
 kept=$(sed -n 's/^story: interrupted after [0-9]* lines; the results of \([0-9]*\) are kept$/\1/p' "$WORK/err")

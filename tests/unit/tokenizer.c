@@ -218,7 +218,7 @@ static void encodes_like_minilm(void) {
 }
 
 // -------------------------------------------------------------------------------------- small ones
-// Single quotes stand for double ones.
+// Single quotes are read as double quotes.
 static Run load_text(const char *text) {
     char path[] = "/tmp/burin-tokenizer-XXXXXX";
     int file = mkstemp(path);

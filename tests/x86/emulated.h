@@ -1,4 +1,4 @@
-// What the instructions of AVX-512, VNNI, BF16 and AMX do, for CPUs without them: tests/x86/clang
+// The instructions of AVX-512, VNNI, BF16 and AMX as functions, for CPUs without them: tests/x86/clang
 // puts this before each source and lets LLVM's intrinsics of these instructions call it:
 // llvm.x86.avx512.max.ps.512 becomes emulated_avx512_max_ps_512. Where AVX2 has an instruction for
 // half a register, both halves are its work. No header of the C library is read: a source comes
