@@ -1,6 +1,12 @@
 # Words for scripts of models of texts and pictures: `. tests/lib_eyes.sh` after tests/lib.sh. $WORK/FAMILY has transformers' answers
 # (tests/e2e/eyes.py), $WORK/FAMILY.p is the program.
 
+# need_images NAME: skips the whole script where no libraries for pictures are installed.
+need_images() {
+    "$BURIN" build examples/austen --with=images -o "$WORK/x" > "$WORK/out" 2>&1
+    ! grep -q -e "--with=images: there is no static" "$WORK/out" || { skip "$1" "a library for pictures is missing" && exit 0; }
+}
+
 # last_rows GOT EXPECTED TO: the last rows of GOT, as many as EXPECTED has
 last_rows() {
     { head -c 128 "$2" && tail -c $(($(wc -c < "$2") - 128)) "$1"; } > "$3"

@@ -9,8 +9,7 @@ OnnxOptions onnx_options(Arena *, const Options *);
 // most; of a listener one recording at a time, of 20 s at most.
 void bound_voice(Arena *, OnnxOptions *);
 void bound_listener(Arena *, OnnxOptions *);
-// Of a detector of speech: one window, of 16,000 samples a second unless --bind=sr=8000 asks for
-// fewer.
+// A detector of speech takes one window, of 16,000 samples a second, or 8,000 with --bind=sr=8000.
 void bound_detector(Arena *, OnnxOptions *);
 void check_dims_used(const OnnxOptions *,
                      const Module *);  // a dimension that the model does not have ends the run

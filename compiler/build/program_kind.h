@@ -7,7 +7,7 @@
 typedef struct ProgramKind {
     const char *name;                 // burin_modes_NAME of runtime/main/modes.c
     const struct burin_modes *modes;  // the descriptor names these
-    const char *trial;                // arguments that show what the program does
+    const char *trial;                // arguments to try the program with
 } ProgramKind;
 
 // After build_lower.

@@ -48,7 +48,7 @@ static bool same_memory(const View *a, const View *b) {
                                                           : false);
 }
 
-// Of a network: the rows that a run leaves in this operand, which has room for the longest text; 0:
+// The rows that a run of a network leaves in this operand, which has room for the longest text; 0:
 // it is no cache.
 static double rows_in_cache(const Measure *m, const View *v) {
     const Program *p = m->program;

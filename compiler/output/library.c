@@ -192,7 +192,7 @@ static void add_prompts(const burin_card *card, const char **at, Text *out) {
     text_add(out, "\nPAIR_PROMPT = %s\n", card->prompts_pairs ? "True" : "False");
 }
 
-// What a network does with texts (engine/card.h).
+// The task of a network that reads texts (engine/card.h).
 static void add_card(const LibraryFacts *f, Text *out) {
     const burin_network *net = f->net;
     const burin_card none = {.task = BURIN_EMBEDS, .default_prompt = -1}, *card = f->card;

@@ -198,7 +198,7 @@ static json_t *run_of(const Measuring *m, const char *what, const char *said,
     return o;
 }
 
-// `steps`: of the run; 0: as many as it took
+// `steps`: number of steps; 0: unknown
 static json_t *run_program(const Measuring *m, const char *what, const char *words,
                            const StepSizes *sizes, int64_t steps) {
     CommandLine line = {.arena = m->build->arena};

@@ -56,7 +56,6 @@ expects "a headline" "true 3" "[...document.querySelectorAll('.headline b')].eve
 expects "a bar of all memory" "weights KV work" "[...document.querySelectorAll('.needs .part')].map((p) => p.textContent.split(' ')[0]).join(' ')"
 expects "waiting is a row" true "data.time.runs.every((r) => !r.waits) || section('time').textContent.includes('(waiting for other threads)')"
 expects "columns sort, and back" "true true" "(() => { const t = section('time').querySelector('.scroll table'), h = t.tHead.rows[0].cells[3], n = () => [...t.tBodies[0].rows].map((r) => parseFloat(r.cells[3].textContent)); h.click(); const down = n().every((v, i, a) => !i || a[i - 1] >= v); h.click(); return down + ' ' + n().every((v, i, a) => !i || a[i - 1] <= v); })()"
-expects "no kernel is above its limit" true "[...section('time').querySelectorAll('.scroll td:last-child')].every((c) => !(parseFloat(c.textContent) > 100))"
 for width in 390 1280; do
     echo "width $width" >> "$WORK/lines"
     expects "nothing is wider than $width pixels" true "document.documentElement.scrollWidth <= $width"

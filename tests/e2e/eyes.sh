@@ -5,12 +5,8 @@
 . tests/lib_eyes.sh
 room=eyes
 unsanitized "eyes: programs"
+need_images "eyes: programs"
 tar xJf tests/e2e/eyes.tar.xz -C "$WORK"
-
-if ! "$BURIN" build tests/e2e/../../examples/austen --with=images -o "$WORK/x" > "$WORK/out" 2>&1 && grep -q -e "--with=images: there is no static" "$WORK/out"; then
-    skip "eyes: with libpng" "it is not here"
-    exit 0
-fi
 
 # program FAMILY: $WORK/FAMILY.p
 program() {

@@ -5,12 +5,8 @@
 . tests/lib_eyes.sh
 room=mmproj
 unsanitized "mmproj: programs"
+need_images "mmproj: programs"
 tar xJf tests/e2e/mmproj.tar.xz -C "$WORK"
-
-if ! "$BURIN" build tests/e2e/../../examples/austen --with=images -o "$WORK/x" > "$WORK/out" 2>&1 && grep -q -e "--with=images: there is no static" "$WORK/out"; then
-    skip "mmproj: with libpng" "it is not here"
-    exit 0
-fi
 
 for family in $(cd "$WORK" && ls -d */ | tr -d /); do
     check "mmproj: $family: a program" "$BURIN" build "$WORK/$family/model.gguf" --mcpu=native -o "$WORK/$family.p"

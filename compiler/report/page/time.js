@@ -75,7 +75,7 @@ function runPart(run) {
            bar(s.ms / run.ms), number((1e3 * s.ms / s.calls).toFixed(1)),
            number(s.weight_bytes ? bytes(Math.round(s.weight_bytes / s.calls)) : ""),
            number(s.operations ? count(s.operations / s.calls) : ""),
-           s.least_ms ? percent(Math.min(s.least_ms, s.ms), s.ms) : number("")]);
+           s.least_ms ? percent(s.least_ms, s.ms) : number("")]);
   if (run.waits)
     rows.push([
       "(waiting for other threads)", "", number((run.waits / steps).toFixed(0)), each(run.waiting_ms),

@@ -27,7 +27,7 @@ const char *gguf_with_layer(Arena *arena, const char *pattern, unsigned layer, c
     return arena_printf(arena, "%.*s.%u.%s%s", (int)(n - pattern), pattern, layer, n + 3, end);
 }
 
-// What follows the name of a layer: its weights, or bounds of its rows and results
+// Endings after the name of a layer: its weights, or bounds of its rows and results
 static bool is_part(const char *end) {
     static const char *const parts[] = {".weight",    ".bias",       ".input_min",
                                         ".input_max", ".output_min", ".output_max"};
